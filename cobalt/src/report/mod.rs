@@ -1,1 +1,3 @@
-//! report
+//! What a run amounts to: its figures and whether they suffice.
+
+pub mod stats;
