@@ -1,1 +1,3 @@
-//! llm
+//! Language models: what they cost.
+
+pub mod prices;

@@ -1,1 +1,15 @@
-//! report
+//! What a run found: the result model, its statistics, and the thresholds that judge it.
+
+mod item;
+mod model;
+pub mod stats;
+mod summary;
+mod threshold;
+mod verdict;
+
+pub use item::{Evaluations, Execution, ItemResult, RunAggregation, ScoredEvaluation, Status};
+pub use model::{CiStatus, DatasetSummary, GitState, Report, RunConfig, Timestamp, Violation};
+pub(crate) use model::SCHEMA;
+pub use summary::{LatencyStats, ScoreStats, Summary};
+pub use threshold::{Category, Comparison, Metric, Threshold, ThresholdError};
+pub use verdict::{ThresholdOutcome, judge};

@@ -1,0 +1,303 @@
+//! CSV by RFC 4180, strictly: what the format does not allow is refused with its line, never guessed at.
+
+use std::io::BufRead;
+
+use serde_json::Value;
+
+use super::item::Item;
+use super::{DatasetError, text};
+
+/// Reads a header and a row per item; `delimiter` is `b','`, or `b'\t'` for tab-separated values.
+#[doc(hidden)]
+pub fn parse_csv(reader: impl BufRead, file: &str, delimiter: u8) -> Result<Vec<Item>, DatasetError> {
+    let mut records = Records::new(text::without_mark(reader, file)?, file, delimiter);
+    let Some(header) = records.next()? else {
+        return Err(DatasetError::empty(file, "the file has no text"));
+    };
+    check_header(&header).map_err(|reason| DatasetError::malformed(file, header.line, reason))?;
+    let names = header.fields;
+    let mut items = Vec::new();
+    while let Some(row) = records.next()? {
+        if row.fields.len() != names.len() {
+            return Err(DatasetError::malformed(file, row.line, ragged(&row, &names)));
+        }
+        items.push(names.iter().cloned().zip(row.fields.into_iter().map(Value::String)).collect());
+    }
+    if items.is_empty() {
+        return Err(DatasetError::empty(file, "it has a header and no rows"));
+    }
+    Ok(items)
+}
+
+fn check_header(header: &Record) -> Result<(), String> {
+    for (column, name) in header.fields.iter().enumerate() {
+        if name.trim().is_empty() {
+            return Err(format!("expected a name for column {} in the header, found none", column + 1));
+        }
+        if let Some(first) = header.fields[..column].iter().position(|earlier| earlier == name) {
+            let (first, second) = (first + 1, column + 1);
+            return Err(format!(
+                "expected different names in the header, found `{name}` in columns {first} and {second}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn ragged(row: &Record, names: &[String]) -> String {
+    let fields = |count: usize| format!("{count} field{}", if count == 1 { "" } else { "s" });
+    format!(
+        "expected {} as in the header, found {}: a field with a comma, a quote or a line break in it needs quotes \
+         around it",
+        fields(names.len()),
+        fields(row.fields.len())
+    )
+}
+
+/// One record: the header or a row.
+struct Record {
+    /// The line that it begins on, counted from 1.
+    line: usize,
+    fields: Vec<String>,
+}
+
+/// Splits a text into records, holding one line at a time.
+struct Records<'f, R> {
+    reader: R,
+    file: &'f str,
+    delimiter: u8,
+    /// The number of the line in `text`, counted from 1.
+    line: usize,
+    /// The line being read with its end, reused from line to line.
+    text: Vec<u8>,
+    /// How far `text` is read.
+    at: usize,
+}
+
+impl<'f, R: BufRead> Records<'f, R> {
+    fn new(reader: R, file: &'f str, delimiter: u8) -> Self {
+        Records { reader, file, delimiter, line: 0, text: Vec::new(), at: 0 }
+    }
+
+    /// The next record; lines with nothing on them are passed over.
+    fn next(&mut self) -> Result<Option<Record>, DatasetError> {
+        loop {
+            if !self.next_line()? {
+                return Ok(None);
+            }
+            if self.end() > 0 {
+                break;
+            }
+        }
+        let line = self.line;
+        let mut fields = Vec::new();
+        loop {
+            let bytes = match self.text.get(self.at) {
+                Some(b'"') => self.quoted()?,
+                _ => self.unquoted()?,
+            };
+            let field = String::from_utf8(bytes).map_err(|_| {
+                self.malformed(
+                    line,
+                    format!("expected UTF-8, found another encoding in column {}", fields.len() + 1),
+                )
+            })?;
+            fields.push(field);
+            if self.at >= self.end() {
+                return Ok(Some(Record { line, fields }));
+            }
+            self.at += 1;
+        }
+    }
+
+    fn next_line(&mut self) -> Result<bool, DatasetError> {
+        self.text.clear();
+        self.at = 0;
+        self.line += 1;
+        match self.reader.read_until(b'\n', &mut self.text) {
+            Ok(count) => Ok(count > 0),
+            Err(error) => Err(DatasetError::read(self.file, error)),
+        }
+    }
+
+    /// Where the line ends, without its LF or CRLF.
+    fn end(&self) -> usize {
+        let text = self.text.strip_suffix(b"\n").unwrap_or(&self.text);
+        text.strip_suffix(b"\r").unwrap_or(text).len()
+    }
+
+    /// Reads a field without quotes, up to a delimiter or the end of the line.
+    fn unquoted(&mut self) -> Result<Vec<u8>, DatasetError> {
+        let rest = &self.text[self.at..self.end()];
+        let length = rest.iter().position(|byte| *byte == self.delimiter).unwrap_or(rest.len());
+        let field = rest[..length].to_vec();
+        if field.contains(&b'"') {
+            let reason = "expected no quote within a field that does not begin with one: put quotes around the whole \
+                          field, and double each quote in it";
+            return Err(self.malformed(self.line, reason));
+        }
+        if field.contains(&b'\r') {
+            let reason = "expected lines that end in LF or CRLF, found a carriage return by itself";
+            return Err(self.malformed(self.line, reason));
+        }
+        self.at += length;
+        Ok(field)
+    }
+
+    /// Reads a quoted field, over as many lines as it has, to behind its closing quote.
+    fn quoted(&mut self) -> Result<Vec<u8>, DatasetError> {
+        let opened = self.line;
+        let mut field = Vec::new();
+        self.at += 1;
+        loop {
+            let rest = &self.text[self.at..];
+            let Some(length) = rest.iter().position(|byte| *byte == b'"') else {
+                field.extend_from_slice(rest);
+                if !self.next_line()? {
+                    return Err(self
+                        .malformed(opened, "expected a closing quote for a field that begins on this line"));
+                }
+                continue;
+            };
+            field.extend_from_slice(&rest[..length]);
+            self.at += length + 1;
+            match self.text.get(self.at) {
+                Some(b'"') => {
+                    field.push(b'"');
+                    self.at += 1;
+                }
+                Some(byte) if self.at < self.end() && *byte != self.delimiter => {
+                    let reason = "expected the end of the field after a closing quote, found more text: double each \
+                                  quote within a quoted field";
+                    return Err(self.malformed(self.line, reason));
+                }
+                _ => return Ok(field),
+            }
+        }
+    }
+
+    fn malformed(&self, line: usize, reason: impl Into<String>) -> DatasetError {
+        DatasetError::malformed(self.file, line, reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item;
+
+    fn read(text: &str) -> Vec<Item> {
+        parse_csv(text.as_bytes(), "data.csv", b',').unwrap()
+    }
+
+    fn fails(text: &[u8]) -> String {
+        parse_csv(text, "data.csv", b',').unwrap_err().to_string()
+    }
+
+    #[test]
+    fn rows_are_items_of_strings_under_the_names_of_the_header() {
+        assert_eq!(
+            read("id,n\na,1\nb,02.0\n"),
+            [item! { "id": "a", "n": "1" }, item! { "id": "b", "n": "02.0" }]
+        );
+    }
+
+    #[test]
+    fn line_breaks_commas_and_doubled_quotes_live_in_quoted_fields() {
+        assert_eq!(
+            read("q,a\n\"two\nlines, and \"\"quotes\"\"\",\"\r\n\"\n\"\"\"\",\"\"\"x\"\n"),
+            [item! { "q": "two\nlines, and \"quotes\"", "a": "\r\n" }, item! { "q": "\"", "a": "\"x" }]
+        );
+    }
+
+    #[test]
+    fn the_last_line_may_lack_its_end() {
+        assert_eq!(read("a,b\n1,2"), read("a,b\n1,2\n"));
+        assert_eq!(read("a,b\n1,\"2\""), read("a,b\n1,2\n"));
+        assert_eq!(read("a,b\n1,"), [item! { "a": "1", "b": "" }]);
+    }
+
+    #[test]
+    fn crlf_a_mark_and_blank_lines_are_passed_over() {
+        assert_eq!(read("\u{feff}\"a\",b\r\n\r\n1,2\r\n\n"), [item! { "a": "1", "b": "2" }]);
+    }
+
+    #[test]
+    fn an_empty_field_in_quotes_is_no_blank_line() {
+        assert_eq!(read("a\n\"\"\n\nx\n"), [item! { "a": "" }, item! { "a": "x" }]);
+    }
+
+    #[test]
+    fn spaces_are_part_of_a_field() {
+        assert_eq!(read("a, b\n 1 ,\" 2 \"\n"), [item! { "a": " 1 ", " b": " 2 " }]);
+    }
+
+    #[test]
+    fn tabs_may_be_the_delimiter() {
+        let items = parse_csv(&b"a\tb\n1,5\t\"2\t3\"\n"[..], "data.tsv", b'\t').unwrap();
+        assert_eq!(items, [item! { "a": "1,5", "b": "2\t3" }]);
+    }
+
+    #[test]
+    fn a_repeated_or_missing_name_in_the_header_is_refused() {
+        assert_eq!(
+            fails(b"a,b,a\n1,2,3\n"),
+            "data.csv:1: expected different names in the header, found `a` in columns 1 and 3"
+        );
+        assert_eq!(
+            fails(b"\na,,c\n1,2,3\n"),
+            "data.csv:2: expected a name for column 2 in the header, found none"
+        );
+        assert_eq!(
+            fails(b"a, \n1,2\n"),
+            "data.csv:1: expected a name for column 2 in the header, found none"
+        );
+    }
+
+    #[test]
+    fn a_ragged_row_is_refused_with_the_line_it_begins_on() {
+        let message = fails(b"a,b\n\"1\n2\n3\",4\n5\n");
+        assert!(
+            message.starts_with("data.csv:5: expected 2 fields as in the header, found 1 field: "),
+            "{message}"
+        );
+        assert!(
+            fails(b"a\n\"1\n2\",3\n")
+                .starts_with("data.csv:2: expected 1 field as in the header, found 2 fields")
+        );
+    }
+
+    #[test]
+    fn a_stray_quote_is_refused_with_its_line() {
+        assert!(fails(b"a,b\n1,2\"3\n").starts_with("data.csv:2: expected no quote within a field"));
+        assert!(fails(b"a,b\n1, \"2\"\n").starts_with("data.csv:2: expected no quote within a field"));
+        assert!(fails(b"a,b\n1,\"2\n\"3\n").starts_with("data.csv:3: expected the end of the field"));
+        assert!(fails(b"a,b\n1,\"2\" \n").starts_with("data.csv:2: expected the end of the field"));
+    }
+
+    #[test]
+    fn an_open_quote_is_refused_with_the_line_it_opens_on() {
+        assert!(fails(b"a,b\n1,\"2\n3,4\n5,6\n").starts_with("data.csv:2: expected a closing quote"));
+        assert!(fails(b"a,b\n1,\"").starts_with("data.csv:2: expected a closing quote"));
+    }
+
+    #[test]
+    fn a_carriage_return_by_itself_is_refused() {
+        assert!(fails(b"a,b\r1,2\r3,4").starts_with("data.csv:1: expected lines that end in LF or CRLF"));
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf_8_are_refused_with_line_and_column() {
+        assert_eq!(
+            fails(b"a,b\n1,caf\xe9\n"),
+            "data.csv:2: expected UTF-8, found another encoding in column 2"
+        );
+    }
+
+    #[test]
+    fn a_file_without_rows_is_an_error() {
+        for text in [&b""[..], b"\n\r\n", b"a,b\n", b"a,b\r\n\r\n"] {
+            assert!(fails(text).starts_with("data.csv: the data set is empty"), "{}", fails(text));
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! What an item is called: by keys that outlive sorting and cutting, and by names of test cases.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::canonical::Canonical;
+use super::{Dataset, Item};
+use crate::slug::slug;
+
+/// How many hexadecimal digits of a hash make a key: 64 bits.
+const KEY_DIGITS: usize = 16;
+
+/// The longest slug of an id, in bytes of UTF-8.
+const CASE_KEY_BYTES: usize = 80;
+
+impl Dataset {
+    /// A key for each item, all of them different, by which results are compared across runs.
+    ///
+    /// It is the item's `id` where that is a number or a text that is not blank, else 16 hexadecimal digits of a
+    /// hash of its `input`, else of the whole item. The second item of the same key gets `-2` after it, the
+    /// third `-3`; a key that is another item's `id` is passed over. So a key does not depend on the place of
+    /// its item in the data set, nor on the order of its fields.
+    ///
+    /// ```
+    /// use cobalt::{Dataset, item};
+    ///
+    /// let dataset = Dataset::from_items([
+    ///     item! { "id": "refund", "input": "Can I get my money back?" },
+    ///     item! { "id": 7, "input": "Where is my invoice?" },
+    ///     item! { "input": "Hello!" },
+    ///     item! { "id": "refund", "input": "I want my money back." },
+    /// ]);
+    /// assert_eq!(dataset.keys(), ["refund", "7", "db1545da1c7e3d25", "refund-2"]);
+    /// ```
+    pub fn keys(&self) -> Vec<String> {
+        unique(self.iter().map(natural_key).collect())
+    }
+
+    /// A name for each item's test case, all of them different: without white space and `::`, at most about 80
+    /// bytes long.
+    ///
+    /// It is the item's `id`, of which letters and digits of every script, `-`, `_` and `.` are kept and each run
+    /// of anything else becomes one `-`. Where that leaves nothing, or there is no `id`, it is the item's index
+    /// as four digits. The second item of the same name gets `-2` after it.
+    ///
+    /// ```
+    /// use cobalt::{Dataset, item};
+    ///
+    /// let dataset = Dataset::from_items([
+    ///     item! { "id": "billing::refund (EU)" },
+    ///     item! { "input": "no id" },
+    ///     item! { "id": "billing refund EU" },
+    /// ]);
+    /// assert_eq!(dataset.case_keys(), ["billing-refund-EU", "0001", "billing-refund-EU-2"]);
+    /// ```
+    pub fn case_keys(&self) -> Vec<String> {
+        unique(self.iter().enumerate().map(|(index, item)| case_name(index, item)).collect())
+    }
+
+    /// SHA-256 over the items in their order, as 64 hexadecimal digits: the same for the same content, whatever
+    /// its format, the order of keys and the spelling of numbers. Where the items are from plays no part.
+    ///
+    /// ```
+    /// use cobalt::{Dataset, item};
+    ///
+    /// let one = Dataset::from_items([item! { "a": 1, "b": 2 }]);
+    /// let same = Dataset::from_items([item! { "b": 2, "a": 1 }]);
+    /// assert_eq!(one.hash(), same.hash());
+    /// ```
+    pub fn hash(&self) -> String {
+        let mut canonical = Canonical::new();
+        canonical.list(self.len());
+        self.iter().for_each(|item| canonical.item(item));
+        canonical.finish()
+    }
+}
+
+fn natural_key(item: &Item) -> String {
+    if let Some(id) = id(item) {
+        return id;
+    }
+    let mut key = match item.get("input").filter(|input| !input.is_null()) {
+        Some(input) => Canonical::of_value(input),
+        None => Canonical::of_item(item),
+    };
+    key.truncate(KEY_DIGITS);
+    key
+}
+
+fn case_name(index: usize, item: &Item) -> String {
+    let slug = id(item).map(|id| slug(&id, CASE_KEY_BYTES)).unwrap_or_default();
+    if slug.is_empty() { format!("{index:04}") } else { slug }
+}
+
+fn id(item: &Item) -> Option<String> {
+    match item.get("id")? {
+        Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// Numbers the names that occur more than once, around names that are numbered already.
+fn unique(names: Vec<String>) -> Vec<String> {
+    let mut uses: HashMap<&str, usize> = names.iter().map(|name| (name.as_str(), 0)).collect();
+    if uses.len() == names.len() {
+        return names;
+    }
+    let mut unique = Vec::with_capacity(names.len());
+    for name in &names {
+        let mut number = uses[name.as_str()] + 1;
+        let mut key = name.clone();
+        while number > 1 {
+            key = format!("{name}-{number}");
+            if !uses.contains_key(key.as_str()) {
+                break;
+            }
+            number += 1;
+        }
+        uses.insert(name, number);
+        unique.push(key);
+    }
+    unique
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item;
+
+    fn ids<const N: usize>(ids: [&str; N]) -> Dataset {
+        ids.into_iter().map(|id| item! { "id": id }).collect()
+    }
+
+    #[test]
+    fn repeated_ids_are_numbered_around_the_ids_that_there_are() {
+        assert_eq!(ids(["a", "a", "a-2", "a", "a-2"]).keys(), ["a", "a-3", "a-2", "a-4", "a-2-2"]);
+    }
+
+    #[test]
+    fn keys_follow_their_items_when_the_order_changes() {
+        let items =
+            [item! { "input": "x" }, item! { "input": ["y"], "n": 1 }, item! { "n": 2 }, item! { "id": "z" }];
+        let keys = Dataset::from_items(items.clone()).keys();
+        let mut turned = Dataset::from_items(items.into_iter().rev()).keys();
+        turned.reverse();
+        assert_eq!(keys, turned);
+    }
+
+    #[test]
+    fn other_fields_do_not_change_the_key_of_an_input() {
+        let one = Dataset::from_items([item! { "input": "x", "expectedOutput": "y" }]);
+        let corrected = Dataset::from_items([item! { "input": "x", "expectedOutput": "z" }]);
+        assert_eq!(one.keys(), corrected.keys());
+        assert_ne!(one.hash(), corrected.hash());
+    }
+
+    #[test]
+    fn a_blank_id_or_a_null_input_counts_as_absent() {
+        let by_input = Dataset::from_items([item! { "input": "x" }]).keys();
+        for id in
+            [serde_json::json!(" "), serde_json::json!(null), serde_json::json!({}), serde_json::json!(true)]
+        {
+            assert_eq!(Dataset::from_items([item! { "id": id, "input": "x" }]).keys(), by_input);
+        }
+        let keys =
+            Dataset::from_items([item! { "input": null, "n": 1 }, item! { "input": null, "n": 2 }]).keys();
+        assert!(keys.iter().all(|key| key.len() == KEY_DIGITS), "{keys:?}");
+    }
+
+    #[test]
+    fn an_id_that_looks_like_an_index_keeps_its_name() {
+        let dataset = Dataset::from_items([item! { "n": 0 }, item! { "id": "0000" }, item! { "id": "::" }]);
+        assert_eq!(dataset.case_keys(), ["0000", "0000-2", "0002"]);
+    }
+
+    #[test]
+    fn a_long_id_gives_a_short_name() {
+        let long = "long ".repeat(1000);
+        let names = ids([&long, &long]).case_keys();
+        assert_eq!(names[0].len(), 79);
+        assert_eq!(names[1], format!("{}-2", names[0]));
+    }
+
+    #[test]
+    fn the_order_and_number_of_items_change_the_hash() {
+        let hashes = [ids(["a", "b"]).hash(), ids(["b", "a"]).hash(), ids(["a"]).hash(), ids([]).hash()];
+        let different: std::collections::HashSet<_> = hashes.iter().collect();
+        assert_eq!(different.len(), hashes.len());
+        assert!(hashes.iter().all(|hash| hash.len() == 64));
+    }
+}

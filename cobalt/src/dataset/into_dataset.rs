@@ -1,0 +1,98 @@
+//! What can stand where an experiment asks for a data set.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use super::Dataset;
+
+/// A data set, or what one can be made of: a path relative to the package, or a `Result` of either.
+///
+/// ```
+/// use cobalt::{Dataset, IntoDataset, item};
+///
+/// let dataset = Dataset::from_items([item! { "input": "2 + 2" }]);
+/// assert_eq!(dataset.into_dataset()?.len(), 1);
+/// assert_eq!(Dataset::from_serialize([item! { "input": "2 + 2" }]).into_dataset()?.len(), 1);
+/// assert!("datasets/missing.jsonl".into_dataset().is_err());
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a data set",
+    label = "expected a path, a `Dataset`, or a `Result` of one",
+    note = "items in code become a data set by `Dataset::from_items([cobalt::item! {{ … }}])`, \
+            values of your own type by `Dataset::from_serialize(…)`"
+)]
+pub trait IntoDataset {
+    /// Reads or hands over the data set.
+    ///
+    /// # Errors
+    ///
+    /// Where the file cannot be read as a data set, or the `Result` is an error.
+    fn into_dataset(self) -> Result<Dataset, Box<dyn Error + Send + Sync>>;
+}
+
+impl IntoDataset for Dataset {
+    fn into_dataset(self) -> Result<Dataset, Box<dyn Error + Send + Sync>> {
+        Ok(self)
+    }
+}
+
+impl IntoDataset for &Dataset {
+    fn into_dataset(self) -> Result<Dataset, Box<dyn Error + Send + Sync>> {
+        Ok(self.clone())
+    }
+}
+
+impl<D: IntoDataset, E: Into<Box<dyn Error + Send + Sync>>> IntoDataset for Result<D, E> {
+    fn into_dataset(self) -> Result<Dataset, Box<dyn Error + Send + Sync>> {
+        self.map_err(Into::into)?.into_dataset()
+    }
+}
+
+impl IntoDataset for &Path {
+    fn into_dataset(self) -> Result<Dataset, Box<dyn Error + Send + Sync>> {
+        Ok(Dataset::from_file(self)?)
+    }
+}
+
+impl IntoDataset for PathBuf {
+    fn into_dataset(self) -> Result<Dataset, Box<dyn Error + Send + Sync>> {
+        self.as_path().into_dataset()
+    }
+}
+
+impl IntoDataset for &str {
+    fn into_dataset(self) -> Result<Dataset, Box<dyn Error + Send + Sync>> {
+        Path::new(self).into_dataset()
+    }
+}
+
+impl IntoDataset for String {
+    fn into_dataset(self) -> Result<Dataset, Box<dyn Error + Send + Sync>> {
+        self.as_str().into_dataset()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item;
+
+    #[test]
+    fn a_result_of_a_path_is_read() {
+        let error = Ok::<_, std::io::Error>("missing.csv").into_dataset().unwrap_err().to_string();
+        assert!(error.starts_with("cannot read missing.csv: "), "{error}");
+    }
+
+    #[test]
+    fn an_error_is_handed_on_as_it_is() {
+        let failed: Result<Dataset, &str> = Err("no network");
+        assert_eq!(failed.into_dataset().unwrap_err().to_string(), "no network");
+    }
+
+    #[test]
+    fn a_reference_shares_the_items() {
+        let dataset = Dataset::from_items([item! { "a": 1 }]);
+        assert_eq!((&dataset).into_dataset().unwrap().hash(), dataset.hash());
+    }
+}

@@ -1,0 +1,273 @@
+//! JSON: an array of items, or an object with such an array as `items`, read as a stream.
+
+use std::cell::Cell;
+use std::fmt;
+use std::io::{self, BufRead, Read};
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::item::{Item, ItemSeed};
+use super::{DatasetError, text};
+
+/// Reads the items one by one; never holds the text.
+#[doc(hidden)]
+pub fn parse_json(reader: impl BufRead, file: &str) -> Result<Vec<Item>, DatasetError> {
+    let reader = text::without_mark(reader, file)?;
+    let position = Position { line: Cell::new(1), blank: Cell::new(true), item: Cell::new(None) };
+    let mut deserializer = serde_json::Deserializer::from_reader(Watched { reader, position: &position });
+    let items = deserializer
+        .deserialize_any(Document { position: &position })
+        .and_then(|items| deserializer.end().map(|()| items))
+        .map_err(|error| explain(error, &position, file))?;
+    if items.is_empty() {
+        return Err(DatasetError::empty(file, "its list of items has none"));
+    }
+    Ok(items)
+}
+
+fn explain(error: serde_json::Error, position: &Position, file: &str) -> DatasetError {
+    if error.is_io() {
+        return DatasetError::read(file, error.into());
+    }
+    if position.blank.get() {
+        return DatasetError::empty(file, "the file has no text");
+    }
+    let reason = match message(&error) {
+        reason if reason == "trailing characters" => format!(
+            "{reason} at column {} after the JSON document: where each line is an item, name the file `.jsonl` or \
+             load it with `Dataset::from_jsonl`",
+            error.column()
+        ),
+        reason if error.is_data() => reason,
+        reason => format!("{reason} at column {}", error.column()),
+    };
+    match position.item.get() {
+        // serde_json has read on by the time it places an error about a whole value.
+        Some((index, line)) if error.is_data() => {
+            DatasetError::malformed(file, line, format!("{reason} (items[{index}])"))
+        }
+        Some((index, _)) => DatasetError::malformed(file, error.line(), format!("{reason} (items[{index}])")),
+        None => DatasetError::malformed(file, error.line(), reason),
+    }
+}
+
+/// What serde_json says, without the position at its end.
+pub(super) fn message(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&position).unwrap_or(&text).to_owned()
+}
+
+/// Where the reading stands.
+struct Position {
+    /// The line being read, counted from 1.
+    line: Cell<usize>,
+    /// Whether white space was all so far.
+    blank: Cell<bool>,
+    /// The item being read: its index, and the line that it begins on.
+    item: Cell<Option<(usize, usize)>>,
+}
+
+/// Keeps the position while serde_json reads.
+struct Watched<'p, R> {
+    reader: R,
+    position: &'p Position,
+}
+
+impl<R: Read> Read for Watched<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.reader.read(buffer)?;
+        for byte in &buffer[..count] {
+            if *byte == b'\n' {
+                self.position.line.set(self.position.line.get() + 1);
+            } else if !byte.is_ascii_whitespace() {
+                self.position.blank.set(false);
+            }
+        }
+        Ok(count)
+    }
+}
+
+/// The whole file: the list itself, or an object around it.
+#[derive(Clone, Copy)]
+struct Document<'p> {
+    position: &'p Position,
+}
+
+impl<'de> Visitor<'de> for Document<'_> {
+    type Value = Vec<Item>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an array of items, or an object with such an array as `items`")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<Vec<Item>, A::Error> {
+        List { position: self.position }.visit_seq(access)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Vec<Item>, A::Error> {
+        let mut items = None;
+        let mut others = Vec::new();
+        while let Some(key) = access.next_key::<String>()? {
+            if key != "items" {
+                access.next_value::<IgnoredAny>()?;
+                others.push(key);
+            } else if items.replace(access.next_value_seed(List { position: self.position })?).is_some() {
+                return Err(A::Error::custom("expected one list `items`, found two"));
+            }
+        }
+        items.ok_or_else(|| {
+            let found = match others.is_empty() {
+                true => "an empty object".to_owned(),
+                false => {
+                    format!("an object with {}", super::suggest::list(others.iter().map(String::as_str)))
+                }
+            };
+            A::Error::custom(format_args!(
+                "expected an array of items, or an object with such an array as `items`, found {found}"
+            ))
+        })
+    }
+}
+
+/// The list of items.
+struct List<'p> {
+    position: &'p Position,
+}
+
+impl<'de> DeserializeSeed<'de> for List<'_> {
+    type Value = Vec<Item>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<Item>, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for List<'_> {
+    type Value = Vec<Item>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an array of items as `items`")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Vec<Item>, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = access.next_element_seed(At { index: items.len(), position: self.position })? {
+            items.push(item);
+            self.position.item.set(None);
+        }
+        Ok(items)
+    }
+}
+
+/// One item of the list; serde_json has read its first byte and no more when this begins.
+struct At<'p> {
+    index: usize,
+    position: &'p Position,
+}
+
+impl<'de> DeserializeSeed<'de> for At<'_> {
+    type Value = Item;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Item, D::Error> {
+        self.position.item.set(Some((self.index, self.position.line.get())));
+        ItemSeed.deserialize(deserializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item;
+
+    fn fails(text: &str) -> String {
+        parse_json(text.as_bytes(), "data.json").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn an_array_of_objects_is_a_list_of_items() {
+        let items = parse_json(&b"[{\"a\": 1},\r\n {\"a\": {\"b\": [2]}}]\r\n"[..], "f").unwrap();
+        assert_eq!(items, [item! { "a": 1 }, item! { "a": { "b": [2] } }]);
+    }
+
+    #[test]
+    fn an_object_may_hold_the_items_beside_other_fields() {
+        let items =
+            parse_json(&br#"{"name": "x", "items": [{"a": 1}], "version": {"n": [1]}}"#[..], "f").unwrap();
+        assert_eq!(items, [item! { "a": 1 }]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_dropped() {
+        assert_eq!(parse_json(&b"\xef\xbb\xbf[{\"a\": 1}]"[..], "f").unwrap(), [item! { "a": 1 }]);
+    }
+
+    #[test]
+    fn the_last_of_two_equal_keys_counts() {
+        assert_eq!(parse_json(&br#"[{"a": 1, "a": 2}]"#[..], "f").unwrap(), [item! { "a": 2 }]);
+    }
+
+    #[test]
+    fn an_item_that_is_no_object_is_named_with_the_line_it_begins_on() {
+        assert_eq!(
+            fails("[\n{\"a\": 1},\n[\n2\n]\n,\n{\"a\": 3}]"),
+            "data.json:3: expected a JSON object, found an array (items[1])"
+        );
+        assert_eq!(
+            fails("{\"items\": [\n{\"a\": 1},\n\n42\n\n]}"),
+            "data.json:4: expected a JSON object, found a number (items[1])"
+        );
+    }
+
+    #[test]
+    fn a_syntax_error_names_its_line_column_and_item() {
+        assert_eq!(fails("[\n{\"a\": 1},\n{\"a\" 2}]"), "data.json:3: expected `:` at column 6 (items[1])");
+        assert_eq!(fails("[\n{\"a\": 1}"), "data.json:2: EOF while parsing a list at column 8");
+        assert_eq!(fails("[{\"a\": 1},]"), "data.json:1: trailing comma at column 11");
+    }
+
+    #[test]
+    fn an_object_without_items_is_refused_with_what_it_holds() {
+        assert_eq!(
+            fails("{\"data\": [{}],\n \"n\": 1}"),
+            "data.json:2: expected an array of items, or an object with such an array as `items`, found an object \
+             with `data`, `n`"
+        );
+        assert!(fails("{}").ends_with("found an empty object"));
+    }
+
+    #[test]
+    fn items_that_are_no_array_are_refused() {
+        assert!(
+            fails(r#"{"items": {"a": 1}}"#)
+                .ends_with("invalid type: map, expected an array of items as `items`")
+        );
+        assert!(
+            fails("3").contains("expected an array of items, or an object with such an array as `items`")
+        );
+        assert_eq!(
+            fails(r#"{"items": [{}], "items": [{}]}"#),
+            "data.json:1: expected one list `items`, found two"
+        );
+    }
+
+    #[test]
+    fn text_after_the_document_is_refused_with_a_hint_at_jsonl() {
+        let message = fails("[{\"a\": 1}]\n[{\"a\": 2}]");
+        assert!(message.starts_with("data.json:2: trailing characters at column 1"), "{message}");
+        assert!(message.contains("from_jsonl"), "{message}");
+    }
+
+    #[test]
+    fn a_file_without_items_is_an_error() {
+        for text in ["", " \n\t\r\n", "\u{feff}", "[]", r#"{"items": []}"#] {
+            assert!(fails(text).starts_with("data.json: the data set is empty"), "{}", fails(text));
+        }
+    }
+
+    #[test]
+    fn nesting_without_end_is_an_error_and_no_crash() {
+        assert!(fails(&"[".repeat(100_000)).contains("recursion limit"));
+        assert!(fails(&format!("[{{\"a\": {}", "[".repeat(100_000))).contains("recursion limit"));
+    }
+}

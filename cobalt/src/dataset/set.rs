@@ -1,0 +1,406 @@
+//! The data set itself: an immutable list of items, shared when cloned, and what can be made of it.
+
+use std::iter::FusedIterator;
+use std::mem;
+use std::ops::{Bound, RangeBounds};
+use std::slice;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::item::kind;
+use super::{DatasetError, Item, decode};
+use crate::Error;
+
+/// The seed of [`Dataset::sample`].
+pub const SAMPLE_SEED: u64 = 42;
+
+/// An ordered, immutable list of items.
+///
+/// A clone shares the items. `map`, `filter`, `sample` and `slice` take the data set and give another one; they
+/// copy an item only where they change it while someone else holds it too.
+///
+/// ```
+/// use cobalt::{Dataset, item};
+///
+/// let all = Dataset::from_items([
+///     item! { "input": "2 + 2", "level": 1 },
+///     item! { "input": "12 * 12", "level": 2 },
+///     item! { "input": "7 * 8", "level": 2 },
+/// ]);
+/// let hard = all.clone().filter(|item| item["level"] == 2).map(|mut item| {
+///     item.insert("hint".into(), "use a table".into());
+///     item
+/// });
+/// assert_eq!((all.len(), hard.len()), (3, 2));
+/// assert!(hard.iter().all(|item| item.contains_key("hint")));
+/// assert!(!all.iter().any(|item| item.contains_key("hint")));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Dataset {
+    content: Arc<Content>,
+}
+
+#[derive(Clone, Debug)]
+struct Content {
+    source: String,
+    items: Vec<Arc<Item>>,
+}
+
+impl Dataset {
+    /// A data set of items made in code, see [`item!`](crate::item!).
+    ///
+    /// ```
+    /// use cobalt::{Dataset, item};
+    ///
+    /// let dataset = Dataset::from_items((1..=3).map(|n| item! { "input": n, "expectedOutput": n * n }));
+    /// assert_eq!(dataset.get(2).unwrap()["expectedOutput"], 9);
+    /// ```
+    pub fn from_items(items: impl IntoIterator<Item = impl Into<Item>>) -> Dataset {
+        Dataset::new("inline", items.into_iter().map(Into::into))
+    }
+
+    /// A data set of values of your own type, which serialize as JSON objects.
+    ///
+    /// ```
+    /// #[derive(serde::Serialize)]
+    /// struct Question {
+    ///     input: &'static str,
+    ///     points: u32,
+    /// }
+    ///
+    /// let dataset = cobalt::Dataset::from_serialize([Question { input: "2 + 2", points: 3 }])?;
+    /// assert_eq!(dataset.get(0).unwrap()["points"], 3);
+    /// # Ok::<(), cobalt::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where a value cannot be written as JSON, or is not an object in JSON.
+    pub fn from_serialize(items: impl IntoIterator<Item = impl Serialize>) -> Result<Dataset, Error> {
+        let items: Result<Vec<_>, DatasetError> = items
+            .into_iter()
+            .enumerate()
+            .map(|(index, item)| match serde_json::to_value(item) {
+                Ok(Value::Object(item)) => Ok(item),
+                Ok(other) => Err(DatasetError::NotAnObject { index, found: kind(&other) }),
+                Err(cause) => Err(DatasetError::Serialize { index, cause }),
+            })
+            .collect();
+        Ok(Dataset::new("inline", items?))
+    }
+
+    pub(super) fn new(source: impl Into<String>, items: impl IntoIterator<Item = Item>) -> Dataset {
+        let items = items.into_iter().map(Arc::new).collect();
+        Dataset { content: Arc::new(Content { source: source.into(), items }) }
+    }
+
+    /// Where the items are from: the path of the file as it was given, or `inline`.
+    pub fn source(&self) -> &str {
+        &self.content.source
+    }
+
+    /// The number of items.
+    pub fn len(&self) -> usize {
+        self.content.items.len()
+    }
+
+    /// Whether there are no items.
+    pub fn is_empty(&self) -> bool {
+        self.content.items.is_empty()
+    }
+
+    /// The item at an index, counted from 0.
+    pub fn get(&self, index: usize) -> Option<&Item> {
+        self.content.items.get(index).map(Arc::as_ref)
+    }
+
+    /// The items in their order.
+    pub fn iter(&self) -> Iter<'_> {
+        Iter(self.content.items.iter())
+    }
+
+    /// The item at an index, to be held beside the data set without a copy.
+    pub(crate) fn shared(&self, index: usize) -> &Arc<Item> {
+        &self.content.items[index]
+    }
+
+    /// Each item changed by a function.
+    ///
+    /// ```
+    /// use cobalt::{Dataset, item};
+    ///
+    /// let dataset = Dataset::from_items([item! { "question": "2 + 2", "answer": "4" }])
+    ///     .map(|item| item! { "input": item["question"], "expectedOutput": item["answer"] });
+    /// assert_eq!(dataset.get(0).unwrap()["input"], "2 + 2");
+    /// ```
+    pub fn map(self, mut change: impl FnMut(Item) -> Item) -> Dataset {
+        let Ok(dataset) = self.try_map(|item| Ok::<_, std::convert::Infallible>(change(item)));
+        dataset
+    }
+
+    /// Each item changed by a function that may fail.
+    ///
+    /// # Errors
+    ///
+    /// The first error of the function.
+    pub fn try_map<E>(self, mut change: impl FnMut(Item) -> Result<Item, E>) -> Result<Dataset, E> {
+        let mut content = Arc::unwrap_or_clone(self.content);
+        for item in &mut content.items {
+            let item = Arc::make_mut(item);
+            *item = change(mem::take(item))?;
+        }
+        Ok(Dataset { content: Arc::new(content) })
+    }
+
+    /// The items for which a function is true, in their order.
+    pub fn filter(self, mut keep: impl FnMut(&Item) -> bool) -> Dataset {
+        self.with_items(|items| items.retain(|item| keep(item)))
+    }
+
+    /// `n` items drawn at random, none of them twice, in random order; all of them shuffled where there are no
+    /// more than `n`.
+    ///
+    /// The draw depends on [`SAMPLE_SEED`], `n` and the number of items alone, so that listing the tests and
+    /// running them agree, and so do two runs. A smaller sample is the beginning of a larger one.
+    ///
+    /// ```
+    /// use cobalt::{Dataset, item};
+    ///
+    /// let all = Dataset::from_items((0..1000).map(|n| item! { "input": n }));
+    /// let some = all.clone().sample(10);
+    /// assert_eq!(some.len(), 10);
+    /// assert_eq!(some.keys(), all.sample(20).slice(..10).keys());
+    /// ```
+    pub fn sample(self, n: usize) -> Dataset {
+        self.sample_with_seed(n, SAMPLE_SEED)
+    }
+
+    /// Like [`sample`](Dataset::sample), by a seed of your own.
+    pub fn sample_with_seed(self, n: usize, seed: u64) -> Dataset {
+        self.with_items(|items| {
+            let n = n.min(items.len());
+            let mut random = fastrand::Rng::with_seed(seed);
+            // The first n steps of a Fisher-Yates shuffle, with u64 so that every platform draws alike.
+            for place in 0..n {
+                let drawn = random.u64(place as u64..items.len() as u64) as usize;
+                items.swap(place, drawn);
+            }
+            items.truncate(n);
+        })
+    }
+
+    /// The items in a range of indices, counted from 0. What lies beyond the end is left out, so that
+    /// `slice(..50)` is at most 50 items; a range that ends before it begins is empty.
+    ///
+    /// ```
+    /// use cobalt::{Dataset, item};
+    ///
+    /// let all = Dataset::from_items((0..10).map(|n| item! { "input": n }));
+    /// assert_eq!(all.clone().slice(2..5).len(), 3);
+    /// assert_eq!(all.clone().slice(8..).len(), 2);
+    /// assert_eq!(all.clone().slice(..50).len(), 10);
+    /// assert_eq!(all.slice(20..).len(), 0);
+    /// ```
+    pub fn slice(self, range: impl RangeBounds<usize>) -> Dataset {
+        let start = match range.start_bound() {
+            Bound::Included(start) => *start,
+            Bound::Excluded(start) => start.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(end) => end.saturating_add(1),
+            Bound::Excluded(end) => *end,
+            Bound::Unbounded => usize::MAX,
+        };
+        self.with_items(|items| {
+            items.truncate(end);
+            items.drain(..start.min(items.len()));
+        })
+    }
+
+    /// All items as a type of your own, see [`decode`].
+    ///
+    /// ```
+    /// use cobalt::{Dataset, item};
+    ///
+    /// #[derive(Debug, serde::Deserialize)]
+    /// struct Question {
+    ///     input: String,
+    /// }
+    ///
+    /// let dataset = Dataset::from_items([item! { "input": "2 + 2" }, item! { "id": "b", "input": 4 }]);
+    /// let error = dataset.typed::<Question>().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "inline: items[1] (key `b`): field `input`: expected a string, found integer `4`"
+    /// );
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// For the first item that does not fit: its index and key, the field, what was expected and found.
+    pub fn typed<T: DeserializeOwned>(&self) -> Result<Vec<T>, DatasetError> {
+        (0..self.len())
+            .map(|index| {
+                decode(self.shared(index)).map_err(|cause| DatasetError::Decode {
+                    dataset: self.source().to_owned(),
+                    index,
+                    key: self.keys().swap_remove(index),
+                    cause,
+                })
+            })
+            .collect()
+    }
+
+    fn with_items(self, change: impl FnOnce(&mut Vec<Arc<Item>>)) -> Dataset {
+        let mut content = Arc::unwrap_or_clone(self.content);
+        change(&mut content.items);
+        Dataset { content: Arc::new(content) }
+    }
+}
+
+impl FromIterator<Item> for Dataset {
+    fn from_iter<I: IntoIterator<Item = Item>>(items: I) -> Dataset {
+        Dataset::from_items(items)
+    }
+}
+
+impl<'d> IntoIterator for &'d Dataset {
+    type Item = &'d Item;
+    type IntoIter = Iter<'d>;
+
+    fn into_iter(self) -> Iter<'d> {
+        self.iter()
+    }
+}
+
+/// The items of a [`Dataset`] in their order.
+#[derive(Clone, Debug)]
+pub struct Iter<'d>(slice::Iter<'d, Arc<Item>>);
+
+impl<'d> Iterator for Iter<'d> {
+    type Item = &'d Item;
+
+    fn next(&mut self) -> Option<&'d Item> {
+        self.0.next().map(Arc::as_ref)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl DoubleEndedIterator for Iter<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0.next_back().map(Arc::as_ref)
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+impl FusedIterator for Iter<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item;
+
+    fn numbers(count: u64) -> Dataset {
+        (0..count).map(|n| item! { "n": n }).collect()
+    }
+
+    fn read(dataset: &Dataset) -> Vec<u64> {
+        dataset.iter().map(|item| item["n"].as_u64().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_clone_shares_its_items() {
+        let dataset = numbers(3);
+        let other = dataset.clone().slice(1..);
+        assert!(Arc::ptr_eq(dataset.shared(1), other.shared(0)));
+    }
+
+    #[test]
+    fn map_leaves_the_items_of_other_clones_alone() {
+        let dataset = numbers(2);
+        let changed = dataset.clone().map(|_| item! { "n": 9 });
+        assert_eq!((read(&dataset), read(&changed)), (vec![0, 1], vec![9, 9]));
+    }
+
+    #[test]
+    fn map_does_not_copy_items_that_nobody_else_holds() {
+        let dataset = numbers(1);
+        let address = Arc::as_ptr(dataset.shared(0));
+        assert_eq!(Arc::as_ptr(dataset.map(|item| item).shared(0)), address);
+    }
+
+    #[test]
+    fn try_map_gives_the_first_error() {
+        let odd = |item: Item| if item["n"] == 1 { Err("odd") } else { Ok(item) };
+        assert_eq!(numbers(3).try_map(odd).unwrap_err(), "odd");
+        assert_eq!(numbers(1).try_map(odd).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn filter_keeps_the_order() {
+        assert_eq!(read(&numbers(6).filter(|item| item["n"].as_u64().unwrap() % 2 == 1)), [1, 3, 5]);
+    }
+
+    #[test]
+    fn slice_takes_every_kind_of_range() {
+        let all = numbers(5);
+        assert_eq!(read(&all.clone().slice(1..=2)), [1, 2]);
+        assert_eq!(read(&all.clone().slice(..)), [0, 1, 2, 3, 4]);
+        assert_eq!(read(&all.clone().slice((Bound::Excluded(2), Bound::Unbounded))), [3, 4]);
+        assert_eq!(read(&all.clone().slice(0..=usize::MAX)).len(), 5);
+        #[expect(clippy::reversed_empty_ranges, reason = "it is what is tested")]
+        let reversed = all.slice(4..2);
+        assert!(reversed.is_empty());
+    }
+
+    #[test]
+    fn a_sample_is_the_same_on_every_platform_and_in_every_version() {
+        assert_eq!(read(&numbers(100).sample(8)), [0; 8]);
+    }
+
+    #[test]
+    fn a_sample_larger_than_the_data_set_is_all_of_it() {
+        let mut sampled = read(&numbers(20).sample(50));
+        assert_ne!(sampled, read(&numbers(20)));
+        sampled.sort_unstable();
+        assert_eq!(sampled, read(&numbers(20)));
+        assert!(numbers(0).sample(5).is_empty());
+    }
+
+    #[test]
+    fn another_seed_draws_another_sample() {
+        assert_ne!(read(&numbers(100).sample_with_seed(10, 1)), read(&numbers(100).sample_with_seed(10, 2)));
+    }
+
+    #[test]
+    fn a_value_that_is_no_object_is_refused_with_its_index() {
+        let error = Dataset::from_serialize([Some(item! {}), None]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "items[1]: expected a struct or a map, which is a JSON object, found null"
+        );
+        let error = Dataset::from_serialize([std::collections::HashMap::from([((), 1)])]).unwrap_err();
+        assert_eq!(error.to_string(), "items[0] cannot be written as JSON: key must be a string");
+    }
+
+    #[test]
+    fn iteration_knows_its_length_and_both_ends() {
+        let dataset = numbers(3);
+        assert_eq!(dataset.iter().len(), 3);
+        assert_eq!(dataset.iter().next_back().unwrap()["n"], 2);
+        let mut seen = 0;
+        for item in &dataset {
+            assert_eq!(item["n"], seen);
+            seen += 1;
+        }
+        assert_eq!(seen, 3);
+    }
+}

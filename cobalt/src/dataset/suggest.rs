@@ -1,0 +1,53 @@
+//! Names as an error lists them, and the one that was probably meant.
+
+/// Names in backticks, at most twelve of them.
+pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    const SHOWN: usize = 12;
+    let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    match names.len().checked_sub(SHOWN) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{} and {more} more", names[..SHOWN].join(", ")),
+    }
+}
+
+/// The candidate that differs from `wanted` in style or in few letters, if there is one.
+pub(super) fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted = folded(wanted);
+    let tolerated = wanted.chars().count() / 3;
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(&wanted, &folded(candidate)), candidate))
+        .filter(|(distance, _)| *distance <= tolerated)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// The letters and digits in lower case: the same for `expectedOutput`, `expected_output` and `Expected Output`.
+pub(super) fn folded(name: &str) -> String {
+    name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_style_of_the_same_name_is_the_closest() {
+        let candidates = ["expected", "expectedOutput", "output"];
+        assert_eq!(closest("expected_output", candidates), Some("expectedOutput"));
+        assert_eq!(closest("inptu", ["id", "input"]), Some("input"));
+    }
+
+    #[test]
+    fn nothing_is_suggested_where_nothing_is_near() {
+        assert_eq!(closest("answer", ["input", "id"]), None);
+        assert_eq!(closest("id", ["n"]), None);
+    }
+
+    #[test]
+    fn a_long_list_is_cut() {
+        let names: Vec<_> = (0..14).map(|number| number.to_string()).collect();
+        let list = list(names.iter().map(String::as_str));
+        assert!(list.ends_with("`10`, `11` and 2 more"), "{list}");
+    }
+}

@@ -1,0 +1,69 @@
+//! The encoding of a text file, told by its first bytes.
+
+use std::io::{BufRead, Cursor, Read};
+
+use super::DatasetError;
+
+/// Drops a UTF-8 byte order mark; refuses the marks of other encodings.
+pub(super) fn without_mark<R: BufRead>(
+    mut reader: R,
+    file: &str,
+) -> Result<impl BufRead + use<R>, DatasetError> {
+    let mut start = Vec::with_capacity(4);
+    reader.by_ref().take(4).read_to_end(&mut start).map_err(|error| DatasetError::read(file, error))?;
+    let mark =
+        mark_length(&start).map_err(|encoding| DatasetError::Encoding { file: file.to_owned(), encoding })?;
+    let mut start = Cursor::new(start);
+    start.set_position(mark as u64);
+    Ok(start.chain(reader))
+}
+
+/// The length of the UTF-8 byte order mark, 0 without one, or the name of the encoding that is not UTF-8.
+pub(super) fn mark_length(start: &[u8]) -> Result<usize, &'static str> {
+    match start {
+        [0xef, 0xbb, 0xbf, ..] => Ok(3),
+        [0xff, 0xfe, 0, 0, ..] => Err("UTF-32 (little endian)"),
+        [0, 0, 0xfe, 0xff, ..] => Err("UTF-32 (big endian)"),
+        [0xff, 0xfe, ..] => Err("UTF-16 (little endian)"),
+        [0xfe, 0xff, ..] => Err("UTF-16 (big endian)"),
+        _ => Ok(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8]) -> Result<Vec<u8>, DatasetError> {
+        let mut rest = Vec::new();
+        without_mark(bytes, "f")?.read_to_end(&mut rest).unwrap();
+        Ok(rest)
+    }
+
+    #[test]
+    fn a_utf_8_mark_is_dropped_once() {
+        assert_eq!(read(b"\xef\xbb\xbf[]").unwrap(), b"[]");
+        assert_eq!(read(b"\xef\xbb\xbf").unwrap(), b"");
+        assert_eq!(read(b"\xef\xbb\xbf\xef\xbb\xbf[]").unwrap(), b"\xef\xbb\xbf[]");
+    }
+
+    #[test]
+    fn text_without_a_mark_is_left_alone() {
+        for text in [&b""[..], b"a", b"ab", b"abc", b"abcdefgh", b"\xef\xbbx"] {
+            assert_eq!(read(text).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn another_encoding_is_named() {
+        for (bytes, encoding) in [
+            (&b"\xff\xfe[\0"[..], "UTF-16 (little endian)"),
+            (b"\xfe\xff\0[", "UTF-16 (big endian)"),
+            (b"\xff\xfe\0\0", "UTF-32 (little endian)"),
+            (b"\0\0\xfe\xff", "UTF-32 (big endian)"),
+        ] {
+            let message = read(bytes).unwrap_err().to_string();
+            assert_eq!(message, format!("f is encoded in {encoding}, expected UTF-8: save it as UTF-8"));
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Everything that can go wrong for a reason outside the library: one type, whose messages say what to do.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::dataset::{BoxError, DatasetError};
+use crate::report::Report;
+
+/// Why an experiment could not be declared, run or kept.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A data set could not be read.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+
+    /// An experiment's data set could not be made.
+    #[error("the data set of experiment `{experiment}` cannot be used: {source}")]
+    DatasetOf {
+        /// The experiment's name.
+        experiment: String,
+        /// What is wrong with the data.
+        source: BoxError,
+    },
+
+    /// An experiment's settings make no sense.
+    #[error("experiment `{experiment}` cannot be run: {problem}")]
+    Definition {
+        /// The experiment's name.
+        experiment: String,
+        /// What to change.
+        problem: String,
+    },
+
+    /// `run` was called outside of a tokio runtime.
+    #[error(
+        "experiment `{experiment}` needs a tokio runtime; call `run` from `#[tokio::main]`, or declare it with \
+         `#[cobalt::experiment]` and `cobalt::main()`"
+    )]
+    NoRuntime {
+        /// The experiment's name.
+        experiment: String,
+    },
+
+    /// A file of ours could not be written or read.
+    #[error("failed to {action} `{}`: {source}{}", .path.display(), hint(.source))]
+    Storage {
+        /// What was tried, as in "write".
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+
+    /// A run cannot be resumed.
+    #[error("run `{id}` cannot be resumed: {reason}")]
+    Resume {
+        /// The run's id.
+        id: String,
+        /// Why, and what to do.
+        reason: String,
+    },
+
+    /// All items ran, and their results could not be written.
+    #[error("experiment `{}` ran, and its results could not be kept: {source}", .report.name)]
+    Unsaved {
+        /// The results.
+        report: Box<Report>,
+        /// Why they are not on disk.
+        source: Box<Error>,
+    },
+
+    /// The run was interrupted before all items were done.
+    #[error("experiment `{experiment}` was interrupted; run it again with COBALT_RESUME={id} to do the rest")]
+    Interrupted {
+        /// The experiment's name.
+        experiment: String,
+        /// The run's id.
+        id: String,
+    },
+}
+
+/// What a person can do about a file that cannot be written.
+fn hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; make the folder writable, or name another one in COBALT_DIR"
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space, or name another folder in COBALT_DIR",
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => "; move what is in its place away, or name another folder in COBALT_DIR",
+        _ => "",
+    }
+}

@@ -1,0 +1,188 @@
+//! `ExactMatch`: the output equals a field of the item.
+
+use serde_json::Value;
+
+use super::{EvalContext, EvalError, Evaluation, Evaluator, Score};
+
+/// Scores 1 where the output equals a field of the item, and 0 elsewhere.
+///
+/// Text is compared as text. Where the field or the output is an object or a list, both are compared as JSON, whatever
+/// the order of their keys: text on the other side is parsed first. A number or a boolean is compared by value, or
+/// with text by how it is written.
+///
+/// ```
+/// use cobalt::ExactMatch;
+/// let exact = ExactMatch::new("exact", "expectedOutput");
+/// let loose = ExactMatch::new("loose", "expectedOutput").case_sensitive(false).trim(true);
+/// ```
+#[derive(Clone, Debug)]
+pub struct ExactMatch {
+    name: String,
+    field: String,
+    case_sensitive: bool,
+    trim: bool,
+    pass_mark: f64,
+}
+
+impl ExactMatch {
+    /// Compares the output with the item's `field`, case and surrounding space included.
+    pub fn new(name: impl Into<String>, field: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            field: field.into(),
+            case_sensitive: true,
+            trim: false,
+            pass_mark: super::DEFAULT_PASS_MARK,
+        }
+    }
+
+    /// Whether `Paris` and `paris` differ (they do unless this is set to `false`).
+    #[must_use]
+    pub fn case_sensitive(mut self, case_sensitive: bool) -> Self {
+        self.case_sensitive = case_sensitive;
+        self
+    }
+
+    /// Whether white space at both ends is left out (it is not unless this is set to `true`).
+    #[must_use]
+    pub fn trim(mut self, trim: bool) -> Self {
+        self.trim = trim;
+        self
+    }
+
+    /// From which score an output passes: 0.5 unless it is set.
+    #[must_use]
+    pub fn pass_mark(mut self, mark: f64) -> Self {
+        self.pass_mark = mark;
+        self
+    }
+
+    fn compare(&self, cx: &EvalContext) -> Result<Score, EvalError> {
+        let Some(expected) = cx.item().get(&self.field) else {
+            let fields: Vec<_> = cx.item().keys().map(String::as_str).collect();
+            return Err(EvalError::new(format!(
+                "the item has no field `{}` to compare with; it has: {}",
+                self.field,
+                fields.join(", ")
+            )));
+        };
+        Ok(if self.equal(expected, cx.output()) {
+            Score::from(true)
+        } else {
+            Score::from(false).reason(format!("expected {}, got {}", shown(expected), shown(cx.output())))
+        })
+    }
+
+    fn equal(&self, expected: &Value, output: &Value) -> bool {
+        match (expected, output) {
+            (Value::String(expected), Value::String(output)) => self.same_text(expected, output),
+            (Value::String(text), json) | (json, Value::String(text)) => {
+                let parsed = if is_tree(json) { serde_json::from_str(text).ok() } else { None };
+                parsed.map_or_else(
+                    || self.same_text(text, &json.to_string()),
+                    |parsed: Value| self.same_json(&parsed, json),
+                )
+            }
+            (expected, output) => self.same_json(expected, output),
+        }
+    }
+
+    fn same_text(&self, a: &str, b: &str) -> bool {
+        let (a, b) = if self.trim { (a.trim(), b.trim()) } else { (a, b) };
+        a == b || (!self.case_sensitive && a.to_lowercase() == b.to_lowercase())
+    }
+
+    fn same_json(&self, a: &Value, b: &Value) -> bool {
+        match (a, b) {
+            (Value::String(a), Value::String(b)) => self.same_text(a, b),
+            (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+            (Value::Array(a), Value::Array(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.same_json(a, b))
+            }
+            (Value::Object(a), Value::Object(b)) => {
+                a.len() == b.len()
+                    && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| self.same_json(a, b)))
+            }
+            (a, b) => a == b,
+        }
+    }
+}
+
+fn is_tree(value: &Value) -> bool {
+    value.is_object() || value.is_array()
+}
+
+/// A value in quotes, cut to what fits into a reason.
+fn shown(value: &Value) -> String {
+    const LONGEST: usize = 200;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+impl Evaluator for ExactMatch {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
+        Box::pin(async move { self.compare(cx) })
+    }
+
+    fn pass_mark(&self) -> f64 {
+        self.pass_mark
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::experiment::Output;
+
+    fn score(evaluator: &ExactMatch, expected: Value, output: Value) -> f64 {
+        let item = crate::item! { "expectedOutput": expected };
+        evaluator.compare(&EvalContext::new(item, Output::new(output))).unwrap().value()
+    }
+
+    fn exact() -> ExactMatch {
+        ExactMatch::new("exact", "expectedOutput")
+    }
+
+    #[test]
+    fn text_equals_itself_only() {
+        assert_eq!(score(&exact(), json!("Paris"), json!("Paris")), 1.0);
+        assert_eq!(score(&exact(), json!("Paris"), json!("paris")), 0.0);
+        assert_eq!(score(&exact(), json!("Paris"), json!("Paris ")), 0.0);
+    }
+
+    #[test]
+    fn case_and_space_are_left_out_where_asked() {
+        assert_eq!(score(&exact().case_sensitive(false), json!("ÉCOLE"), json!("école")), 1.0);
+        assert_eq!(score(&exact().trim(true), json!("a"), json!(" a\n")), 1.0);
+    }
+
+    #[test]
+    fn json_is_compared_whatever_the_order_of_keys() {
+        let expected = json!({"a": 1, "b": [1, 2]});
+        assert_eq!(score(&exact(), expected.clone(), json!(r#"{"b": [1, 2], "a": 1.0}"#)), 1.0);
+        assert_eq!(score(&exact(), json!(r#"{"b": [1, 2], "a": 1}"#), expected.clone()), 1.0);
+        assert_eq!(score(&exact(), expected, json!({"a": 1, "b": [2, 1]})), 0.0);
+    }
+
+    #[test]
+    fn a_number_equals_its_text() {
+        assert_eq!(score(&exact(), json!(4), json!("4")), 1.0);
+        assert_eq!(score(&exact(), json!("4"), json!(5)), 0.0);
+    }
+
+    #[test]
+    fn a_missing_field_is_an_error_not_a_score() {
+        let cx = EvalContext::new(crate::item! { "answer": 1 }, Output::new("1"));
+        let error = exact().compare(&cx).unwrap_err().to_string();
+        assert!(error.contains("no field `expectedOutput`") && error.contains("answer"), "{error}");
+    }
+}

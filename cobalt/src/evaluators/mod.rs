@@ -1,0 +1,100 @@
+//! What scores an output: the trait, and the evaluators that come with the library, one file each.
+
+mod context;
+mod exact_match;
+mod function;
+mod score;
+
+use std::fmt::Debug;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+pub use context::EvalContext;
+pub use exact_match::ExactMatch;
+pub use function::FnEvaluator;
+pub use score::{IntoScore, Score};
+
+/// The share of passing scores counts those of at least this mark, unless the evaluator has its own.
+pub const DEFAULT_PASS_MARK: f64 = 0.5;
+
+/// Why an evaluator gave no score. It is never taken for a score of 0.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct EvalError(String);
+
+impl EvalError {
+    /// An error with its reason.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+}
+
+/// A score on its way.
+pub type Evaluation<'a> = Pin<Box<dyn Future<Output = Result<Score, EvalError>> + Send + 'a>>;
+
+/// Scores outputs from 0 to 1.
+///
+/// ```
+/// use cobalt::{EvalContext, Evaluation, Evaluator, Score};
+///
+/// #[derive(Debug)]
+/// struct Polite;
+///
+/// impl Evaluator for Polite {
+///     fn name(&self) -> &str {
+///         "polite"
+///     }
+///
+///     fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
+///         Box::pin(async move { Ok(Score::from(cx.output_text().contains("please"))) })
+///     }
+/// }
+/// ```
+pub trait Evaluator: Debug + Send + Sync + 'static {
+    /// The name under which scores are kept; unique within an experiment.
+    fn name(&self) -> &str;
+
+    /// Scores one output.
+    ///
+    /// # Errors
+    ///
+    /// Where no score can be given, an [`EvalError`]: it is counted beside the scores, never as one. A score that is
+    /// no number from 0 to 1 is made one by the engine.
+    fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a>;
+
+    /// From which score an output passes.
+    fn pass_mark(&self) -> f64 {
+        DEFAULT_PASS_MARK
+    }
+
+    /// Text that changes whenever the evaluator would score differently. A run is resumed only with evaluators
+    /// whose text is the same; by default, that of `Debug`.
+    fn fingerprint(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+macro_rules! pointers_are_evaluators {
+    ($($pointer:ident),*) => {$(
+        impl<T: Evaluator + ?Sized> Evaluator for $pointer<T> {
+            fn name(&self) -> &str {
+                (**self).name()
+            }
+
+            fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
+                (**self).evaluate(cx)
+            }
+
+            fn pass_mark(&self) -> f64 {
+                (**self).pass_mark()
+            }
+
+            fn fingerprint(&self) -> String {
+                (**self).fingerprint()
+            }
+        }
+    )*};
+}
+
+pointers_are_evaluators!(Arc, Box);

@@ -1,0 +1,13 @@
+//! What a user declares: an experiment, the agent that it calls, and what the agent gets and gives.
+
+mod agent;
+mod builder;
+mod context;
+mod output;
+
+pub use agent::{Agent, AgentError};
+pub(crate) use agent::{AgentFn, AgentFuture};
+pub use builder::{Experiment, Prepared};
+pub(crate) use builder::{Definition, Progress};
+pub use context::Context;
+pub use output::{IntoOutput, Json, Output, TokenCount};

@@ -1,0 +1,219 @@
+//! What an agent returns: text or JSON, with the model and the tokens that it took.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::agent::AgentError;
+use crate::dataset::Item;
+
+/// An agent's answer with what it reports about itself.
+///
+/// ```
+/// let output = cobalt::Output::new("Paris").model("gpt-4o-mini").tokens(20, 3).metadata("attempt", 1);
+/// assert_eq!(output.token_count().unwrap().total, 23);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Output {
+    #[serde(rename = "output", default)]
+    value: Value,
+    #[serde(default, skip_serializing_if = "Item::is_empty")]
+    metadata: Item,
+}
+
+impl Output {
+    /// An output of text or JSON, without metadata.
+    pub fn new(value: impl Into<Value>) -> Self {
+        Self { value: value.into(), metadata: Item::new() }
+    }
+
+    /// Names the model that answered; its price gives the cost. Kept as `metadata.model`.
+    #[must_use]
+    pub fn model(self, model: impl Into<String>) -> Self {
+        self.metadata("model", model.into())
+    }
+
+    /// Reports the tokens that were read and written. Kept as `metadata.tokens`.
+    #[must_use]
+    pub fn tokens(self, input: u64, output: u64) -> Self {
+        self.metadata("tokens", serde_json::json!({ "input": input, "output": output }))
+    }
+
+    /// Adds a field of metadata.
+    #[must_use]
+    pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(key.into(), value.into());
+        self
+    }
+
+    /// The answer itself.
+    #[must_use]
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// All metadata, `model` and `tokens` among it.
+    #[must_use]
+    pub fn all_metadata(&self) -> &Item {
+        &self.metadata
+    }
+
+    /// The answer as text: a string as it is, anything else as compact JSON.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        match &self.value {
+            Value::String(text) => Cow::Borrowed(text),
+            other => Cow::Owned(other.to_string()),
+        }
+    }
+
+    /// The model named in `metadata.model`.
+    #[must_use]
+    pub fn model_name(&self) -> Option<&str> {
+        self.metadata.get("model")?.as_str()
+    }
+
+    /// The tokens reported in `metadata.tokens`: a number, or `{input, output}` of which one may be missing.
+    #[must_use]
+    pub fn token_count(&self) -> Option<TokenCount> {
+        TokenCount::read(self.metadata.get("tokens")?)
+    }
+}
+
+/// How many tokens an answer took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenCount {
+    /// Tokens read and written.
+    pub total: u64,
+    /// Tokens read and tokens written, where both are known apart.
+    pub split: Option<(u64, u64)>,
+}
+
+impl TokenCount {
+    fn read(tokens: &Value) -> Option<Self> {
+        if let Some(total) = count(tokens) {
+            return Some(Self { total, split: None });
+        }
+        let sides = tokens.as_object()?;
+        let (input, output) = (sides.get("input").and_then(count), sides.get("output").and_then(count));
+        if input.is_none() && output.is_none() {
+            return None;
+        }
+        let (input, output) = (input.unwrap_or(0), output.unwrap_or(0));
+        Some(Self { total: input.saturating_add(output), split: Some((input, output)) })
+    }
+}
+
+/// A whole number that is not negative, however it is written (`12`, `12.0`).
+fn count(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| {
+        let number = value.as_f64()?;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and in range")]
+        (number >= 0.0 && number.fract() == 0.0 && number < 9e15).then_some(number as u64)
+    })
+}
+
+/// What an agent may return: text, JSON, an [`Output`], or a `Result` of one of these.
+#[diagnostic::on_unimplemented(
+    message = "an agent cannot return `{Self}`",
+    label = "not text, JSON, `cobalt::Output` or a `Result` of one",
+    note = "return `String`, `serde_json::Value`, `cobalt::Output`, `cobalt::Json(value)` for any `Serialize` value, or a `Result` of one of these"
+)]
+pub trait IntoOutput {
+    /// Turns the returned value into an output, or into the error of its item.
+    ///
+    /// # Errors
+    ///
+    /// The agent's own error, or that the value cannot be written as JSON.
+    fn into_output(self) -> Result<Output, AgentError>;
+}
+
+impl IntoOutput for Output {
+    fn into_output(self) -> Result<Output, AgentError> {
+        Ok(self)
+    }
+}
+
+macro_rules! values_are_outputs {
+    ($($type:ty),*) => {$(
+        impl IntoOutput for $type {
+            fn into_output(self) -> Result<Output, AgentError> {
+                Ok(Output::new(self))
+            }
+        }
+    )*};
+}
+
+values_are_outputs!(String, &str, Cow<'_, str>, Value, Item, bool, i32, i64, u32, u64, usize, f64);
+
+impl<T: IntoOutput, E: Display> IntoOutput for Result<T, E> {
+    fn into_output(self) -> Result<Output, AgentError> {
+        match self {
+            Ok(value) => value.into_output(),
+            // The alternate form shows the causes too where the type has them (`anyhow::Error`).
+            Err(error) => Err(AgentError::new(format!("{error:#}"))),
+        }
+    }
+}
+
+/// Any serialisable value as a JSON output: `Json(Answer { .. })`.
+#[derive(Clone, Debug)]
+pub struct Json<T>(pub T);
+
+impl<T: Serialize> IntoOutput for Json<T> {
+    fn into_output(self) -> Result<Output, AgentError> {
+        serde_json::to_value(self.0)
+            .map(Output::new)
+            .map_err(|error| AgentError::new(format!("the output cannot be written as JSON: {error}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn tokens(value: Value) -> Option<TokenCount> {
+        Output::new("").metadata("tokens", value).token_count()
+    }
+
+    #[test]
+    fn tokens_are_read_as_one_number_or_as_two() {
+        assert_eq!(tokens(json!(12)), Some(TokenCount { total: 12, split: None }));
+        assert_eq!(tokens(json!({"input": 10, "output": 2})), Some(TokenCount { total: 12, split: Some((10, 2)) }));
+    }
+
+    #[test]
+    fn a_side_of_zero_tokens_or_none_keeps_the_other() {
+        assert_eq!(tokens(json!({"input": 10, "output": 0})).unwrap().split, Some((10, 0)));
+        assert_eq!(tokens(json!({"output": 7})).unwrap().total, 7);
+    }
+
+    #[test]
+    fn what_is_no_count_of_tokens_is_left_out() {
+        for odd in [json!(-1), json!(1.5), json!("12"), json!({}), json!(null), json!({"input": "many"})] {
+            assert_eq!(tokens(odd.clone()), None, "{odd}");
+        }
+    }
+
+    #[test]
+    fn an_error_is_shown_with_its_causes() {
+        struct Chain;
+        impl Display for Chain {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(if f.alternate() { "no answer: refused" } else { "no answer" })
+            }
+        }
+        let outcome: Result<String, Chain> = Err(Chain);
+        assert_eq!(outcome.into_output().unwrap_err().to_string(), "no answer: refused");
+    }
+
+    #[test]
+    fn a_value_that_json_cannot_hold_is_the_items_error() {
+        let odd: std::collections::BTreeMap<(i32, i32), i32> = [((1, 2), 3)].into();
+        assert!(Json(odd).into_output().unwrap_err().to_string().contains("cannot be written as JSON"));
+    }
+}

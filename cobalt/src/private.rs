@@ -1,0 +1,86 @@
+//! What the attributes' expansions touch. Not for use by hand; nothing here is stable.
+
+use std::future::Future;
+
+pub use inventory;
+pub use serde_json;
+
+pub use crate::dataset::{BoxError, IntoDataset};
+pub use crate::experiment::Prepared;
+use crate::dataset::Dataset;
+use crate::evaluators::{EvalContext, FnEvaluator, IntoScore};
+use crate::experiment::Experiment;
+
+/// What `#[cobalt::experiment]` registers.
+#[derive(Debug)]
+pub struct ExperimentDefinition {
+    /// The experiment's name.
+    pub name: fn() -> String,
+    /// The file of the attribute, as rustc names it.
+    pub file: &'static str,
+    /// The line of the attribute.
+    pub line: u32,
+    /// The module of the function.
+    pub module: &'static str,
+    /// The package's folder when it was compiled.
+    pub manifest_dir: &'static str,
+    /// A hash of the tokens of the attribute and the function.
+    pub source_hash: u64,
+    /// Reads the data set.
+    pub dataset: fn() -> Result<Dataset, BoxError>,
+    /// Adds what the attribute says, and the agent.
+    pub define: fn(Experiment) -> Result<Prepared, BoxError>,
+}
+
+inventory::collect!(ExperimentDefinition);
+
+/// What `#[cobalt::evaluator]` registers.
+#[derive(Debug)]
+pub struct EvaluatorDefinition {
+    /// The name that a configuration file uses.
+    pub name: &'static str,
+    /// The file of the attribute, as rustc names it.
+    pub file: &'static str,
+    /// The line of the attribute.
+    pub line: u32,
+    /// Makes the evaluator.
+    pub make: fn() -> FnEvaluator,
+}
+
+inventory::collect!(EvaluatorDefinition);
+
+/// Implemented by the hidden type beside a function with `#[cobalt::evaluator]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an evaluator function",
+    label = "not marked with `#[cobalt::evaluator]`",
+    note = "mark the function with `#[cobalt::evaluator]`, or list an expression that makes an evaluator"
+)]
+pub trait ListedEvaluator {
+    /// Makes the evaluator.
+    fn evaluator() -> FnEvaluator;
+}
+
+/// The evaluator of a function listed by its name.
+#[must_use]
+pub fn listed<T: ListedEvaluator>() -> FnEvaluator {
+    T::evaluator()
+}
+
+/// An evaluator of a plain function whose arguments the attribute works out.
+pub fn plain_evaluator<F, R>(name: &str, source_hash: u64, function: F) -> FnEvaluator
+where
+    F: Fn(&EvalContext) -> Result<R, BoxError> + Send + Sync + 'static,
+    R: IntoScore + 'static,
+{
+    FnEvaluator::new(name, function).source(source_hash)
+}
+
+/// An evaluator of an async function whose arguments the attribute works out.
+pub fn async_evaluator<F, Fut, R>(name: &str, source_hash: u64, function: F) -> FnEvaluator
+where
+    F: Fn(EvalContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<R, BoxError>> + Send + 'static,
+    R: IntoScore + 'static,
+{
+    FnEvaluator::new_async(name, function).source(source_hash)
+}

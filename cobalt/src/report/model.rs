@@ -1,0 +1,224 @@
+//! The report of a run: the shape of a result file.
+
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::item::ItemResult;
+use super::summary::Summary;
+
+/// The version of the result file's shape; files of the original have none, which reads as 0.
+pub(crate) const SCHEMA: u32 = 1;
+
+/// Everything that a run of an experiment found. Its JSON is a result file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// The version of this shape; 0 in files of the original.
+    #[serde(default)]
+    pub schema: u32,
+    /// The run's id: 12 hexadecimal digits.
+    pub id: String,
+    /// The experiment's name.
+    pub name: String,
+    /// When the run started.
+    pub timestamp: Timestamp,
+    /// The experiment's tags.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// The settings that the run was made with.
+    pub config: RunConfig,
+    /// The figures of the whole run.
+    pub summary: Summary,
+    /// How the thresholds were met; present when the experiment has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ci_status: Option<CiStatus>,
+    /// Whether every item and every threshold passed.
+    #[serde(default)]
+    pub passed: bool,
+    /// Whether only some of the items were run; such a run is no measure of the agent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
+    /// The data that the run was made on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<DatasetSummary>,
+    /// The state of the source, where it is kept in git.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitState>,
+    /// The date of the price table that costs were worked out with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices_as_of: Option<String>,
+    /// What came of each item, in the order of the data set.
+    #[serde(default)]
+    pub items: Vec<ItemResult>,
+}
+
+impl Report {
+    /// The report as indented JSON, as in a result file.
+    ///
+    /// # Errors
+    ///
+    /// Only where JSON cannot be made at all, which no report is known to cause.
+    pub fn to_json(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string_pretty(self)
+    }
+
+    /// Everything but the items.
+    pub(crate) fn without_items(&self) -> Self {
+        Self {
+            schema: self.schema,
+            id: self.id.clone(),
+            name: self.name.clone(),
+            timestamp: self.timestamp,
+            tags: self.tags.clone(),
+            config: self.config.clone(),
+            summary: self.summary.clone(),
+            ci_status: self.ci_status.clone(),
+            passed: self.passed,
+            partial: self.partial,
+            dataset: self.dataset.clone(),
+            git: self.git.clone(),
+            prices_as_of: self.prices_as_of.clone(),
+            items: Vec::new(),
+        }
+    }
+}
+
+/// The settings of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunConfig {
+    /// How often each item was run.
+    pub runs: usize,
+    /// How many items were worked on at a time.
+    pub concurrency: usize,
+    /// The longest that the agent was given for one execution, in milliseconds.
+    pub timeout: u64,
+    /// The evaluators' names, in their order.
+    pub evaluators: Vec<String>,
+    /// The score from which an output passes, one for each evaluator; empty in files of the original.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pass_marks: Vec<f64>,
+    /// Whether every item had to pass by itself.
+    #[serde(default)]
+    pub strict: bool,
+    /// The thresholds as they are named in test cases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<String>,
+}
+
+/// The data that a run was made on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DatasetSummary {
+    /// Where the items came from: a path as it was given, or `inline`.
+    pub source: String,
+    /// How many items there are.
+    pub items: usize,
+    /// SHA-256 over all items.
+    pub hash: String,
+}
+
+/// The commit that was checked out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GitState {
+    /// The commit's full hash.
+    pub commit: String,
+    /// Whether tracked files differed from it.
+    pub dirty: bool,
+}
+
+/// How a run met its thresholds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CiStatus {
+    /// Whether all were met.
+    pub passed: bool,
+    /// Those that were not.
+    pub violations: Vec<Violation>,
+    /// The same in a sentence.
+    pub summary: String,
+}
+
+/// A threshold that was not met.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Violation {
+    /// `score`, `latency`, `tokens`, `cost`, `judge_cost`, or an evaluator's name.
+    pub category: String,
+    /// The figure that was looked at, such as `avg` or `pass_rate(0.6)`.
+    pub metric: String,
+    /// The bound.
+    pub expected: f64,
+    /// What was found; absent where there was nothing to measure.
+    pub actual: Option<f64>,
+    /// The same in a sentence.
+    pub message: String,
+}
+
+/// A moment, in UTC and to the millisecond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Timestamp(SystemTime);
+
+impl Timestamp {
+    /// This moment.
+    #[must_use]
+    pub fn now() -> Self {
+        Self::from(SystemTime::now())
+    }
+
+    /// The moment as the standard library has it.
+    #[must_use]
+    pub fn time(self) -> SystemTime {
+        self.0
+    }
+
+    /// The moment as it stands in file names: `2026-02-05T14-30-00`.
+    #[must_use]
+    pub fn for_file_name(self) -> String {
+        self.to_string()[..19].replace(':', "-")
+    }
+}
+
+impl From<SystemTime> for Timestamp {
+    fn from(time: SystemTime) -> Self {
+        let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let nanos = u64::from(since.subsec_millis()) * 1_000_000;
+        Self(SystemTime::UNIX_EPOCH + Duration::from_secs(since.as_secs()) + Duration::from_nanos(nanos))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        humantime::format_rfc3339_millis(self.0).fmt(f)
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        humantime::parse_rfc3339_weak(&text).map(Self::from).map_err(|error| {
+            serde::de::Error::custom(format!("`{text}` is no time in UTC such as 2026-02-05T14:30:00.000Z: {error}"))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timestamp_is_written_in_utc_with_milliseconds() {
+        let time = Timestamp::from(SystemTime::UNIX_EPOCH + Duration::from_micros(1_770_301_800_123_456));
+        assert_eq!(time.to_string(), "2026-02-05T14:30:00.123Z");
+        assert_eq!(time.for_file_name(), "2026-02-05T14-30-00");
+        let text = serde_json::to_string(&time).unwrap();
+        assert_eq!(serde_json::from_str::<Timestamp>(&text).unwrap(), time);
+    }
+}

@@ -1,0 +1,25 @@
+//! Pure statistics: figures from numbers, with no knowledge of runs, files or terminals.
+//!
+//! Every function answers `None` where its figure is not defined (no data, a NaN, a probability outside its range), so
+//! that no NaN ever reaches a report. Each names the source of its formula.
+
+mod describe;
+mod distribution;
+mod pass_at_k;
+mod proportion;
+
+pub use describe::{Describe, describe, percentile, root_mean_square_deviation, sum};
+pub use distribution::{normal_quantile, student_t_quantile};
+pub use pass_at_k::{pass_at_k, pass_hat_k};
+pub use proportion::wilson;
+
+use serde::{Deserialize, Serialize};
+
+/// A closed interval, such as a confidence interval, in the unit of the data that it was worked out from.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end, never below the lower one.
+    pub high: f64,
+}

@@ -1,0 +1,304 @@
+//! The figures of a run: gathered from its items once, then summed up and judged.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::item::{ItemResult, Status};
+use super::stats::{Interval, describe, pass_at_k, pass_hat_k, sum, wilson};
+use crate::llm::prices::{PriceTable, Tokens};
+
+/// The figures of a whole run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Summary {
+    /// How many items were run.
+    pub total_items: usize,
+    /// From the start to the last item's end, in milliseconds.
+    pub total_duration_ms: u64,
+    /// The mean over the items of the time that the agent took, in milliseconds.
+    pub avg_latency_ms: f64,
+    /// The agent's tokens over all executions; absent where none were reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_tokens: Option<u64>,
+    /// The agent's cost over all executions whose model has a known price, in USD; absent where none has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimated_cost: Option<f64>,
+    /// Statistics of each evaluator that gave a score, by its name.
+    pub scores: BTreeMap<String, ScoreStats>,
+    /// Items whose agent gave an output in every run.
+    pub successful_items: usize,
+    /// Items whose agent failed or timed out in some run.
+    pub failed_items: usize,
+    /// Those of the failed items that timed out and did not fail otherwise.
+    pub timeouts: usize,
+    /// Evaluations without a score, over all executions.
+    pub eval_errors: usize,
+    /// Items that passed.
+    pub passed_items: usize,
+    /// Items that used tokens whose cost is not known, for want of a price or of the model's name.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unpriced_items: usize,
+    /// What the judges cost, in USD; absent where no judge was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge_cost: Option<f64>,
+    /// How long the agent took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<LatencyStats>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// An evaluator's scores over all executions.
+///
+/// Percentiles interpolate linearly.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ScoreStats {
+    /// The mean.
+    pub avg: f64,
+    /// The lowest.
+    pub min: f64,
+    /// The highest.
+    pub max: f64,
+    /// The median.
+    pub p50: f64,
+    /// The 95th percentile.
+    pub p95: f64,
+    /// The 99th percentile.
+    pub p99: f64,
+    /// How many scores there are.
+    pub count: usize,
+    /// The standard deviation of all scores, of the population.
+    pub stddev: f64,
+    /// The standard error of the mean. Runs of one item are no independent trials: it is taken over the items' means.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub std_error: Option<f64>,
+    /// The 95 % interval of the mean by Student's t over the items' means, cut to 0..=1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ci95: Option<Interval>,
+    /// The share of scores at the evaluator's pass mark or above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pass_rate: Option<f64>,
+    /// The 95 % interval of the pass rate (Wilson), for runs of one execution an item.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pass_rate_ci95: Option<Interval>,
+    /// With several runs: for k = 1, 2, … the chance that at least one of k runs of an item passes, averaged over the
+    /// items that have k scores. Chen et al. 2021, "Evaluating Large Language Models Trained on Code".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pass_at_k: Vec<f64>,
+    /// With several runs: for k = 1, 2, … the chance that all of k runs of an item pass, averaged likewise. Yao et al.
+    /// 2024, "τ-bench".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pass_hat_k: Vec<f64>,
+}
+
+/// How long the agent took for an item, in milliseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LatencyStats {
+    /// The shortest.
+    pub min: f64,
+    /// The longest.
+    pub max: f64,
+    /// The median.
+    pub p50: f64,
+    /// The 95th percentile.
+    pub p95: f64,
+    /// The 99th percentile.
+    pub p99: f64,
+}
+
+/// What thresholds and summaries are worked out from: one value for each item or execution.
+#[derive(Debug, Default)]
+pub struct Figures<'a> {
+    items: &'a [ItemResult],
+    /// The evaluators in their order.
+    pub(super) evaluators: Vec<EvaluatorFigures<'a>>,
+    /// Each item's mean latency in milliseconds.
+    pub(super) latency: Vec<f64>,
+    /// Each item's tokens over its runs, where reported.
+    pub(super) tokens: Vec<f64>,
+    total_tokens: Option<u64>,
+    /// Each item's cost over its runs in USD, where known.
+    pub(super) cost: Vec<f64>,
+    /// Items with tokens of unknown cost.
+    pub(super) unpriced: usize,
+    /// Items whose agent gave an output in every run.
+    pub(super) successful: usize,
+    runs: usize,
+}
+
+/// One evaluator's scores.
+#[derive(Debug)]
+pub(super) struct EvaluatorFigures<'a> {
+    pub(super) name: &'a str,
+    pub(super) pass_mark: f64,
+    /// Every score of every execution.
+    pub(super) scores: Vec<f64>,
+    /// Executions in which it failed.
+    pub(super) errors: usize,
+    /// Each item's scores added up, how many they are, and how many pass.
+    items: Vec<(f64, u32, u32)>,
+}
+
+impl<'a> Figures<'a> {
+    /// Gathers the figures of `items` for evaluators of the given names and pass marks.
+    #[must_use]
+    pub fn gather(items: &'a [ItemResult], evaluators: &[(&'a str, f64)], prices: &PriceTable) -> Self {
+        let mut figures = Figures {
+            items,
+            evaluators: evaluators.iter().map(|&(name, mark)| EvaluatorFigures::new(name, mark)).collect(),
+            latency: Vec::with_capacity(items.len()),
+            ..Figures::default()
+        };
+        for item in items {
+            figures.add(item, prices);
+        }
+        figures
+    }
+
+    fn add(&mut self, item: &ItemResult, prices: &PriceTable) {
+        self.latency.push(item.latency_ms());
+        self.successful += usize::from(item.status() == Status::Ok);
+        self.runs = self.runs.max(item.runs.len());
+        for evaluator in &mut self.evaluators {
+            evaluator.add(item);
+        }
+        let usage = Usage::of(item, prices);
+        if let Some(tokens) = usage.tokens {
+            *self.total_tokens.get_or_insert(0) += tokens;
+            #[expect(clippy::cast_precision_loss, reason = "token counts lie far below 2^53")]
+            self.tokens.push(tokens as f64);
+        }
+        self.cost.extend(usage.cost.filter(|_| !usage.unpriced));
+        self.unpriced += usize::from(usage.unpriced);
+    }
+
+    /// The figures summed up.
+    #[must_use]
+    pub fn summary(&self, duration: Duration) -> Summary {
+        let latency = describe(&self.latency);
+        let scores = self.evaluators.iter().filter_map(|evaluator| {
+            Some((evaluator.name.to_owned(), evaluator.stats(self.runs)?))
+        });
+        Summary {
+            total_items: self.items.len(),
+            total_duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+            avg_latency_ms: latency.as_ref().map_or(0.0, |latency| latency.mean),
+            total_tokens: self.total_tokens,
+            estimated_cost: (!self.cost.is_empty()).then(|| sum(self.cost.iter().copied())),
+            scores: scores.collect(),
+            successful_items: self.successful,
+            failed_items: self.items.len() - self.successful,
+            timeouts: self.items.iter().filter(|item| item.status() == Status::Timeout).count(),
+            eval_errors: self.evaluators.iter().map(|evaluator| evaluator.errors).sum(),
+            passed_items: self.items.iter().filter(|item| item.passed).count(),
+            unpriced_items: self.unpriced,
+            judge_cost: None,
+            latency: latency.map(|l| LatencyStats { min: l.min, max: l.max, p50: l.p50, p95: l.p95, p99: l.p99 }),
+        }
+    }
+}
+
+impl<'a> EvaluatorFigures<'a> {
+    fn new(name: &'a str, pass_mark: f64) -> Self {
+        Self { name, pass_mark, scores: Vec::new(), errors: 0, items: Vec::new() }
+    }
+
+    fn add(&mut self, item: &ItemResult) {
+        let (mut total, mut count, mut passes) = (0.0, 0, 0);
+        for evaluation in item.runs.iter().filter_map(|run| run.evaluations.get(self.name)) {
+            match evaluation.score {
+                Some(score) => {
+                    self.scores.push(score);
+                    total += score;
+                    count += 1;
+                    passes += u32::from(score >= self.pass_mark);
+                }
+                None => self.errors += 1,
+            }
+        }
+        if count > 0 {
+            self.items.push((total, count, passes));
+        }
+    }
+
+    /// The share of scores at `mark` or above, among how many.
+    pub(super) fn pass_rate(&self, mark: Option<f64>) -> Option<f64> {
+        let mark = mark.unwrap_or(self.pass_mark);
+        share(self.scores.iter().filter(|score| **score >= mark).count(), self.scores.len())
+    }
+
+    fn stats(&self, runs: usize) -> Option<ScoreStats> {
+        let all = describe(&self.scores)?;
+        let means: Vec<f64> = self.items.iter().map(|&(total, count, _)| total / f64::from(count)).collect();
+        let items = describe(&means)?;
+        let passes: u64 = self.items.iter().map(|&(_, _, passes)| u64::from(passes)).sum();
+        Some(ScoreStats {
+            avg: all.mean,
+            min: all.min,
+            max: all.max,
+            p50: all.p50,
+            p95: all.p95,
+            p99: all.p99,
+            count: all.n,
+            stddev: all.stddev_population,
+            std_error: items.std_error,
+            ci95: items.ci95.map(|ci| Interval { low: ci.low.max(0.0), high: ci.high.min(1.0) }),
+            pass_rate: self.pass_rate(None),
+            pass_rate_ci95: if runs == 1 { wilson(passes, all.n as u64, 0.95) } else { None },
+            pass_at_k: self.over_k(runs, pass_at_k),
+            pass_hat_k: self.over_k(runs, pass_hat_k),
+        })
+    }
+
+    /// A figure of n runs of which c pass, for each k up to `runs`, averaged over the items that have k scores.
+    fn over_k(&self, runs: usize, figure: fn(u64, u64, u64) -> Option<f64>) -> Vec<f64> {
+        if runs < 2 {
+            return Vec::new();
+        }
+        let average = |k| {
+            let items = self.items.iter();
+            let values: Vec<f64> =
+                items.filter_map(|&(_, n, c)| figure(u64::from(n), u64::from(c), k)).collect();
+            describe(&values).map(|d| d.mean)
+        };
+        (1..=runs as u64).map_while(average).collect()
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of scores lie far below 2^53")]
+pub(super) fn share(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// What an item's executions used.
+struct Usage {
+    tokens: Option<u64>,
+    cost: Option<f64>,
+    /// Whether some of the tokens have no known cost.
+    unpriced: bool,
+}
+
+impl Usage {
+    fn of(item: &ItemResult, prices: &PriceTable) -> Self {
+        let mut usage = Self { tokens: None, cost: None, unpriced: false };
+        for output in item.runs.iter().filter_map(|run| run.output.as_ref()) {
+            let Some(count) = output.token_count() else { continue };
+            *usage.tokens.get_or_insert(0) += count.total;
+            // Without the two sides apart there is no price to multiply with.
+            let cost = count.split.zip(output.model_name()).and_then(|((input, output), model)| {
+                prices.estimate(model, Tokens { input, output })
+            });
+            match cost {
+                Some(cost) => *usage.cost.get_or_insert(0.0) += cost,
+                None => usage.unpriced = true,
+            }
+        }
+        usage
+    }
+}

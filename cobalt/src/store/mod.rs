@@ -1,0 +1,15 @@
+//! What stays on disk: the journal of a run as it goes, and its result file. These files are the truth.
+
+mod git;
+mod id;
+mod journal;
+mod layout;
+mod results;
+
+pub(crate) use git::git_state;
+pub(crate) use id::new_run_id;
+pub use journal::{JournalContents, JournalError, JournalHeader, read_journal};
+pub(crate) use journal::{JournalWriter, Resumed};
+pub use layout::Layout;
+pub use results::{read_report, result_file_name};
+pub(crate) use results::write_report;

@@ -1,0 +1,245 @@
+//! Threads for plain functions, so that they never hold up an async one, and one that hangs can be left behind.
+//!
+//! A call that its caller gives up (its future is dropped) cannot be stopped: its thread is *abandoned*, its late
+//! result dropped. The threads are detached, so an abandoned one does not hold up the end of the process either.
+//! Only so many may be abandoned at a time; beyond that, further calls are refused with the reason.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+
+/// How many threads may be held by calls that nobody waits for any more.
+pub(crate) const MOST_ABANDONED: usize = 64;
+/// How many calls may run at a time; further ones wait for a thread.
+const MOST_RUNNING: usize = 512;
+const IDLE_FOR: Duration = Duration::from_secs(5);
+
+static POOL: Pool = Pool { state: Mutex::new(State::new()), work: Condvar::new() };
+
+/// Why a call gave no result.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CallError {
+    #[error("panicked: {0}")]
+    Panicked(String),
+    #[error(
+        "not called: {MOST_ABANDONED} threads are still held by plain functions that ran past their timeout; \
+         make the function async, or give what it waits for a timeout of its own"
+    )]
+    Exhausted,
+}
+
+/// Calls `work` on a thread of the pool. The call starts at once; dropping the future abandons it.
+pub(crate) fn run<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) -> Call<R> {
+    let (sender, result) = oneshot::channel();
+    let stage = Arc::new(Stage::default());
+    let job = Job {
+        stage: Arc::clone(&stage),
+        work: Box::new(move || {
+            let result = catch_unwind(AssertUnwindSafe(work));
+            // Nobody listens any more when the call was abandoned.
+            let _ = sender.send(result.map_err(|payload| CallError::Panicked(panic_message(&*payload))));
+        }),
+    };
+    let refused = POOL.submit(job).is_err();
+    Call { result, stage, refused }
+}
+
+/// How many threads are held at this moment by calls that were given up.
+pub(crate) fn abandoned() -> usize {
+    POOL.lock().abandoned()
+}
+
+/// The text of a panic, as far as it has one.
+pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+}
+
+/// A call on its way; resolves to what the function returned.
+#[derive(Debug)]
+pub(crate) struct Call<R> {
+    result: oneshot::Receiver<Result<R, CallError>>,
+    stage: Arc<Stage>,
+    refused: bool,
+}
+
+impl<R> Future for Call<R> {
+    type Output = Result<R, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if self.refused {
+            return Poll::Ready(Err(CallError::Exhausted));
+        }
+        // The sender is dropped unused only where the job was, which takes the call itself to be dropped.
+        Pin::new(&mut self.result).poll(cx).map(|result| result.unwrap_or(Err(CallError::Exhausted)))
+    }
+}
+
+impl<R> Drop for Call<R> {
+    fn drop(&mut self) {
+        if self.stage.give_up() {
+            POOL.lock().abandoned += 1;
+        }
+    }
+}
+
+/// How far a job is; the worker and the caller agree through it on who counts the thread.
+#[derive(Debug, Default)]
+struct Stage(AtomicU8);
+
+impl Stage {
+    const QUEUED: u8 = 0;
+    const RUNNING: u8 = 1;
+    const DONE: u8 = 2;
+    const GIVEN_UP: u8 = 3;
+
+    /// The caller no longer waits. True if the call runs at this moment, which leaves its thread behind.
+    fn give_up(&self) -> bool {
+        let before = self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, |stage| {
+            (stage != Self::DONE).then_some(Self::GIVEN_UP)
+        });
+        before == Ok(Self::RUNNING)
+    }
+
+    /// True if the job may start.
+    fn start(&self) -> bool {
+        self.0.compare_exchange(Self::QUEUED, Self::RUNNING, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// True if the caller had given up, so that the thread was counted as abandoned.
+    fn finish(&self) -> bool {
+        self.0.swap(Self::DONE, Ordering::AcqRel) == Self::GIVEN_UP
+    }
+}
+
+struct Job {
+    stage: Arc<Stage>,
+    work: Box<dyn FnOnce() + Send>,
+}
+
+struct Pool {
+    state: Mutex<State>,
+    work: Condvar,
+}
+
+struct State {
+    queue: VecDeque<Job>,
+    idle: usize,
+    threads: usize,
+    /// Below zero for the moment in which a call ends before the one who gave it up has counted it.
+    abandoned: isize,
+}
+
+impl State {
+    fn abandoned(&self) -> usize {
+        usize::try_from(self.abandoned).unwrap_or(0)
+    }
+}
+
+impl State {
+    const fn new() -> Self {
+        Self { queue: VecDeque::new(), idle: 0, threads: 0, abandoned: 0 }
+    }
+}
+
+impl Pool {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn submit(&'static self, job: Job) -> Result<(), CallError> {
+        let mut state = self.lock();
+        if state.abandoned() >= MOST_ABANDONED {
+            return Err(CallError::Exhausted);
+        }
+        state.queue.push_back(job);
+        if state.queue.len() <= state.idle {
+            drop(state);
+            self.work.notify_one();
+        } else if state.threads.saturating_sub(state.abandoned()) < MOST_RUNNING {
+            let thread = std::thread::Builder::new().name("cobalt-plain".to_owned());
+            // Where no thread is to be had, the job waits for one that is there.
+            if thread.spawn(move || self.serve()).is_ok() {
+                state.threads += 1;
+            } else if state.threads == 0 {
+                state.queue.pop_back();
+                return Err(CallError::Exhausted);
+            }
+        }
+        Ok(())
+    }
+
+    /// A thread's life: takes jobs until there has been none for a while.
+    fn serve(&self) {
+        while let Some(job) = self.next() {
+            if job.stage.start() {
+                (job.work)();
+                if job.stage.finish() {
+                    self.lock().abandoned -= 1;
+                }
+            }
+        }
+    }
+
+    fn next(&self) -> Option<Job> {
+        let mut state = self.lock();
+        loop {
+            if let Some(job) = state.queue.pop_front() {
+                return Some(job);
+            }
+            state.idle += 1;
+            let (guard, waited) =
+                self.work.wait_timeout(state, IDLE_FOR).unwrap_or_else(PoisonError::into_inner);
+            state = guard;
+            state.idle -= 1;
+            if waited.timed_out() && state.queue.is_empty() {
+                state.threads -= 1;
+                return None;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_resolves_to_what_the_function_returned() {
+        assert_eq!(run(|| 6 * 7).await.unwrap(), 42);
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_error_with_its_message() {
+        let error = run(|| -> () { panic!("broke {}", 7) }).await.unwrap_err();
+        assert_eq!(error.to_string(), "panicked: broke 7");
+    }
+
+    #[tokio::test]
+    async fn a_call_given_up_leaves_its_thread_behind_until_it_returns() {
+        let (release, held) = mpsc::channel::<()>();
+        let (started, running) = mpsc::channel();
+        let call = run(move || {
+            started.send(()).unwrap();
+            let _ = held.recv();
+        });
+        running.recv().unwrap();
+        let before = abandoned();
+        drop(call);
+        assert_eq!(abandoned(), before + 1);
+        release.send(()).unwrap();
+        while abandoned() > before {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+}
