@@ -198,14 +198,10 @@ impl Argument {
             (Source::Metadata, true) => quote_spanned!(span=> #context.metadata()),
             (Source::Metadata, false) => quote_spanned!(span=> ::core::clone::Clone::clone(#context.metadata())),
             (Source::Output, true) if self.is_str() => quote_spanned!(span=> #context.output_text()),
-            (Source::Output, true) => quote_spanned!(span=> &*::cobalt::private::output::<#ty>(#borrowed)?),
-            (Source::Output, false) => {
-                quote_spanned!(span=> ::cobalt::private::output::<#ty>(#borrowed)?.into_owned())
-            }
-            (Source::Item, true) => quote_spanned!(span=> &*::cobalt::private::evaluated::<#ty>(#borrowed)?),
-            (Source::Item, false) => {
-                quote_spanned!(span=> ::cobalt::private::evaluated::<#ty>(#borrowed)?.into_owned())
-            }
+            (Source::Output, true) => quote_spanned!(span=> &*::cobalt::private::output_ref::<#ty>(#borrowed)?),
+            (Source::Output, false) => quote_spanned!(span=> ::cobalt::private::output_owned::<#ty>(#borrowed)?),
+            (Source::Item, true) => quote_spanned!(span=> &*::cobalt::private::item_ref::<#ty>(#borrowed)?),
+            (Source::Item, false) => quote_spanned!(span=> ::cobalt::private::item_owned::<#ty>(#borrowed)?),
         }
     }
 }

@@ -22,7 +22,7 @@ fn arguments(function: TokenStream) -> Vec<String> {
 fn parameters_are_known_by_name_or_by_type() {
     let found = arguments(quote!(fn f(q: &Question, output: &str, metadata: &Item, cx: &EvalContext) -> bool { g() }));
     let expected = [
-        "&*::cobalt::private::evaluated::<Question>(__cobalt_context)?",
+        "&*::cobalt::private::item_ref::<Question>(__cobalt_context)?",
         "__cobalt_context.output_text()",
         "__cobalt_context.metadata()",
         "__cobalt_context",
@@ -33,16 +33,16 @@ fn parameters_are_known_by_name_or_by_type() {
 #[test]
 fn an_output_is_read_as_the_type_asks() {
     let found = arguments(quote!(fn f(output: &Value) -> bool { g() }));
-    assert_eq!(found, ["&*::cobalt::private::output::<Value>(__cobalt_context)?"]);
+    assert_eq!(found, ["&*::cobalt::private::output_ref::<Value>(__cobalt_context)?"]);
     let found = arguments(quote!(fn f(_output: Answer) -> bool { g() }));
-    assert_eq!(found, ["::cobalt::private::output::<Answer>(__cobalt_context)?.into_owned()"]);
+    assert_eq!(found, ["::cobalt::private::output_owned::<Answer>(__cobalt_context)?"]);
 }
 
 #[test]
 fn an_async_evaluator_owns_its_context() {
     let found = arguments(quote!(async fn f(item: Item, cx: EvalContext) -> bool { g() }));
     let expected = [
-        "::cobalt::private::evaluated::<Item>(&__cobalt_context)?.into_owned()",
+        "::cobalt::private::item_owned::<Item>(&__cobalt_context)?",
         "::core::clone::Clone::clone(&__cobalt_context)",
     ];
     assert_eq!(found, expected);
