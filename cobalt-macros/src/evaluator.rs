@@ -71,7 +71,8 @@ impl Evaluator {
         let vis = &self.function.vis;
         let own = &self.function.sig.ident;
         // Located at the function's name, but not written by the user, as far as lints can tell.
-        let ty = Ident::new(&own.to_string(), Span::call_site().located_at(own.span()));
+        let mut ty = own.clone();
+        ty.set_span(Span::call_site().located_at(own.span()));
         let name = &self.name;
         let make = self.make(hash);
         let line = quote_spanned!(Span::call_site()=> ::core::line!());

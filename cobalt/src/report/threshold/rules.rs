@@ -60,7 +60,7 @@ pub enum Comparison {
 
 /// On which side of the bound the good values lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Direction {
+pub(crate) enum Direction {
     /// The value must not fall below the bound: `>=` or `>`.
     Lower,
     /// The value must not rise above the bound: `<=` or `<`.
@@ -69,7 +69,7 @@ pub enum Direction {
 
 /// A part of the text of a threshold, `part.part(part) part part`, in the order of writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Part {
+pub(crate) enum Part {
     /// `score`, or the name of an evaluator.
     Category,
     /// `avg`
@@ -84,11 +84,11 @@ pub enum Part {
 
 /// Why a threshold is refused: the part that is wrong, and what to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Objection {
+pub(crate) struct Objection {
     /// The part that is wrong.
-    pub part: Part,
+    pub(crate) part: Part,
     /// What is wrong with it and what to write.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 impl Objection {
@@ -104,14 +104,14 @@ impl fmt::Display for Objection {
 }
 
 /// The word that stands before the name of an evaluator that is no identifier: `evaluators["any name"]`.
-pub const EVALUATORS: &str = "evaluators";
+pub(crate) const EVALUATORS: &str = "evaluators";
 
 impl Category {
     /// The names of the categories; any other name is an evaluator's.
-    pub const NAMES: [&'static str; 5] = ["score", "latency", "tokens", "cost", "judge_cost"];
+    pub(crate) const NAMES: [&'static str; 5] = ["score", "latency", "tokens", "cost", "judge_cost"];
 
     /// The category of this name, unless it is the name of an evaluator.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "score" => Self::Score,
             "latency" => Self::Latency,
@@ -145,12 +145,12 @@ impl Category {
     }
 
     /// Whether the values are scores, which lie between 0 and 1.
-    pub fn is_score(&self) -> bool {
+    pub(crate) fn is_score(&self) -> bool {
         matches!(self, Self::Score | Self::Evaluator(_))
     }
 
     /// The metric of this name, without a mark, or what to write instead.
-    pub fn metric(&self, name: &str) -> Result<Metric, Objection> {
+    pub(crate) fn metric(&self, name: &str) -> Result<Metric, Objection> {
         match Metric::from_name(name) {
             Some(metric) if self.metrics().contains(&name) => Ok(metric),
             _ => Err(Objection::new(Part::Metric, self.no_such_metric(name))),
@@ -172,7 +172,7 @@ impl Category {
     }
 
     /// The side on which the good values of a metric lie.
-    pub fn direction(&self, metric: Metric) -> Direction {
+    pub(crate) fn direction(&self, metric: Metric) -> Direction {
         match (self.is_score(), metric) {
             (true, Metric::Max) => Direction::Upper,
             (true, _) | (false, Metric::Min) => Direction::Lower,
@@ -181,7 +181,7 @@ impl Category {
     }
 
     /// Refuses a comparison that would ask for bad values; `bound` is shown as it was written.
-    pub fn check_comparison(
+    pub(crate) fn check_comparison(
         &self,
         metric: Metric,
         comparison: Comparison,
@@ -201,7 +201,7 @@ impl Category {
     }
 
     /// Refuses a bound that no value can be held against.
-    pub fn check_bound(&self, bound: f64) -> Result<(), Objection> {
+    pub(crate) fn check_bound(&self, bound: f64) -> Result<(), Objection> {
         if self.is_score() && !(0.0..=1.0).contains(&bound) {
             return Err(Objection::new(Part::Bound, format!("scores {}", not_from_zero_to_one(bound))));
         }
@@ -213,7 +213,7 @@ impl Category {
     }
 
     /// What a bound of this category is, for messages.
-    pub fn unit(&self) -> &'static str {
+    pub(crate) fn unit(&self) -> &'static str {
         match self {
             Self::Score | Self::Evaluator(_) => "a number from 0 to 1",
             Self::Latency => "a duration such as `5s` or `800ms`, or a number of milliseconds",
@@ -237,7 +237,7 @@ impl fmt::Display for Category {
 }
 
 /// Whether a name stands for an evaluator without quotes: an identifier that is not taken.
-pub fn is_plain(name: &str) -> bool {
+pub(crate) fn is_plain(name: &str) -> bool {
     let identifier = name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
         && name.starts_with(|letter: char| letter.is_alphabetic() || letter == '_');
     identifier && name != EVALUATORS && Category::from_name(name).is_none()
@@ -245,7 +245,7 @@ pub fn is_plain(name: &str) -> bool {
 
 impl Metric {
     /// The metric of this name; `pass_rate` without a mark.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "avg" => Self::Avg,
             "min" => Self::Min,
@@ -297,7 +297,7 @@ impl Metric {
     }
 
     /// Gives the metric a mark, as `pass_rate(0.6)` does; only a pass rate takes one.
-    pub fn with_mark(self, mark: f64) -> Result<Self, Objection> {
+    pub(crate) fn with_mark(self, mark: f64) -> Result<Self, Objection> {
         match self {
             Self::PassRate(_) if (0.0..=1.0).contains(&mark) => Ok(Self::PassRate(Some(mark))),
             Self::PassRate(_) => {
@@ -322,7 +322,7 @@ impl fmt::Display for Metric {
 
 impl Comparison {
     /// The comparison that is written so.
-    pub fn from_symbol(symbol: &str) -> Option<Self> {
+    pub(crate) fn from_symbol(symbol: &str) -> Option<Self> {
         Some(match symbol {
             ">=" => Self::AtLeast,
             ">" => Self::Above,
@@ -343,7 +343,7 @@ impl Comparison {
     }
 
     /// The side on which the values lie that it lets pass.
-    pub fn direction(self) -> Direction {
+    pub(crate) fn direction(self) -> Direction {
         match self {
             Self::AtLeast | Self::Above => Direction::Lower,
             Self::AtMost | Self::Below => Direction::Upper,
@@ -351,7 +351,7 @@ impl Comparison {
     }
 
     /// The comparison that says the same with its two sides exchanged.
-    pub fn mirrored(self) -> Self {
+    pub(crate) fn mirrored(self) -> Self {
         match self {
             Self::AtLeast => Self::AtMost,
             Self::Above => Self::Below,
@@ -378,7 +378,7 @@ impl fmt::Display for Comparison {
 }
 
 /// Refuses `=`, `==` and `!=`, and says what to write.
-pub fn not_a_comparison(symbol: &str, category: &Category, metric: Metric, bound: &str) -> Objection {
+pub(crate) fn not_a_comparison(symbol: &str, category: &Category, metric: Metric, bound: &str) -> Objection {
     let right = match category.direction(metric) {
         Direction::Lower => Comparison::AtLeast,
         Direction::Upper => Comparison::AtMost,
@@ -388,7 +388,7 @@ pub fn not_a_comparison(symbol: &str, category: &Category, metric: Metric, bound
 }
 
 /// The units of a duration and their lengths in nanoseconds.
-pub const DURATION_UNITS: [(&str, u64); 6] = [
+pub(crate) const DURATION_UNITS: [(&str, u64); 6] = [
     ("ns", 1),
     ("us", 1_000),
     ("ms", 1_000_000),
@@ -398,7 +398,7 @@ pub const DURATION_UNITS: [(&str, u64); 6] = [
 ];
 
 /// The length in nanoseconds of so many of a unit, or what the units are.
-pub fn duration_nanos(number: f64, unit: &str) -> Result<u64, String> {
+pub(crate) fn duration_nanos(number: f64, unit: &str) -> Result<u64, String> {
     let Some((_, nanos)) = DURATION_UNITS.iter().find(|(name, _)| *name == unit) else {
         return Err(no_such_unit(number, unit));
     };
@@ -425,7 +425,7 @@ fn no_such_unit(number: f64, unit: &str) -> String {
 }
 
 /// The known word that a misspelt one was most likely meant to be: at most a third of its letters differ.
-pub fn closest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn closest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     // Two percentiles are always alike; neither is more likely to be the one that was meant.
     let percentile = word.strip_prefix('p').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
     if percentile {
@@ -441,7 +441,7 @@ pub fn closest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
 }
 
 /// Names in one line: `` `a`, `b` and `c` ``.
-pub fn listing(names: &[&str]) -> String {
+pub(crate) fn listing(names: &[&str]) -> String {
     let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.as_slice() {
         [] => String::new(),
@@ -451,7 +451,7 @@ pub fn listing(names: &[&str]) -> String {
 }
 
 /// `lie between 0 and 1, …`: the second half of a sentence about scores and marks.
-pub fn not_from_zero_to_one(value: f64) -> String {
+pub(crate) fn not_from_zero_to_one(value: f64) -> String {
     if (2.0..=100.0).contains(&value) {
         return format!("lie between 0 and 1: for {value} percent write `{}`", value / 100.0);
     }

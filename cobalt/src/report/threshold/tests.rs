@@ -1,0 +1,142 @@
+use super::*;
+
+fn parsed(text: &str) -> Threshold {
+    text.parse().unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn refused(text: &str) -> String {
+    text.parse::<Threshold>().unwrap_err().to_string()
+}
+
+fn evaluator(name: &str) -> Category {
+    Category::Evaluator(name.to_owned())
+}
+
+#[test]
+fn a_threshold_is_read_from_text() {
+    for (text, category, metric, comparison, bound) in [
+        ("score.avg >= 0.8", Category::Score, Metric::Avg, Comparison::AtLeast, 0.8),
+        ("score.max<0.9", Category::Score, Metric::Max, Comparison::Below, 0.9),
+        ("latency.p95 <= 5s", Category::Latency, Metric::P95, Comparison::AtMost, 5000.0),
+        ("latency.p95 <= 1.5 ms", Category::Latency, Metric::P95, Comparison::AtMost, 1.5),
+        ("latency.min > 20", Category::Latency, Metric::Min, Comparison::Above, 20.0),
+        ("tokens.total <= 10_000", Category::Tokens, Metric::Total, Comparison::AtMost, 10_000.0),
+        ("cost.p50 <= 1e-3", Category::Cost, Metric::P50, Comparison::AtMost, 0.001),
+        ("judge_cost.total <= 1", Category::JudgeCost, Metric::Total, Comparison::AtMost, 1.0),
+        ("x.pass_rate ( 0.6 ) >= 0.9", evaluator("x"), Metric::PassRate(Some(0.6)), Comparison::AtLeast, 0.9),
+        ("edit-distance.min >= 0.5", evaluator("edit-distance"), Metric::Min, Comparison::AtLeast, 0.5),
+        ("gpt-4.1.pass_rate(0.6) >= 0.5", evaluator("gpt-4.1"), Metric::PassRate(Some(0.6)), Comparison::AtLeast, 0.5),
+        (r#"evaluators["a >= \"b\""].min >= 0.5"#, evaluator(r#"a >= "b""#), Metric::Min, Comparison::AtLeast, 0.5),
+        (r#"evaluators["score"].min >= 0.5"#, evaluator("score"), Metric::Min, Comparison::AtLeast, 0.5),
+    ] {
+        let threshold = parsed(text);
+        assert_eq!(threshold.category(), &category, "{text}");
+        assert_eq!(threshold.metric(), metric, "{text}");
+        assert_eq!(threshold.comparison(), comparison, "{text}");
+        assert_eq!(threshold.bound(), bound, "{text}");
+    }
+}
+
+#[test]
+fn every_unit_is_read() {
+    for (unit, nanos) in rules::DURATION_UNITS {
+        assert_eq!(parsed(&format!("latency.avg <= 2{unit}")).bound(), 2.0 * nanos as f64 / 1e6);
+    }
+}
+
+#[test]
+fn a_test_case_is_named_as_the_threshold_was_written() {
+    for (text, name) in [
+        ("correctness.pass_rate >= 0.95", "correctness.pass_rate>=0.95"),
+        ("score.avg >= 0.80", "score.avg>=0.80"),
+        ("tokens.total <= 1_000", "tokens.total<=1000"),
+        ("latency.p95 <= 5 s", "latency.p95<=5s"),
+        ("x.pass_rate(0.6) >= 0.9", "x.pass_rate(0.6)>=0.9"),
+        (r#"evaluators["any name"].min >= 0.5"#, "any-name.min>=0.5"),
+    ] {
+        assert_eq!(parsed(text).case_name(), name);
+    }
+}
+
+#[test]
+fn a_computed_bound_is_named_by_its_value() {
+    let threshold = Threshold::new(Category::Latency, Metric::P95, Comparison::AtMost, 5000.0);
+    assert_eq!(threshold.case_name(), "latency.p95<=5000");
+    let threshold = Threshold::new(Category::Score, Metric::Avg, Comparison::AtLeast, 0.1 + 0.2);
+    assert_eq!(threshold.case_name(), "score.avg>=0.30000000000000004");
+}
+
+#[test]
+fn the_text_form_is_read_back() {
+    for text in [
+        "score.avg >= 0.8",
+        "latency.p95 <= 5s",
+        "x.pass_rate(0.6) >= 0.9",
+        r#"evaluators["any name"].min >= 0.5"#,
+        r#"evaluators["a \"b\" \\ c"].min >= 0.5"#,
+        r#"evaluators["tokens"].min >= 0.5"#,
+        r#"evaluators["evaluators"].min >= 0.5"#,
+    ] {
+        let threshold = parsed(text);
+        assert_eq!(threshold.to_string(), text);
+        assert_eq!(parsed(&threshold.to_string()), threshold);
+    }
+}
+
+#[test]
+fn a_refusal_quotes_the_threshold_and_says_what_to_write() {
+    let expected = "threshold `score.avg <= 0.8`: `score.avg` must not fall below its bound: write `score.avg >= 0.8`";
+    assert_eq!(refused("score.avg <= 0.8"), expected);
+    for (text, expected) in [
+        ("score.avrg >= 0.8", "did you mean `avg`?"),
+        ("tokens.max <= 5", "write `tokens.total`"),
+        ("score.avg == 0.8", "a threshold is a bound, not `==`"),
+        ("score.avg >= 80", "for 80 percent write `0.8`"),
+        ("score.avg >= many", "a number from 0 to 1, not `many`"),
+        ("score.avg >= 5s", "a number from 0 to 1, not `5s`"),
+        ("score.avg >= inf", "not `inf`"),
+        ("score.avg >=", "is written like"),
+        ("score.avg", "is written like"),
+        ("", "it names no metric"),
+        (".avg >= 0.8", "it names no category"),
+        ("latency <= 5s", "write, for example, `latency.avg`"),
+        ("latency.p95 <= 5 parsec", "no unit of time `parsec`"),
+        ("latency.p95 <= -5s", "no possible duration"),
+        ("x.pass_rate(2) >= 0.5", "for 2 percent write `0.02`"),
+        ("x.pass_rate(a) >= 0.5", "a mark is a number"),
+        ("x.avg(0.5) >= 0.5", "only `pass_rate` takes a mark"),
+        (r#"evaluators["x.avg >= 0.5"#, "the name is not closed"),
+    ] {
+        let refusal = refused(text);
+        assert!(refusal.contains(expected), "{refusal}");
+    }
+}
+
+#[test]
+fn what_text_cannot_say_is_found_by_validation() {
+    use Comparison::{AtLeast, AtMost};
+
+    assert!(Threshold::new(Category::Score, Metric::Avg, AtLeast, 0.5).validate().is_ok());
+    for (category, metric, comparison, bound) in [
+        (Category::Score, Metric::Total, AtLeast, 0.5),
+        (Category::Tokens, Metric::PassRate(None), AtMost, 0.5),
+        (Category::Score, Metric::Avg, AtMost, 0.5),
+        (Category::Score, Metric::Avg, AtLeast, f64::NAN),
+        (Category::Score, Metric::PassRate(Some(f64::NAN)), AtLeast, 0.5),
+        (Category::Cost, Metric::Total, AtMost, f64::INFINITY),
+    ] {
+        let threshold = Threshold::new(category, metric, comparison, bound);
+        assert!(threshold.validate().is_err(), "{threshold}");
+    }
+}
+
+#[test]
+fn bounds_are_kept_as_they_are_compared() {
+    assert!(parsed("score.avg >= 0.8").holds(0.8));
+    assert!(!parsed("score.avg > 0.8").holds(0.8));
+    assert!(parsed("latency.p95 <= 5s").holds(5000.0));
+    assert!(!parsed("latency.p95 < 5s").holds(5000.0));
+    for text in ["score.avg >= 0", "score.max <= 1"] {
+        assert!(!parsed(text).holds(f64::NAN));
+    }
+}

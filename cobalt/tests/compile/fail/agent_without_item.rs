@@ -1,0 +1,12 @@
+
+#[cobalt::evaluator]
+fn concise(output: &str) -> bool {
+    output.len() < 80
+}
+
+#[cobalt::experiment(dataset = "questions.jsonl", evaluators = [concise])]
+async fn agent() -> String {
+    String::new()
+}
+
+fn main() {}

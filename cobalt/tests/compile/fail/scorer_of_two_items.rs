@@ -1,0 +1,8 @@
+use cobalt::Item;
+
+#[cobalt::evaluator]
+fn correct(item: &Item, answer: &str) -> bool {
+    item["expected"] == answer
+}
+
+fn main() {}

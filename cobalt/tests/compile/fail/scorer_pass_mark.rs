@@ -1,0 +1,6 @@
+#[cobalt::evaluator(pass_mark = 70)]
+fn concise(output: &str) -> bool {
+    output.len() < 80
+}
+
+fn main() {}

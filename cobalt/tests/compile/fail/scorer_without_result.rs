@@ -1,0 +1,6 @@
+#[cobalt::evaluator]
+fn concise(output: &str) {
+    assert!(output.len() < 80);
+}
+
+fn main() {}
