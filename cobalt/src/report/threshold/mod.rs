@@ -1,0 +1,138 @@
+//! Thresholds: what an experiment as a whole must reach, written as `correctness.pass_rate >= 0.95`.
+
+mod bounds;
+mod parse;
+mod rules;
+
+use std::fmt;
+
+pub use bounds::{LatencyBound, NumberBound};
+pub use parse::ThresholdError;
+pub use rules::{Category, Comparison, Direction, Metric};
+
+/// A bound that a figure of the report must keep.
+///
+/// A threshold has a text form, the one that the attribute takes:
+///
+/// ```
+/// use cobalt::Threshold;
+///
+/// let threshold: Threshold = "latency.p95 <= 5s".parse()?;
+/// assert_eq!(threshold.bound(), 5000.0);
+/// assert_eq!(threshold.case_name(), "latency.p95<=5s");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// | category | metrics | bound |
+/// |---|---|---|
+/// | `score`, an evaluator's name, `evaluators["any name"]` | `avg`, `min`, `p50`, `p95`, `p99`, `pass_rate`, `pass_rate(0.6)` | `>=` or `>` a number from 0 to 1 |
+/// | the same | `max` | `<=` or `<` a number from 0 to 1 |
+/// | `latency` | `avg`, `max`, `p50`, `p95`, `p99`, `total` | `<=` or `<` a duration such as `5s`, or milliseconds |
+/// | `tokens` | `avg`, `p50`, `p95`, `p99`, `total` | `<=` or `<` a number of tokens |
+/// | `cost` | `avg`, `p50`, `p95`, `p99`, `total` | `<=` or `<` US dollars |
+/// | `latency`, `tokens`, `cost` | `min` | `>=` or `>` the same |
+/// | `judge_cost` | `total` | `<=` or `<` US dollars |
+#[derive(Debug, Clone, PartialEq)]
+pub struct Threshold {
+    category: Category,
+    metric: Metric,
+    comparison: Comparison,
+    bound: f64,
+    label: Option<String>,
+}
+
+impl Threshold {
+    /// A threshold over a figure of the report.
+    ///
+    /// The bound is in the category's own unit: a score from 0 to 1, milliseconds, tokens or US dollars.
+    /// [`validate`](Self::validate) tells whether the four fit together.
+    #[must_use]
+    pub fn new(category: Category, metric: Metric, comparison: Comparison, bound: f64) -> Self {
+        Self { category, metric, comparison, bound, label: None }
+    }
+
+    /// Keeps the bound as it was written, `5s`, for the names of test cases.
+    ///
+    /// White space and underscores are dropped.
+    #[must_use]
+    pub fn labelled(mut self, bound: impl AsRef<str>) -> Self {
+        let label = bound.as_ref().chars().filter(|letter| !letter.is_whitespace() && *letter != '_');
+        self.label = Some(label.collect());
+        self
+    }
+
+    /// What is measured.
+    #[must_use]
+    pub fn category(&self) -> &Category {
+        &self.category
+    }
+
+    /// The figure that is held against the bound.
+    #[must_use]
+    pub fn metric(&self) -> Metric {
+        self.metric
+    }
+
+    /// How the figure is held against the bound.
+    #[must_use]
+    pub fn comparison(&self) -> Comparison {
+        self.comparison
+    }
+
+    /// The bound: a score from 0 to 1, milliseconds, tokens or US dollars.
+    #[must_use]
+    pub fn bound(&self) -> f64 {
+        self.bound
+    }
+
+    /// The bound as it was written, or else its value.
+    #[must_use]
+    pub fn bound_text(&self) -> String {
+        self.label.clone().unwrap_or_else(|| self.bound.to_string())
+    }
+
+    /// Whether a measured value keeps the bound; NaN never does.
+    #[must_use]
+    pub fn holds(&self, value: f64) -> bool {
+        self.comparison.holds(value, self.bound)
+    }
+
+    /// The name of the threshold's test case: `correctness.pass_rate>=0.95`.
+    ///
+    /// White space in an evaluator's name becomes `-`.
+    #[must_use]
+    pub fn case_name(&self) -> String {
+        let name = self.category.name();
+        let name: String =
+            name.chars().map(|letter| if letter.is_whitespace() { '-' } else { letter }).collect();
+        format!("{name}.{}{}{}", self.metric, self.comparison, self.bound_text())
+    }
+
+    /// Tells whether category, metric, comparison and bound fit together.
+    ///
+    /// # Errors
+    ///
+    /// Where the category has no such metric, where the comparison would ask for bad values (an average score below
+    /// its bound), where the bound or the mark of a pass rate is out of range or NaN.
+    pub fn validate(&self) -> Result<(), ThresholdError> {
+        let checks = || {
+            self.category.metric(self.metric.name())?;
+            if let Metric::PassRate(Some(mark)) = self.metric {
+                self.metric.with_mark(mark)?;
+            }
+            self.category.check_comparison(self.metric, self.comparison, &self.bound_text())?;
+            self.category.check_bound(self.bound)
+        };
+        checks().map_err(|objection| ThresholdError::new(&self.to_string(), objection))
+    }
+}
+
+/// The text form, which [`parse`](str::parse) reads: `evaluators["any name"].min >= 0.5`.
+impl fmt::Display for Threshold {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{} {} {}", self.category, self.metric, self.comparison, self.bound_text())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! Reads a threshold from its text form, `score.avg >= 0.8`, as configuration has it.
+
+use std::str::FromStr;
+
+use super::Threshold;
+use super::rules::{self, Category, Comparison, DURATION_UNITS, EVALUATORS, Metric, Objection, Part};
+
+/// Why a threshold is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("threshold `{threshold}`: {reason}")]
+pub struct ThresholdError {
+    threshold: String,
+    reason: String,
+}
+
+impl ThresholdError {
+    pub(super) fn new(threshold: &str, reason: impl ToString) -> Self {
+        Self { threshold: threshold.to_owned(), reason: reason.to_string() }
+    }
+}
+
+impl FromStr for Threshold {
+    type Err = ThresholdError;
+
+    fn from_str(text: &str) -> Result<Self, ThresholdError> {
+        let text = text.trim();
+        parse(text).map_err(|reason| ThresholdError::new(text, reason))
+    }
+}
+
+fn parse(text: &str) -> Result<Threshold, String> {
+    const SHAPE: &str = "a threshold is written like `score.avg >= 0.8`";
+    let (category, rest) = category(text)?;
+    let operator_at = rest.find(['<', '>', '=', '!']).ok_or(SHAPE)?;
+    let (metric, rest) = rest.split_at(operator_at);
+    let bound_at = rest.find(|letter| !matches!(letter, '<' | '>' | '=' | '!')).ok_or(SHAPE)?;
+    let (operator, bound) = rest.split_at(bound_at);
+    let bound = bound.trim();
+
+    let metric = self::metric(&category, metric.trim()).map_err(in_words)?;
+    let comparison = Comparison::from_symbol(operator)
+        .ok_or_else(|| in_words(rules::not_a_comparison(operator, &category, metric, bound)))?;
+    let value = self::bound(&category, bound)?;
+    category.check_comparison(metric, comparison, bound).map_err(in_words)?;
+    category.check_bound(value).map_err(in_words)?;
+    Ok(Threshold::new(category, metric, comparison, value).labelled(bound))
+}
+
+fn in_words(objection: Objection) -> String {
+    objection.message
+}
+
+/// Splits `score.avg …` or `evaluators["any name"].avg …` behind the first dot.
+fn category(text: &str) -> Result<(Category, &str), String> {
+    if let Some(quoted) = text.strip_prefix(EVALUATORS).and_then(|rest| rest.strip_prefix("[\"")) {
+        let (name, rest) = unquote(quoted)
+            .and_then(|(name, rest)| Some((name, rest.strip_prefix("].")?)))
+            .ok_or_else(|| format!("the name is not closed: write `{EVALUATORS}[\"name\"].avg >= 0.8`"))?;
+        return Ok((Category::Evaluator(name), rest));
+    }
+    let subject = text.split(['<', '>', '=', '!']).next().unwrap_or_default();
+    // The mark of `pass_rate(0.6)` has a dot, too.
+    let subject = subject.split('(').next().unwrap_or_default();
+    let (name, _) = subject.rsplit_once('.').ok_or_else(|| match rules::closest(subject.trim(), &Category::NAMES) {
+        Some(name) => format!("it names no metric: write, for example, `{name}.{}`", first_metric(name)),
+        None => "it names no metric: write, for example, `score.avg >= 0.8`".to_owned(),
+    })?;
+    let rest = &text[name.len() + 1..];
+    let name = name.trim();
+    if name.is_empty() {
+        return Err("it names no category: write, for example, `score.avg >= 0.8`".to_owned());
+    }
+    let category = Category::from_name(name).unwrap_or_else(|| Category::Evaluator(name.to_owned()));
+    Ok((category, rest))
+}
+
+fn first_metric(category: &str) -> &'static str {
+    Category::from_name(category).map_or("avg", |category| category.metrics()[0])
+}
+
+/// The text up to the closing quotation mark, without its escapes, and the rest behind the mark.
+fn unquote(text: &str) -> Option<(String, &str)> {
+    let mut name = String::new();
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '"' => return Some((name, &text[at + 1..])),
+            '\\' => name.push(letters.next()?.1),
+            _ => name.push(letter),
+        }
+    }
+    None
+}
+
+fn metric(category: &Category, text: &str) -> Result<Metric, Objection> {
+    let Some((name, mark)) = text.split_once('(') else {
+        return category.metric(text);
+    };
+    let metric = category.metric(name.trim_end())?;
+    let mark = mark.strip_suffix(')').and_then(|mark| number(mark.trim()));
+    match mark {
+        Some(mark) => metric.with_mark(mark),
+        None => {
+            let message = format!("a mark is a number from 0 to 1, as in `{category}.pass_rate(0.6)`");
+            Err(Objection { part: Part::Mark, message })
+        }
+    }
+}
+
+fn bound(category: &Category, text: &str) -> Result<f64, String> {
+    let refused = || format!("the bound of `{category}` is {}, not `{text}`", category.unit());
+    let unit_at = text.find(|letter: char| letter.is_ascii_alphabetic() && !matches!(letter, 'e' | 'E'));
+    let Some(unit_at) = unit_at.filter(|_| *category == Category::Latency) else {
+        return number(text).ok_or_else(refused);
+    };
+    let (value, unit) = text.split_at(unit_at);
+    let value = number(value.trim_end()).ok_or_else(refused)?;
+    Ok(rules::duration_nanos(value, unit)? as f64 / 1e6)
+}
+
+/// A finite number; underscores between its digits are allowed, as in Rust.
+fn number(text: &str) -> Option<f64> {
+    let digits = text.starts_with(|letter: char| letter.is_ascii_digit() || matches!(letter, '-' | '.'));
+    text.replace('_', "").parse().ok().filter(|number: &f64| digits && number.is_finite())
+}
+
+#[cfg(test)]
+#[test]
+fn every_unit_is_read() {
+    for (unit, nanos) in DURATION_UNITS {
+        let threshold: Threshold = format!("latency.avg <= 2{unit}").parse().unwrap();
+        assert_eq!(threshold.bound(), 2.0 * nanos as f64 / 1e6);
+    }
+}

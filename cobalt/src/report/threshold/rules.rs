@@ -1,0 +1,450 @@
+//! What a threshold may ask: categories, metrics, the direction of each bound, and what to say when one is wrong.
+//!
+//! The attribute macros compile this file too, so that a threshold is refused in the same words at compile time and
+//! at run time. It therefore knows nothing of the rest of the library.
+
+use std::fmt;
+
+/// What a threshold measures.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Category {
+    /// All scores of all evaluators, each from 0 to 1.
+    Score,
+    /// The scores of the evaluator of this name, each from 0 to 1.
+    Evaluator(String),
+    /// How long the agent took for an item, in milliseconds.
+    Latency,
+    /// The tokens that the agent used for an item.
+    Tokens,
+    /// What the agent's calls cost for an item, in US dollars.
+    Cost,
+    /// What the judges' calls cost, in US dollars.
+    JudgeCost,
+}
+
+/// The figure that a threshold looks at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Metric {
+    /// The arithmetic mean.
+    Avg,
+    /// The smallest value.
+    Min,
+    /// The largest value.
+    Max,
+    /// The median.
+    P50,
+    /// The 95th percentile, interpolated linearly.
+    P95,
+    /// The 99th percentile, interpolated linearly.
+    P99,
+    /// The share of scores, from 0 to 1, that reach a mark: this one, or else the evaluator's pass mark.
+    PassRate(Option<f64>),
+    /// The sum over all items.
+    Total,
+}
+
+/// How a measured value is held against the bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Comparison {
+    /// `>=`
+    AtLeast,
+    /// `>`
+    Above,
+    /// `<=`
+    AtMost,
+    /// `<`
+    Below,
+}
+
+/// On which side of the bound the good values lie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// The value must not fall below the bound: `>=` or `>`.
+    Lower,
+    /// The value must not rise above the bound: `<=` or `<`.
+    Upper,
+}
+
+/// A part of the text of a threshold, `part.part(part) part part`, in the order of writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// `score`, or the name of an evaluator.
+    Category,
+    /// `avg`
+    Metric,
+    /// The `0.6` of `pass_rate(0.6)`.
+    Mark,
+    /// `>=`
+    Comparison,
+    /// `0.8`
+    Bound,
+}
+
+/// Why a threshold is refused: the part that is wrong, and what to write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Objection {
+    /// The part that is wrong.
+    pub part: Part,
+    /// What is wrong with it and what to write.
+    pub message: String,
+}
+
+impl Objection {
+    fn new(part: Part, message: impl Into<String>) -> Self {
+        Self { part, message: message.into() }
+    }
+}
+
+impl fmt::Display for Objection {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+/// The word that stands before the name of an evaluator that is no identifier: `evaluators["any name"]`.
+pub const EVALUATORS: &str = "evaluators";
+
+impl Category {
+    /// The names of the categories; any other name is an evaluator's.
+    pub const NAMES: [&'static str; 5] = ["score", "latency", "tokens", "cost", "judge_cost"];
+
+    /// The category of this name, unless it is the name of an evaluator.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "score" => Self::Score,
+            "latency" => Self::Latency,
+            "tokens" => Self::Tokens,
+            "cost" => Self::Cost,
+            "judge_cost" => Self::JudgeCost,
+            _ => return None,
+        })
+    }
+
+    /// The category's name, or the evaluator's.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Score => "score",
+            Self::Evaluator(name) => name,
+            Self::Latency => "latency",
+            Self::Tokens => "tokens",
+            Self::Cost => "cost",
+            Self::JudgeCost => "judge_cost",
+        }
+    }
+
+    /// The names of the metrics that this category has.
+    pub fn metrics(&self) -> &'static [&'static str] {
+        match self {
+            Self::Score | Self::Evaluator(_) => &["avg", "min", "max", "p50", "p95", "p99", "pass_rate"],
+            Self::Latency => &["avg", "min", "max", "p50", "p95", "p99", "total"],
+            Self::Tokens | Self::Cost => &["avg", "min", "p50", "p95", "p99", "total"],
+            Self::JudgeCost => &["total"],
+        }
+    }
+
+    /// Whether the values are scores, which lie between 0 and 1.
+    pub fn is_score(&self) -> bool {
+        matches!(self, Self::Score | Self::Evaluator(_))
+    }
+
+    /// The metric of this name, without a mark, or what to write instead.
+    pub fn metric(&self, name: &str) -> Result<Metric, Objection> {
+        match Metric::from_name(name) {
+            Some(metric) if self.metrics().contains(&name) => Ok(metric),
+            _ => Err(Objection::new(Part::Metric, self.no_such_metric(name))),
+        }
+    }
+
+    fn no_such_metric(&self, name: &str) -> String {
+        let category = self;
+        if name == "max" && self.metrics().contains(&"total") {
+            return format!("`{category}` has no `max`: for the sum over all items write `{category}.total`");
+        }
+        let known = listing(self.metrics());
+        let meant = Metric::meant_by(name).filter(|meant| self.metrics().contains(meant));
+        match meant.or_else(|| closest(name, self.metrics())) {
+            Some(meant) => {
+                format!("`{category}` has no metric `{name}`: did you mean `{meant}`? (it has {known})")
+            }
+            None => format!("`{category}` has no metric `{name}`: it has {known}"),
+        }
+    }
+
+    /// The side on which the good values of a metric lie.
+    pub fn direction(&self, metric: Metric) -> Direction {
+        match (self.is_score(), metric) {
+            (true, Metric::Max) => Direction::Upper,
+            (true, _) | (false, Metric::Min) => Direction::Lower,
+            (false, _) => Direction::Upper,
+        }
+    }
+
+    /// Refuses a comparison that would ask for bad values; `bound` is shown as it was written.
+    pub fn check_comparison(
+        &self,
+        metric: Metric,
+        comparison: Comparison,
+        bound: &str,
+    ) -> Result<(), Objection> {
+        let direction = self.direction(metric);
+        if comparison.direction() == direction {
+            return Ok(());
+        }
+        let right = comparison.mirrored();
+        let side = match direction {
+            Direction::Lower => "must not fall below its bound",
+            Direction::Upper => "must not rise above its bound",
+        };
+        let message = format!("`{self}.{metric}` {side}: write `{self}.{metric} {right} {bound}`");
+        Err(Objection::new(Part::Comparison, message))
+    }
+
+    /// Refuses a bound that no value can be held against.
+    pub fn check_bound(&self, bound: f64) -> Result<(), Objection> {
+        if self.is_score() && !(0.0..=1.0).contains(&bound) {
+            return Err(Objection::new(Part::Bound, format!("scores {}", not_from_zero_to_one(bound))));
+        }
+        if !bound.is_finite() || bound < 0.0 {
+            let message = format!("the bound of `{self}` must be a number from 0 upwards, not {bound}");
+            return Err(Objection::new(Part::Bound, message));
+        }
+        Ok(())
+    }
+
+    /// What a bound of this category is, for messages.
+    pub fn unit(&self) -> &'static str {
+        match self {
+            Self::Score | Self::Evaluator(_) => "a number from 0 to 1",
+            Self::Latency => "a duration such as `5s` or `800ms`, or a number of milliseconds",
+            Self::Tokens => "a number of tokens",
+            Self::Cost | Self::JudgeCost => "an amount in US dollars",
+        }
+    }
+}
+
+/// The category as it is written in a threshold: `score`, `concise`, `evaluators["any name"]`.
+impl fmt::Display for Category {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Evaluator(name) if !is_plain(name) => {
+                let escaped = name.replace('\\', r"\\").replace('"', r#"\""#);
+                write!(formatter, r#"{EVALUATORS}["{escaped}"]"#)
+            }
+            _ => formatter.write_str(self.name()),
+        }
+    }
+}
+
+/// Whether a name stands for an evaluator without quotes: an identifier that is not taken.
+pub fn is_plain(name: &str) -> bool {
+    let identifier = name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+        && name.starts_with(|letter: char| letter.is_alphabetic() || letter == '_');
+    identifier && name != EVALUATORS && Category::from_name(name).is_none()
+}
+
+impl Metric {
+    /// The metric of this name; `pass_rate` without a mark.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "avg" => Self::Avg,
+            "min" => Self::Min,
+            "max" => Self::Max,
+            "p50" => Self::P50,
+            "p95" => Self::P95,
+            "p99" => Self::P99,
+            "pass_rate" => Self::PassRate(None),
+            "total" => Self::Total,
+            _ => return None,
+        })
+    }
+
+    /// The metric's name, without its mark.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Avg => "avg",
+            Self::Min => "min",
+            Self::Max => "max",
+            Self::P50 => "p50",
+            Self::P95 => "p95",
+            Self::P99 => "p99",
+            Self::PassRate(_) => "pass_rate",
+            Self::Total => "total",
+        }
+    }
+
+    /// The name that is meant by another word for the same figure.
+    fn meant_by(word: &str) -> Option<&'static str> {
+        Some(match word.to_lowercase().replace('_', "").as_str() {
+            "mean" | "average" => "avg",
+            "minimum" | "lowest" => "min",
+            "maximum" | "highest" => "max",
+            "median" | "med" => "p50",
+            "passrate" | "rate" | "passed" | "accuracy" => "pass_rate",
+            "sum" | "count" => "total",
+            _ => return None,
+        })
+    }
+
+    /// Gives the metric a mark, as `pass_rate(0.6)` does; only a pass rate takes one.
+    pub fn with_mark(self, mark: f64) -> Result<Self, Objection> {
+        match self {
+            Self::PassRate(_) if (0.0..=1.0).contains(&mark) => Ok(Self::PassRate(Some(mark))),
+            Self::PassRate(_) => {
+                Err(Objection::new(Part::Mark, format!("marks {}", not_from_zero_to_one(mark))))
+            }
+            _ => Err(Objection::new(
+                Part::Mark,
+                format!("only `pass_rate` takes a mark: write `{self}` without parentheses"),
+            )),
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PassRate(Some(mark)) => write!(formatter, "pass_rate({mark})"),
+            _ => formatter.write_str(self.name()),
+        }
+    }
+}
+
+impl Comparison {
+    /// The comparison that is written so.
+    pub fn from_symbol(symbol: &str) -> Option<Self> {
+        Some(match symbol {
+            ">=" => Self::AtLeast,
+            ">" => Self::Above,
+            "<=" => Self::AtMost,
+            "<" => Self::Below,
+            _ => return None,
+        })
+    }
+
+    /// How the comparison is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::AtLeast => ">=",
+            Self::Above => ">",
+            Self::AtMost => "<=",
+            Self::Below => "<",
+        }
+    }
+
+    /// The side on which the values lie that it lets pass.
+    pub fn direction(self) -> Direction {
+        match self {
+            Self::AtLeast | Self::Above => Direction::Lower,
+            Self::AtMost | Self::Below => Direction::Upper,
+        }
+    }
+
+    /// The comparison that says the same with its two sides exchanged.
+    pub fn mirrored(self) -> Self {
+        match self {
+            Self::AtLeast => Self::AtMost,
+            Self::Above => Self::Below,
+            Self::AtMost => Self::AtLeast,
+            Self::Below => Self::Above,
+        }
+    }
+
+    /// Whether a measured value satisfies the bound; NaN never does.
+    pub fn holds(self, value: f64, bound: f64) -> bool {
+        match self {
+            Self::AtLeast => value >= bound,
+            Self::Above => value > bound,
+            Self::AtMost => value <= bound,
+            Self::Below => value < bound,
+        }
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.symbol())
+    }
+}
+
+/// Refuses `=`, `==` and `!=`, and says what to write.
+pub fn not_a_comparison(symbol: &str, category: &Category, metric: Metric, bound: &str) -> Objection {
+    let right = match category.direction(metric) {
+        Direction::Lower => Comparison::AtLeast,
+        Direction::Upper => Comparison::AtMost,
+    };
+    let message = format!("a threshold is a bound, not `{symbol}`: write `{category}.{metric} {right} {bound}`");
+    Objection::new(Part::Comparison, message)
+}
+
+/// The units of a duration and their lengths in nanoseconds.
+pub const DURATION_UNITS: [(&str, u64); 6] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
+
+/// The length in nanoseconds of so many of a unit, or what the units are.
+pub fn duration_nanos(number: f64, unit: &str) -> Result<u64, String> {
+    let Some((_, nanos)) = DURATION_UNITS.iter().find(|(name, _)| *name == unit) else {
+        return Err(no_such_unit(number, unit));
+    };
+    let length = (number * *nanos as f64).round();
+    if !(0.0..=u64::MAX as f64).contains(&length) {
+        return Err(format!("{number}{unit} is no possible duration"));
+    }
+    Ok(length as u64)
+}
+
+fn no_such_unit(number: f64, unit: &str) -> String {
+    let meant = match unit.to_lowercase().as_str() {
+        "sec" | "secs" | "second" | "seconds" => Some("s"),
+        "min" | "mins" | "minute" | "minutes" => Some("m"),
+        "hr" | "hrs" | "hour" | "hours" => Some("h"),
+        "msec" | "millis" | "milliseconds" => Some("ms"),
+        _ => None,
+    };
+    let units = listing(&DURATION_UNITS.map(|(name, _)| name));
+    match meant {
+        Some(meant) => format!("no unit of time `{unit}`: write `{number}{meant}` (there are {units})"),
+        None => format!("no unit of time `{unit}`: there are {units}"),
+    }
+}
+
+/// The known word that a misspelt one was most likely meant to be: at most a third of its letters differ.
+pub fn closest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+    // Two percentiles are always alike; neither is more likely to be the one that was meant.
+    let percentile = word.strip_prefix('p').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+    if percentile {
+        return None;
+    }
+    let word = word.to_lowercase();
+    known
+        .iter()
+        .map(|name| (strsim::damerau_levenshtein(&word, &name.to_lowercase()), *name))
+        .filter(|(distance, name)| *distance <= (word.len().max(name.len()) / 3).max(1))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// Names in one line: `` `a`, `b` and `c` ``.
+pub fn listing(names: &[&str]) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.as_slice() {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// `lie between 0 and 1, …`: the second half of a sentence about scores and marks.
+pub fn not_from_zero_to_one(value: f64) -> String {
+    if (2.0..=100.0).contains(&value) {
+        return format!("lie between 0 and 1: for {value} percent write `{}`", value / 100.0);
+    }
+    format!("lie between 0 and 1, and {value} does not")
+}
