@@ -1,1 +1,31 @@
-//! The attributes of cobalt.
+//! The attributes of cobalt: sugar over its public builder, nothing more.
+//!
+//! Use them as `#[cobalt::experiment]` and `#[cobalt::evaluator]`; this crate is no use by itself.
+
+mod errors;
+mod evaluator;
+mod evaluators;
+mod experiment;
+mod function;
+mod list;
+mod literal;
+#[path = "../../cobalt/src/report/threshold/rules.rs"]
+#[expect(unreachable_pub, dead_code, reason = "public in the library, which uses all of it")]
+mod rules;
+mod settings;
+mod source_hash;
+mod thresholds;
+
+use proc_macro::TokenStream;
+
+#[doc = include_str!("experiment.md")]
+#[proc_macro_attribute]
+pub fn experiment(attribute: TokenStream, function: TokenStream) -> TokenStream {
+    experiment::expand(attribute.into(), function.into()).into()
+}
+
+#[doc = include_str!("evaluator.md")]
+#[proc_macro_attribute]
+pub fn evaluator(attribute: TokenStream, function: TokenStream) -> TokenStream {
+    evaluator::expand(attribute.into(), function.into()).into()
+}

@@ -163,8 +163,7 @@ impl Category {
             return format!("`{category}` has no `max`: for the sum over all items write `{category}.total`");
         }
         let known = listing(self.metrics());
-        let meant = Metric::meant_by(name).filter(|meant| self.metrics().contains(meant));
-        match meant.or_else(|| closest(name, self.metrics())) {
+        match Metric::meant_by(name, self.metrics()).filter(|meant| self.metrics().contains(meant)) {
             Some(meant) => {
                 format!("`{category}` has no metric `{name}`: did you mean `{meant}`? (it has {known})")
             }
@@ -274,16 +273,26 @@ impl Metric {
         }
     }
 
-    /// The name that is meant by another word for the same figure.
-    fn meant_by(word: &str) -> Option<&'static str> {
-        Some(match word.to_lowercase().replace('_', "").as_str() {
-            "mean" | "average" => "avg",
-            "minimum" | "lowest" => "min",
-            "maximum" | "highest" => "max",
-            "median" | "med" => "p50",
-            "passrate" | "rate" | "passed" | "accuracy" => "pass_rate",
-            "sum" | "count" => "total",
-            _ => return None,
+    /// Other words for the figures, and the names that they mean.
+    const SYNONYMS: [(&'static str, &'static str); 10] = [
+        ("mean", "avg"),
+        ("average", "avg"),
+        ("minimum", "min"),
+        ("maximum", "max"),
+        ("median", "p50"),
+        ("passed", "pass_rate"),
+        ("success_rate", "pass_rate"),
+        ("accuracy", "pass_rate"),
+        ("sum", "total"),
+        ("count", "total"),
+    ];
+
+    /// The one of these names that was most likely meant by a word.
+    fn meant_by(word: &str, known: &[&'static str]) -> Option<&'static str> {
+        let synonyms = Self::SYNONYMS.map(|(synonym, _)| synonym);
+        closest(word, known).or_else(|| {
+            let synonym = closest(word, &synonyms)?;
+            Self::SYNONYMS.iter().find(|(word, _)| *word == synonym).map(|(_, name)| *name)
         })
     }
 

@@ -1,0 +1,240 @@
+//! `#[cobalt::evaluator]`: registers a function as an evaluator, and leaves the function as it is.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::spanned::Spanned as _;
+use syn::{Expr, ExprLit, ItemFn, Lit, PatType, Type};
+
+use crate::errors::Errors;
+use crate::function::{self, at};
+use crate::literal::{Number, is_literal};
+use crate::rules;
+use crate::settings::Settings;
+use crate::source_hash::source_hash;
+
+const KEYS: [&str; 2] = ["name", "pass_mark"];
+
+/// The attribute and its function, checked as far as their text allows.
+struct Evaluator {
+    function: ItemFn,
+    name: TokenStream,
+    pass_mark: Option<TokenStream>,
+    arguments: Vec<Argument>,
+    /// The place of the return type.
+    output: Span,
+}
+
+/// What a parameter is given.
+struct Argument {
+    source: Source,
+    /// The type of the parameter, without its `&`.
+    ty: Type,
+    by_reference: bool,
+}
+
+#[derive(PartialEq)]
+enum Source {
+    Context,
+    Output,
+    Metadata,
+    Item,
+}
+
+/// The function, and beside it a type of its name and its registration, or the errors.
+pub(crate) fn expand(attribute: TokenStream, function: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let hash = source_hash(attribute.clone(), function.clone());
+    let evaluator = Evaluator::parse(attribute, function.clone(), &mut errors);
+    if let Some(expansion) = errors.into_expansion(&function) {
+        return expansion;
+    }
+    let registration = evaluator.map(|evaluator| evaluator.registration(hash));
+    quote!(#function #registration)
+}
+
+impl Evaluator {
+    /// `None` only where there are errors.
+    fn parse(attribute: TokenStream, function: TokenStream, errors: &mut Errors) -> Option<Self> {
+        let function = function::parse(function, "an evaluator", errors);
+        let settings = Settings::parse(attribute, &KEYS, errors);
+        let name = settings.get("name").map(|(_, value)| check_name(value, errors));
+        let pass_mark = settings.get("pass_mark").map(|(_, value)| check_pass_mark(value, errors));
+        let function = function?;
+        let name = name.unwrap_or_else(|| function::name(&function).to_token_stream());
+        let advice = "return a `bool`, a number from 0 to 1, or a `Score`";
+        let output = function::returned(&function, advice, errors);
+        let arguments = Argument::of_all(&function, errors);
+        Some(Self { function, name, pass_mark, arguments, output })
+    }
+
+    fn registration(&self, hash: u64) -> TokenStream {
+        let vis = &self.function.vis;
+        let own = &self.function.sig.ident;
+        // Located at the function's name, but not written by the user, as far as lints can tell.
+        let ty = Ident::new(&own.to_string(), Span::call_site().located_at(own.span()));
+        let name = &self.name;
+        let make = self.make(hash);
+        let line = quote_spanned!(Span::call_site()=> ::core::line!());
+        quote! {
+            #[doc(hidden)]
+            #[allow(
+                dead_code,
+                missing_debug_implementations,
+                non_camel_case_types,
+                unreachable_pub,
+                clippy::empty_structs_with_brackets,
+            )]
+            #vis struct #ty {}
+
+            #[automatically_derived]
+            impl ::cobalt::private::ListedEvaluator for #ty {
+                const NAME: &'static str = #name;
+
+                fn evaluator() -> ::cobalt::FnEvaluator {
+                    #make
+                }
+            }
+
+            const _: () = {
+                ::cobalt::private::inventory::submit! {
+                    ::cobalt::private::EvaluatorDefinition {
+                        name: <#ty as ::cobalt::private::ListedEvaluator>::NAME,
+                        file: ::core::file!(),
+                        line: #line,
+                        make: ::cobalt::private::listed::<#ty>,
+                    }
+                }
+            };
+        }
+    }
+
+    /// An expression of type `cobalt::FnEvaluator`.
+    fn make(&self, hash: u64) -> TokenStream {
+        let function = &self.function.sig.ident;
+        let span = at(function.span());
+        let context = Ident::new("__cobalt_context", span);
+        let output = at(self.output);
+        let result = Ident::new("__cobalt_result", output);
+        let is_async = function::is_async(&self.function);
+        let arguments = self.arguments.iter().map(|argument| argument.expand(is_async));
+        let awaited = is_async.then(|| quote_spanned!(span=> .await));
+        let body = quote_spanned!(span=> let #result = #function(#(#arguments),*)#awaited;);
+        let converted = quote_spanned!(output=> ::cobalt::IntoScore::into_score(#result)?);
+        let name = quote_spanned!(span=> <Self as ::cobalt::private::ListedEvaluator>::NAME);
+        let pass_mark = &self.pass_mark;
+        if is_async {
+            quote_spanned! {span=>
+                ::cobalt::private::async_evaluator(#name, #hash, |#context: ::cobalt::EvalContext| async move {
+                    #body
+                    ::core::result::Result::Ok(#converted)
+                })#pass_mark
+            }
+        } else {
+            quote_spanned! {span=>
+                ::cobalt::private::plain_evaluator(#name, #hash, |#context: &::cobalt::EvalContext| {
+                    #body
+                    ::core::result::Result::Ok(#converted)
+                })#pass_mark
+            }
+        }
+    }
+}
+
+impl Argument {
+    fn of_all(function: &ItemFn, errors: &mut Errors) -> Vec<Self> {
+        let mut arguments: Vec<Self> = Vec::new();
+        for parameter in function::parameters(function) {
+            let argument = Self::of(parameter);
+            argument.check(parameter, &arguments, errors);
+            arguments.push(argument);
+        }
+        arguments
+    }
+
+    fn of(parameter: &PatType) -> Self {
+        let (ty, by_reference) = match &*parameter.ty {
+            Type::Reference(reference) => (&*reference.elem, true),
+            ty => (ty, false),
+        };
+        let source = match function::parameter_name(parameter).as_deref() {
+            _ if function::is_named(ty, "EvalContext") => Source::Context,
+            Some("output") => Source::Output,
+            Some("metadata") => Source::Metadata,
+            _ => Source::Item,
+        };
+        Self { source, ty: ty.clone(), by_reference }
+    }
+
+    fn is_str(&self) -> bool {
+        matches!(&self.ty, Type::Path(path) if path.path.is_ident("str"))
+    }
+
+    fn check(&self, parameter: &PatType, others: &[Self], errors: &mut Errors) {
+        if self.source != Source::Item {
+            return;
+        }
+        let pattern = &parameter.pat;
+        let names_output = function::parameter_name(parameter)
+            .is_some_and(|name| rules::closest(&name, &["output", "metadata"]).is_some());
+        if others.iter().any(|other| other.source == Source::Item) || names_output {
+            let message = "an evaluator sees one item: name a parameter `output` for what the agent answered, \
+                           `metadata` for what it reported";
+            errors.at(pattern, message);
+        } else if self.is_str() {
+            errors.at(pattern, "an item is no `&str`: name the parameter `output` for what the agent answered");
+        }
+    }
+
+    /// The expression that the function is called with.
+    fn expand(&self, is_async: bool) -> TokenStream {
+        let ty = &self.ty;
+        let span = at(ty.span());
+        let context = Ident::new("__cobalt_context", span);
+        // An async evaluator owns its context, a plain one borrows it.
+        let borrowed = if is_async { quote_spanned!(span=> &#context) } else { context.to_token_stream() };
+        match (&self.source, self.by_reference) {
+            (Source::Context, true) => borrowed,
+            (Source::Context, false) => quote_spanned!(span=> ::core::clone::Clone::clone(#borrowed)),
+            (Source::Metadata, true) => quote_spanned!(span=> #context.metadata()),
+            (Source::Metadata, false) => quote_spanned!(span=> ::core::clone::Clone::clone(#context.metadata())),
+            (Source::Output, true) if self.is_str() => quote_spanned!(span=> #context.output_text()),
+            (Source::Output, true) => quote_spanned!(span=> &*::cobalt::private::output_ref::<#ty>(#borrowed)?),
+            (Source::Output, false) => quote_spanned!(span=> ::cobalt::private::output_owned::<#ty>(#borrowed)?),
+            (Source::Item, true) => quote_spanned!(span=> &*::cobalt::private::item_ref::<#ty>(#borrowed)?),
+            (Source::Item, false) => quote_spanned!(span=> ::cobalt::private::item_owned::<#ty>(#borrowed)?),
+        }
+    }
+}
+
+fn check_name(value: &Expr, errors: &mut Errors) -> TokenStream {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) if name.value().trim().is_empty() => {
+            errors.at(value, "an evaluator's name cannot be empty");
+        }
+        Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => {}
+        Expr::Lit(_) => errors.at(value, "an evaluator's name is text"),
+        _ => {}
+    }
+    value.to_token_stream()
+}
+
+fn check_pass_mark(value: &Expr, errors: &mut Errors) -> TokenStream {
+    let span = at(value.span());
+    match Number::of(value) {
+        Some(number) if !number.has_unit() => {
+            let mark = number.value;
+            if !(0.0..=1.0).contains(&mark) {
+                errors.at(value, format!("marks {}", rules::not_from_zero_to_one(mark)));
+            }
+            quote_spanned!(span=> .pass_mark(#mark))
+        }
+        None if !is_literal(value) => quote_spanned!(span=> .pass_mark(#value)),
+        _ => {
+            errors.at(value, "a pass mark is a number from 0 to 1");
+            TokenStream::new()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

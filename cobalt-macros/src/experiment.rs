@@ -1,0 +1,283 @@
+//! `#[cobalt::experiment]`: registers a definition that calls the public builder.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::spanned::Spanned as _;
+use syn::{Expr, ExprLit, ItemFn, Lit, PatType, Type};
+
+use crate::errors::Errors;
+use crate::evaluators::Evaluators;
+use crate::function::{self, at};
+use crate::list;
+use crate::literal::{self, Number};
+use crate::rules;
+use crate::settings::Settings;
+use crate::source_hash::source_hash;
+use crate::thresholds::{self, Threshold};
+
+const KEYS: [&str; 9] =
+    ["dataset", "evaluators", "name", "runs", "concurrency", "timeout", "tags", "thresholds", "strict"];
+
+/// The attribute and its function, checked as far as their text allows.
+struct Experiment {
+    function: ItemFn,
+    name: TokenStream,
+    dataset: Expr,
+    evaluators: Evaluators,
+    thresholds: Vec<Threshold>,
+    /// Calls of the builder, each with its span: `.runs(3)`.
+    calls: Vec<TokenStream>,
+    form: Form,
+}
+
+/// What the agent takes.
+struct Form {
+    item: Option<Type>,
+    /// The place of the parameter that takes the context.
+    context: Option<Span>,
+    /// The place of the return type.
+    output: Span,
+}
+
+/// The function, and beside it its registration or the errors.
+pub(crate) fn expand(attribute: TokenStream, function: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let hash = source_hash(attribute.clone(), function.clone());
+    let experiment = Experiment::parse(attribute, function.clone(), &mut errors);
+    if let Some(expansion) = errors.into_expansion(&function) {
+        return expansion;
+    }
+    let registration = experiment.map(|experiment| experiment.registration(hash));
+    quote!(#function #registration)
+}
+
+impl Experiment {
+    /// `None` only where there are errors.
+    fn parse(attribute: TokenStream, function: TokenStream, errors: &mut Errors) -> Option<Self> {
+        let function = function::parse(function, "an experiment", errors);
+        let settings = Settings::parse(attribute, &KEYS, errors);
+        let required = settings.missing(&["dataset", "evaluators"]);
+        if !required.is_empty() {
+            let written: Vec<_> = required
+                .iter()
+                .map(|key| if *key == "dataset" { "dataset = …" } else { "evaluators = […]" })
+                .collect();
+            let message = format!("an experiment needs {}", rules::listing(&written));
+            errors.push(syn::Error::new(Span::call_site(), message));
+        }
+        let evaluators = parse_evaluators(&settings, errors);
+        let thresholds = match settings.get("thresholds") {
+            Some((key, value)) => {
+                let list = list::elements(key, value, errors).unwrap_or_default();
+                thresholds::parse(&list, &evaluators, errors)
+            }
+            None => Vec::new(),
+        };
+        let calls = builder_calls(&settings, errors);
+        let name = settings.get("name").map(|(_, value)| check_name(value, errors));
+        let function = function?;
+        let form = Form::parse(&function, errors);
+        let name = name.unwrap_or_else(|| function::name(&function).to_token_stream());
+        let dataset = settings.get("dataset")?.1.clone();
+        Some(Self { function, name, dataset, evaluators, thresholds, calls, form })
+    }
+
+    fn registration(&self, hash: u64) -> TokenStream {
+        let name = &self.name;
+        let name = quote_spanned!(at(name.span())=> ::core::convert::Into::<::std::string::String>::into(#name));
+        let dataset = &self.dataset;
+        let dataset = quote_spanned! {at(dataset.span())=>
+            ::cobalt::private::IntoDataset::into_dataset(#dataset)
+        };
+        let experiment = Ident::new("__cobalt_experiment", at(Span::call_site()));
+        let define = self.define(&experiment);
+        // The place of the attribute, for `line!()`.
+        let place = Span::call_site();
+        let line = quote_spanned!(place=> ::core::line!());
+        quote! {
+            const _: () = {
+                fn __cobalt_name() -> ::std::string::String {
+                    #name
+                }
+
+                fn __cobalt_dataset() -> ::core::result::Result<::cobalt::Dataset, ::cobalt::private::BoxError> {
+                    #dataset
+                }
+
+                fn __cobalt_define(
+                    #experiment: ::cobalt::Experiment,
+                ) -> ::core::result::Result<::cobalt::private::Prepared, ::cobalt::private::BoxError> {
+                    #define
+                }
+
+                ::cobalt::private::inventory::submit! {
+                    ::cobalt::private::ExperimentDefinition {
+                        name: __cobalt_name,
+                        file: ::core::file!(),
+                        line: #line,
+                        module: ::core::module_path!(),
+                        manifest_dir: ::core::env!("CARGO_MANIFEST_DIR"),
+                        source_hash: #hash,
+                        dataset: __cobalt_dataset,
+                        define: __cobalt_define,
+                    }
+                }
+            };
+        }
+    }
+
+    /// The body of the function that adds everything to the builder.
+    fn define(&self, experiment: &Ident) -> TokenStream {
+        let evaluators = self.evaluators.expand(experiment);
+        let calls = &self.calls;
+        let thresholds = self.thresholds.iter().map(|threshold| threshold.expand(&self.evaluators));
+        let bind = self.bind(experiment);
+        quote! {
+            #evaluators
+            #(let #experiment = #experiment #calls;)*
+            #(let #experiment = #experiment.threshold(#thresholds);)*
+            ::core::result::Result::Ok(#bind)
+        }
+    }
+
+    /// Gives the agent to the builder, each conversion at the place of its type.
+    fn bind(&self, experiment: &Ident) -> TokenStream {
+        let name = &self.function.sig.ident;
+        let span = at(name.span());
+        let context = Ident::new("__cobalt_context", span);
+        let item = self.form.item.as_ref().map(|ty| {
+            quote_spanned!(at(ty.span())=> ::cobalt::private::item::<#ty>(&#context)?)
+        });
+        let taken = self.form.context.map(|place| Ident::new("__cobalt_context", at(place)).to_token_stream());
+        let arguments = item.into_iter().chain(taken);
+        let output = at(self.form.output);
+        let awaited = function::is_async(&self.function).then(|| quote_spanned!(span=> .await));
+        let result = Ident::new("__cobalt_result", output);
+        let body = quote_spanned! {span=>
+            let #result = #name(#(#arguments),*)#awaited;
+        };
+        let converted = quote_spanned!(output=> ::cobalt::private::IntoOutput::into_output(#result));
+        if awaited.is_some() {
+            quote_spanned! {span=>
+                ::cobalt::private::bind_async(#experiment, |#context: ::cobalt::Context| async move {
+                    #body
+                    #converted
+                })
+            }
+        } else {
+            quote_spanned! {span=>
+                ::cobalt::private::bind_plain(#experiment, |#context: ::cobalt::Context| {
+                    #body
+                    #converted
+                })
+            }
+        }
+    }
+}
+
+impl Form {
+    fn parse(function: &ItemFn, errors: &mut Errors) -> Self {
+        let output = function::returned(function, "return the agent's output, `-> String` for example", errors);
+        let parameters: Vec<&PatType> = function::parameters(function).collect();
+        for parameter in &parameters {
+            check_owned(&parameter.ty, errors);
+        }
+        let is_context = |parameter: &PatType| function::is_named(&parameter.ty, "Context");
+        let (item, context) = match parameters[..] {
+            [only] if is_context(only) => (None, Some(only)),
+            [item] => (Some(item), None),
+            [context, item] if is_context(context) && !is_context(item) => {
+                errors.at(&context.ty, "the item comes first: write `(item, Context)`");
+                (Some(item), Some(context))
+            }
+            [item, context] => (Some(item), Some(context)),
+            [_, _, third, ..] => {
+                errors.at(third, "an experiment takes `(item)`, `(item, Context)` or `(Context)`");
+                (None, None)
+            }
+            [] => {
+                if function.sig.inputs.is_empty() {
+                    let name = &function.sig.ident;
+                    let message = format!("`{name}` takes no item: write `{name}(item: Item)`, or any type of item");
+                    errors.at(name, message);
+                }
+                (None, None)
+            }
+        };
+        let item = item.map(|item| (*item.ty).clone());
+        Self { item, context: context.map(|context| context.ty.span()), output }
+    }
+}
+
+fn check_owned(ty: &Type, errors: &mut Errors) {
+    let Type::Reference(reference) = ty else { return };
+    if reference.mutability.is_some() {
+        return;
+    }
+    let elem = &reference.elem;
+    let text = match &**elem {
+        Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
+        elem => elem.to_token_stream().to_string(),
+    };
+    errors.at(ty, format!("an experiment owns what it takes: write `{text}`"));
+}
+
+fn parse_evaluators(settings: &Settings, errors: &mut Errors) -> Evaluators {
+    let list = settings.get("evaluators").and_then(|(key, value)| {
+        let list = list::elements(key, value, errors)?;
+        if list.is_empty() {
+            errors.at(value, "an experiment needs at least one evaluator");
+        }
+        Some(list)
+    });
+    Evaluators::parse(&list.unwrap_or_default(), errors)
+}
+
+fn check_name(value: &Expr, errors: &mut Errors) -> TokenStream {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) if name.value().trim().is_empty() => {
+            errors.at(value, "an experiment's name cannot be empty");
+        }
+        Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => {}
+        Expr::Lit(_) => errors.at(value, "an experiment's name is text"),
+        _ => {}
+    }
+    value.to_token_stream()
+}
+
+/// The settings that are one call of the builder each.
+fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
+    let mut calls = Vec::new();
+    for key in ["runs", "concurrency"] {
+        if let Some((key, value)) = settings.get(key) {
+            if Number::of(value).is_some_and(|number| number.value == 0.0) {
+                errors.at(value, format!("`{key}` is at least 1"));
+            }
+            calls.push(call(key, value, value.to_token_stream()));
+        }
+    }
+    if let Some((key, value)) = settings.get("timeout") {
+        match literal::duration("timeout", value) {
+            Ok(duration) => calls.push(call(key, value, duration)),
+            Err(message) => errors.at(value, message),
+        }
+    }
+    if let Some((key, value)) = settings.get("tags") {
+        let method = Ident::new("tag", key.span());
+        let tags = list::elements(key, value, errors).unwrap_or_default();
+        calls.extend(tags.iter().map(|tag| call(&method, tag, tag.to_token_stream())));
+    }
+    if let Some((key, value)) = settings.get("strict") {
+        calls.push(call(key, value, value.to_token_stream()));
+    }
+    calls
+}
+
+fn call(method: &Ident, value: &Expr, argument: TokenStream) -> TokenStream {
+    let span = at(value.span());
+    let method = Ident::new(&method.to_string(), span);
+    quote_spanned!(span=> .#method(#argument))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! The function below an attribute: what both attributes ask of it.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::ext::IdentExt as _;
+use syn::{FnArg, GenericParam, ItemFn, Pat, PatType, Path, ReturnType, Safety, Type, TypeParamBound};
+
+use crate::errors::Errors;
+
+/// The place of these tokens, for code that nobody wrote: names in it meet no local names, lints leave it alone.
+pub(crate) fn at(span: Span) -> Span {
+    Span::mixed_site().located_at(span)
+}
+
+/// Reads the function. `what` is what the attribute makes of it, as in "an experiment".
+pub(crate) fn parse(tokens: TokenStream, what: &str, errors: &mut Errors) -> Option<ItemFn> {
+    match syn::parse2::<ItemFn>(tokens.clone()) {
+        Ok(function) => {
+            check(&function, what, errors);
+            Some(function)
+        }
+        Err(error) if is_function(tokens) => {
+            errors.push(error);
+            None
+        }
+        Err(error) => {
+            errors.push(syn::Error::new(error.span(), format!("{what} is made of a function")));
+            None
+        }
+    }
+}
+
+/// Whether this was meant to be a function; its own syntax error says more than we can.
+fn is_function(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| matches!(&token, proc_macro2::TokenTree::Ident(ident) if ident == "fn"))
+}
+
+fn check(function: &ItemFn, what: &str, errors: &mut Errors) {
+    let signature = &function.sig;
+    if let Some(token) = &signature.constness {
+        errors.at(token, format!("{what} cannot be a `const fn`"));
+    }
+    if let Safety::Unsafe(token) = &signature.safety {
+        errors.at(token, format!("{what} cannot be an `unsafe fn`"));
+    }
+    if let Some(abi) = &signature.abi {
+        errors.at(abi, format!("{what} cannot be an `extern` function"));
+    }
+    if let Some(variadic) = &signature.variadic {
+        errors.at(variadic, format!("{what} has a fixed number of parameters"));
+    }
+    let types = signature.generics.params.iter().find(|generic| !matches!(generic, GenericParam::Lifetime(_)));
+    if let Some(generic) = types {
+        errors.at(generic, format!("{what} cannot be generic: write out the types"));
+    }
+    for input in &signature.inputs {
+        match input {
+            FnArg::Receiver(receiver) => {
+                errors.at(receiver, format!("{what} is a free function, not a method: take the item instead"));
+            }
+            FnArg::Typed(PatType { ty, .. }) => check_parameter(ty, what, errors),
+        }
+    }
+}
+
+fn check_parameter(ty: &Type, what: &str, errors: &mut Errors) {
+    match ty {
+        Type::ImplTrait(_) => errors.at(ty, format!("{what} cannot be generic: write out the type")),
+        Type::Reference(reference) if reference.mutability.is_some() => {
+            errors.at(ty, format!("{what} cannot change its parameters: drop the `mut`"));
+        }
+        _ => {}
+    }
+}
+
+/// The function's name, `type` for `r#type`.
+pub(crate) fn name(function: &ItemFn) -> String {
+    function.sig.ident.unraw().to_string()
+}
+
+/// The parameters; receivers are refused elsewhere.
+pub(crate) fn parameters(function: &ItemFn) -> impl Iterator<Item = &PatType> {
+    function.sig.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(parameter) => Some(parameter),
+        FnArg::Receiver(_) => None,
+    })
+}
+
+/// The name of a parameter that is a plain name, without a leading underscore.
+pub(crate) fn parameter_name(parameter: &PatType) -> Option<String> {
+    match &*parameter.pat {
+        Pat::Ident(pattern) => Some(pattern.ident.unraw().to_string().trim_start_matches('_').to_owned()),
+        _ => None,
+    }
+}
+
+/// Whether a call gives a future: an `async fn`, or one that returns `impl Future`.
+pub(crate) fn is_async(function: &ItemFn) -> bool {
+    function.sig.asyncness.is_some() || returned_future(&function.sig.output).is_some()
+}
+
+fn returned_future(output: &ReturnType) -> Option<()> {
+    let ReturnType::Type(_, ty) = output else { return None };
+    let Type::ImplTrait(ty) = &**ty else { return None };
+    ty.bounds.iter().find_map(|bound| match bound {
+        TypeParamBound::Trait(bound) if bound.path.segments.last()?.ident == "Future" => Some(()),
+        _ => None,
+    })
+}
+
+/// The span of the return type; an error where the function returns nothing.
+pub(crate) fn returned(function: &ItemFn, advice: &str, errors: &mut Errors) -> Span {
+    match &function.sig.output {
+        ReturnType::Type(_, ty) => syn::spanned::Spanned::span(ty),
+        ReturnType::Default => {
+            errors.at(&function.sig.ident, format!("`{}` returns nothing: {advice}", function.sig.ident));
+            function.sig.ident.span()
+        }
+    }
+}
+
+/// Whether a type is one of cobalt's, written `Context` or `cobalt::Context`.
+pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
+    let Type::Path(ty) = ty else { return false };
+    let segments: Vec<_> = ty.path.segments.iter().map(|segment| &segment.ident).collect();
+    match segments.as_slice() {
+        [only] => *only == name,
+        [library, last] => *library == "cobalt" && *last == name,
+        _ => false,
+    }
+}
+
+/// The path of a function that stands in a list by its name: `concise`, `evals::concise`.
+pub(crate) fn listed(path: &Path) -> Option<&Ident> {
+    let last = path.segments.last()?;
+    let bare = path.segments.iter().all(|segment| segment.arguments.is_none());
+    let lower = last.ident.unraw().to_string().starts_with(|letter: char| letter.is_lowercase() || letter == '_');
+    (bare && lower).then_some(&last.ident)
+}

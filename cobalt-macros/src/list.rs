@@ -1,0 +1,14 @@
+//! Values that are lists: `tags = ["smoke"]`.
+
+use syn::{Expr, Ident};
+
+use crate::errors::Errors;
+
+/// The elements of a list in brackets. Anything else is refused with the form to write.
+pub(crate) fn elements<'a>(key: &Ident, value: &'a Expr, errors: &mut Errors) -> Option<Vec<&'a Expr>> {
+    if let Expr::Array(list) = value {
+        return Some(list.elems.iter().collect());
+    }
+    errors.at(value, format!("`{key}` is a list: write `{key} = […]`"));
+    None
+}

@@ -1,0 +1,88 @@
+//! Thresholds as calls of `cobalt::Threshold`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote_spanned;
+use syn::spanned::Spanned as _;
+
+use super::figure::Figure;
+use super::{Bound, Threshold};
+use crate::evaluators::Evaluators;
+use crate::function::at;
+use crate::rules::{Category, Metric};
+
+impl Threshold {
+    /// An expression of type `cobalt::Threshold`.
+    pub(crate) fn expand(&self, evaluators: &Evaluators) -> TokenStream {
+        let span = at(self.span);
+        let category = self.figure.expand_category(evaluators);
+        let metric = self.figure.expand_metric();
+        let comparison = Ident::new(&format!("{:?}", self.comparison), span);
+        let (bound, label) = match &self.bound {
+            Bound::Literal(value, text) => (quote_spanned!(span=> #value), quote_spanned!(span=> .labelled(#text))),
+            Bound::Computed(expression) => {
+                let place = at(expression.span());
+                let convert = match self.figure.category {
+                    Category::Latency => quote_spanned!(place=> LatencyBound::latency_bound),
+                    _ => quote_spanned!(place=> NumberBound::number_bound),
+                };
+                let bound = quote_spanned!(place=> ::cobalt::private::threshold::#convert(#expression));
+                (bound, TokenStream::new())
+            }
+        };
+        quote_spanned! {span=>
+            ::cobalt::private::threshold::Threshold::new(
+                #category,
+                #metric,
+                ::cobalt::private::threshold::Comparison::#comparison,
+                #bound,
+            )#label
+        }
+    }
+}
+
+impl Figure {
+    fn expand_category(&self, evaluators: &Evaluators) -> TokenStream {
+        let span = at(self.category_span);
+        let category = quote_spanned!(span=> ::cobalt::private::threshold::Category);
+        match (&self.category, &self.computed_name) {
+            (Category::Evaluator(_), Some(name)) => {
+                quote_spanned!(span=> #category::Evaluator(::core::convert::Into::into(#name)))
+            }
+            (Category::Evaluator(name), None) => {
+                let name = evaluators.name_expression(name, self.bare, span);
+                quote_spanned!(span=> #category::Evaluator(::std::borrow::ToOwned::to_owned(#name)))
+            }
+            (known, _) => {
+                let variant = Ident::new(&format!("{known:?}"), span);
+                quote_spanned!(span=> #category::#variant)
+            }
+        }
+    }
+
+    fn expand_metric(&self) -> TokenStream {
+        let span = at(self.metric_span);
+        let metric = quote_spanned!(span=> ::cobalt::private::threshold::Metric);
+        let mark = match (self.metric, &self.computed_mark) {
+            (Metric::PassRate(_), Some(mark)) => {
+                let place = at(mark.span());
+                let mark = quote_spanned!(place=> ::cobalt::private::threshold::NumberBound::number_bound(#mark));
+                quote_spanned!(span=> (::core::option::Option::Some(#mark)))
+            }
+            (Metric::PassRate(Some(mark)), None) => quote_spanned!(span=> (::core::option::Option::Some(#mark))),
+            (Metric::PassRate(None), None) => quote_spanned!(span=> (::core::option::Option::None)),
+            _ => TokenStream::new(),
+        };
+        let variant = match self.metric {
+            Metric::Avg => "Avg",
+            Metric::Min => "Min",
+            Metric::Max => "Max",
+            Metric::P50 => "P50",
+            Metric::P95 => "P95",
+            Metric::P99 => "P99",
+            Metric::PassRate(_) => "PassRate",
+            Metric::Total => "Total",
+        };
+        let variant = Ident::new(variant, span);
+        quote_spanned!(span=> #metric::#variant #mark)
+    }
+}
