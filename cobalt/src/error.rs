@@ -3,8 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::dataset::{BoxError, DatasetError};
+use crate::dataset::DatasetError;
 use crate::report::Report;
+
+/// Any error at all, as `?` makes one.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why an experiment could not be declared, run or kept.
 #[derive(Debug, thiserror::Error)]

@@ -1,23 +1,26 @@
 //! `cargo test` for AI agents.
 
 pub mod dataset;
+mod engine;
 mod error;
+mod evaluators;
+mod experiment;
+mod hash;
 pub mod llm;
 pub mod paths;
+#[doc(hidden)]
+pub mod private;
 pub mod report;
+mod session;
 mod slug;
+pub mod store;
 pub mod template;
+mod threads;
 
 pub use dataset::{Dataset, DatasetError, DecodeError, IntoDataset, Item};
-pub use error::Error;
-
-/// What the macros expand to; not for people.
-#[doc(hidden)]
-pub mod private {
-    pub use serde_json;
-
-    /// Remembers the package folder that the compiler saw, for binaries started without cargo.
-    pub fn set_compiled_package_root(root: &'static str) {
-        crate::paths::set_compiled_package_root(root);
-    }
-}
+pub use error::{BoxError, Error};
+pub use evaluators::{
+    DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore, Score,
+};
+pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Output, TokenCount};
+pub use report::{Report, Threshold};

@@ -5,7 +5,8 @@ use std::future::Future;
 pub use inventory;
 pub use serde_json;
 
-pub use crate::dataset::{BoxError, IntoDataset};
+pub use crate::dataset::IntoDataset;
+pub use crate::error::BoxError;
 pub use crate::experiment::Prepared;
 use crate::dataset::Dataset;
 use crate::evaluators::{EvalContext, FnEvaluator, IntoScore};

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
 use super::{Item, suggest};
@@ -36,6 +37,15 @@ pub fn decode<T: DeserializeOwned>(item: &Item) -> Result<T, DecodeError> {
         serde_path_to_error::deserialize(item)
             .map_err(|error| DecodeError::new(item, error.path(), &error.inner().to_string()))
     })
+}
+
+/// Reads any JSON value as a type of your own, as [`decode`] does an item.
+pub(crate) fn decode_value<T: DeserializeOwned>(value: &Value) -> Result<T, DecodeError> {
+    if let Value::Object(item) = value {
+        return decode(item);
+    }
+    serde_path_to_error::deserialize(value)
+        .map_err(|error| DecodeError::new(&Item::new(), error.path(), &error.inner().to_string()))
 }
 
 /// Why an item does not fit a type.

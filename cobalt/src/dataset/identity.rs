@@ -31,7 +31,7 @@ impl Dataset {
     ///     item! { "input": "Hello!" },
     ///     item! { "id": "refund", "input": "I want my money back." },
     /// ]);
-    /// assert_eq!(dataset.keys(), ["refund", "7", "db1545da1c7e3d25", "refund-2"]);
+    /// assert_eq!(dataset.keys(), ["refund", "7", "ab5a0e5a235fdf69", "refund-2"]);
     /// ```
     pub fn keys(&self) -> Vec<String> {
         unique(self.iter().map(natural_key).collect())

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fmt;
 use std::io::{self, BufRead, Read};
+use std::ops::Range;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -14,7 +15,7 @@ use super::{DatasetError, text};
 pub fn parse_json(reader: impl BufRead, file: &str) -> Result<Vec<Item>, DatasetError> {
     let reader = text::without_mark(reader, file)?;
     let position = Position { line: Cell::new(1), blank: Cell::new(true), item: Cell::new(None) };
-    let mut deserializer = serde_json::Deserializer::from_reader(Watched { reader, position: &position });
+    let mut deserializer = serde_json::Deserializer::from_reader(Watched::new(reader, &position));
     let items = deserializer
         .deserialize_any(Document { position: &position })
         .and_then(|items| deserializer.end().map(|()| items))
@@ -68,23 +69,39 @@ struct Position {
     item: Cell<Option<(usize, usize)>>,
 }
 
-/// Keeps the position while serde_json reads.
+/// Keeps the position while serde_json reads, byte by byte, from a block of its own: that is twice as fast
+/// as to ask the layers below for every byte.
 struct Watched<'p, R> {
     reader: R,
+    block: Box<[u8]>,
+    /// The part of the block that is not read yet.
+    rest: Range<usize>,
     position: &'p Position,
+}
+
+impl<'p, R: Read> Watched<'p, R> {
+    fn new(reader: R, position: &'p Position) -> Self {
+        Watched { reader, block: vec![0; 64 * 1024].into(), rest: 0..0, position }
+    }
 }
 
 impl<R: Read> Read for Watched<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.reader.read(buffer)?;
-        for byte in &buffer[..count] {
-            if *byte == b'\n' {
-                self.position.line.set(self.position.line.get() + 1);
-            } else if !byte.is_ascii_whitespace() {
-                self.position.blank.set(false);
+        let Some(byte) = buffer.first_mut() else { return Ok(0) };
+        if self.rest.is_empty() {
+            self.rest = 0..self.reader.read(&mut self.block)?;
+            if self.rest.is_empty() {
+                return Ok(0);
             }
         }
-        Ok(count)
+        *byte = self.block[self.rest.start];
+        self.rest.start += 1;
+        if *byte == b'\n' {
+            self.position.line.set(self.position.line.get() + 1);
+        } else if self.position.blank.get() {
+            self.position.blank.set(byte.is_ascii_whitespace());
+        }
+        Ok(1)
     }
 }
 

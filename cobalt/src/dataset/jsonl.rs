@@ -29,7 +29,7 @@ pub fn parse_jsonl(reader: impl BufRead, file: &str) -> Result<Vec<Item>, Datase
         }
     }
     if items.is_empty() {
-        return Err(DatasetError::empty(file, "the file has no lines with text"));
+        return Err(DatasetError::empty(file, "the file has no text"));
     }
     Ok(items)
 }

@@ -48,6 +48,7 @@ mod set;
 mod suggest;
 mod text;
 
+pub(crate) use decode::decode_value;
 pub use decode::{DecodeError, decode};
 pub use error::DatasetError;
 pub use into_dataset::IntoDataset;

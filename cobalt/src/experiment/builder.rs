@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::agent::{Agent, AgentFn};
-use crate::dataset::{BoxError, Dataset, IntoDataset};
-use crate::error::Error;
+use crate::dataset::{Dataset, IntoDataset};
+use crate::error::{BoxError, Error};
 use crate::evaluators::Evaluator;
 use crate::report::{Report, Threshold};
 use crate::session;
@@ -80,7 +80,7 @@ impl Definition {
         let mut parts = vec![format!("runs {}", self.runs), format!("timeout {:?}", self.timeout)];
         parts.extend(self.place.as_ref().map(|place| format!("source {:016x}", place.source_hash)));
         parts.extend(self.evaluators.iter().map(|e| format!("{} {}", e.name(), e.fingerprint())));
-        crate::dataset::sha256_hex(&parts)
+        crate::hash::sha256_hex(&parts)
     }
 
     fn check(&self) -> Result<(), String> {

@@ -6,7 +6,7 @@ mod context;
 mod output;
 
 pub use agent::{Agent, AgentError};
-pub(crate) use agent::{AgentFn, AgentFuture};
+pub(crate) use agent::AgentFn;
 pub use builder::{Experiment, Prepared};
 pub(crate) use builder::{Definition, Progress};
 pub use context::Context;

@@ -10,6 +10,7 @@ mod verdict;
 pub use item::{Evaluations, Execution, ItemResult, RunAggregation, ScoredEvaluation, Status};
 pub use model::{CiStatus, DatasetSummary, GitState, Report, RunConfig, Timestamp, Violation};
 pub(crate) use model::SCHEMA;
-pub use summary::{LatencyStats, ScoreStats, Summary};
+pub use summary::{Figures, LatencyStats, ScoreStats, Summary};
 pub use threshold::{Category, Comparison, Metric, Threshold, ThresholdError};
+pub(crate) use verdict::ci_status;
 pub use verdict::{ThresholdOutcome, judge};

@@ -101,7 +101,6 @@ fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> 
             "no output reports its model and tokens; return `Output::new(..).model(..).tokens(..)`".to_owned()
         }),
         Category::JudgeCost => Err("no judge was asked".to_owned()),
-        other => Err(format!("`{other}` is not known here")),
     }
 }
 

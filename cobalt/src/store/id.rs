@@ -13,5 +13,5 @@ pub(crate) fn new_run_id() -> String {
 
 /// The id that belongs to these texts, the same in every process.
 pub(crate) fn id_of(parts: &[String]) -> String {
-    crate::dataset::sha256_hex(parts)[..12].to_owned()
+    crate::hash::sha256_hex(parts)[..12].to_owned()
 }

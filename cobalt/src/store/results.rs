@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::layout::{Layout, storage};
 use crate::error::Error;
-use crate::paths::slug;
+use crate::slug::slug;
 use crate::report::Report;
 
 /// The longest slug in a file name, in bytes: names may be 255 long on the usual file systems.

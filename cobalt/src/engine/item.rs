@@ -1,0 +1,127 @@
+//! The path of one item: the agent, then the evaluators, as often as the experiment has runs.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::time::timeout;
+
+use super::Work;
+use super::future::{AbortOnDrop, catch_panic, join_all};
+use crate::evaluators::{EvalContext, Evaluator, Score};
+use crate::experiment::{Context, Output};
+use crate::report::{Evaluations, Execution, ItemResult, ScoredEvaluation, Status};
+use crate::threads::panic_message;
+
+/// Runs an item, one run after another, and calls `executed` after each.
+pub(super) async fn run(work: &Work, index: usize, executed: impl Fn()) -> ItemResult {
+    let key = &work.keys[index];
+    let mut runs = Vec::with_capacity(work.definition.runs);
+    for run_index in 0..work.definition.runs {
+        let context = Context::new(work.dataset.clone(), index, Arc::clone(key), run_index);
+        runs.push(execute(work, context).await);
+        executed();
+    }
+    let passed = runs.iter().all(|run| passes(work, run));
+    ItemResult { index, key: key.to_string(), input: Arc::clone(work.dataset.shared(index)), passed, runs }
+}
+
+/// Whether a run has no error and, where the experiment is strict, no low score.
+fn passes(work: &Work, run: &Execution) -> bool {
+    let reaches_mark = |evaluator: &Arc<dyn Evaluator>| {
+        let score = run.evaluations.get(evaluator.name()).and_then(|evaluation| evaluation.score);
+        score.is_some_and(|score| score >= evaluator.pass_mark())
+    };
+    !run.is_in_error() && (!work.definition.is_strict() || work.definition.evaluators.iter().all(reaches_mark))
+}
+
+/// Why an agent gave no output.
+struct Failure {
+    status: Status,
+    error: String,
+}
+
+async fn execute(work: &Work, context: Context) -> Execution {
+    let started = Instant::now();
+    let answer = call_agent(work, context.clone()).await;
+    let latency_ms = milliseconds(started.elapsed());
+    match answer {
+        Ok(output) => {
+            let output = Arc::new(output);
+            let evaluations = evaluate(work, &EvalContext::of(&context, Arc::clone(&output))).await;
+            let output = Some(Arc::unwrap_or_clone(output));
+            Execution { status: Status::Ok, output, latency_ms, evaluations, error: None }
+        }
+        Err(Failure { status, error }) => {
+            Execution { status, latency_ms, error: Some(error), ..Execution::default() }
+        }
+    }
+}
+
+/// To the microsecond: more digits would only lengthen the files.
+fn milliseconds(duration: Duration) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "microseconds of a run lie far below 2^53")]
+    let microseconds = duration.as_micros() as f64;
+    microseconds / 1000.0
+}
+
+/// Calls the agent in a task of its own, so that a panic, or a call that blocks, is its own.
+async fn call_agent(work: &Work, context: Context) -> Result<Output, Failure> {
+    let limit = work.definition.timeout;
+    let agent = Arc::clone(&work.agent);
+    let mut task = AbortOnDrop::new(tokio::spawn(async move { agent(context).await }));
+    let failed = |error: String| Failure { status: Status::Error, error };
+    match timeout(limit, task.join()).await {
+        Ok(Ok(Ok(output))) => Ok(output),
+        Ok(Ok(Err(error))) => Err(failed(error.to_string())),
+        Ok(Err(join)) => Err(failed(join.try_into_panic().map_or_else(
+            |_| "the agent was cancelled".to_owned(),
+            |panic| format!("panicked: {}", panic_message(&*panic)),
+        ))),
+        Err(_) => Err(Failure { status: Status::Timeout, error: ran_out(limit) }),
+    }
+}
+
+fn ran_out(limit: Duration) -> String {
+    format!("timed out after {}", humantime::format_duration(limit))
+}
+
+/// Asks all evaluators side by side.
+async fn evaluate(work: &Work, cx: &EvalContext) -> Evaluations {
+    let limit = work.definition.timeout;
+    let scores = match &work.definition.evaluators[..] {
+        [evaluator] => vec![score(&**evaluator, cx, limit).await],
+        evaluators => {
+            let scores = evaluators.iter().map(|evaluator| -> std::pin::Pin<Box<dyn Future<Output = _> + Send>> {
+                Box::pin(score(&**evaluator, cx, limit))
+            });
+            join_all(scores.collect()).await
+        }
+    };
+    work.names.iter().cloned().zip(scores).collect()
+}
+
+async fn score(evaluator: &dyn Evaluator, cx: &EvalContext, limit: Duration) -> ScoredEvaluation {
+    // The call itself may panic before there is a future to wait for.
+    let evaluation = catch_panic(Box::pin(async { evaluator.evaluate(cx).await }));
+    match timeout(limit, evaluation).await {
+        Ok(Ok(Ok(score))) => checked(score),
+        Ok(Ok(Err(error))) => without_score(error.to_string()),
+        Ok(Err(panic)) => without_score(format!("panicked: {}", panic_message(&*panic))),
+        Err(_) => without_score(ran_out(limit)),
+    }
+}
+
+fn without_score(error: String) -> ScoredEvaluation {
+    ScoredEvaluation { error: Some(error), ..ScoredEvaluation::default() }
+}
+
+/// A score, if it is a number from 0 to 1.
+fn checked(score: Score) -> ScoredEvaluation {
+    let (value, reason, chain_of_thought) = score.into_parts();
+    if (0.0..=1.0).contains(&value) {
+        ScoredEvaluation { score: Some(value), reason, chain_of_thought, error: None }
+    } else {
+        let error = Some(format!("the score is {value}; a score is a number from 0 to 1"));
+        ScoredEvaluation { score: None, reason, chain_of_thought, error }
+    }
+}

@@ -1,0 +1,77 @@
+//! Runs the items of experiments and tells what happens. Knows nothing of terminals or files.
+
+mod future;
+mod item;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::Sender;
+
+use tokio::task::JoinSet;
+
+use crate::dataset::Dataset;
+use crate::experiment::{AgentFn, Definition};
+use crate::report::ItemResult;
+
+/// An experiment's work: which items to run, and all that it takes.
+pub(crate) struct Work {
+    /// The number under which events speak of the experiment.
+    pub(crate) experiment: usize,
+    pub(crate) definition: Arc<Definition>,
+    /// The evaluators' names, shared by all results.
+    pub(crate) names: Vec<Arc<str>>,
+    pub(crate) agent: AgentFn,
+    pub(crate) dataset: Dataset,
+    /// The items' keys, by index.
+    pub(crate) keys: Arc<[Arc<str>]>,
+    /// The indexes of the items to run, in the order in which they are started.
+    pub(crate) items: Vec<usize>,
+}
+
+/// What happens in a run. The events of all experiments go through one channel, which puts them in one order.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// An agent's output was evaluated, or the agent failed.
+    ExecutionFinished { experiment: usize },
+    /// All runs of an item are done.
+    ItemFinished { experiment: usize, item: ItemResult },
+    /// All items of an experiment are done.
+    ExperimentFinished { experiment: usize },
+    /// The experiments that are not finished will not be.
+    Interrupted,
+}
+
+/// Runs the items, `concurrency` of them at a time. Dropping the future cancels what is going on.
+pub(crate) async fn run(work: Work, events: Sender<Event>) {
+    let work = Arc::new(work);
+    let next = Arc::new(AtomicUsize::new(0));
+    let mut workers = JoinSet::new();
+    for _ in 0..work.definition.concurrency.min(work.items.len()) {
+        workers.spawn(run_items(Arc::clone(&work), Arc::clone(&next), events.clone()));
+    }
+    while let Some(ended) = workers.join_next().await {
+        // Agents and evaluators are guarded one by one: a panic here is a fault of this library, not to be hidden.
+        if let Err(error) = ended
+            && error.is_panic()
+        {
+            std::panic::resume_unwind(error.into_panic());
+        }
+    }
+    send(&events, Event::ExperimentFinished { experiment: work.experiment });
+}
+
+/// One of the experiment's slots: takes the next item until there is none.
+async fn run_items(work: Arc<Work>, next: Arc<AtomicUsize>, events: Sender<Event>) {
+    while let Some(&index) = work.items.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let item = item::run(&work, index, || {
+            send(&events, Event::ExecutionFinished { experiment: work.experiment });
+        });
+        let item = item.await;
+        send(&events, Event::ItemFinished { experiment: work.experiment, item });
+    }
+}
+
+/// Nobody listens any more only when the run was given up.
+fn send(events: &Sender<Event>, event: Event) {
+    let _ = events.send(event);
+}

@@ -1,0 +1,188 @@
+//! The command line: everything that libtest takes.
+//!
+//! libtest-mimic knows most of it; a normaliser goes before it for what it rejects.
+
+use std::collections::VecDeque;
+
+use libtest_mimic::{Arguments, ColorSetting, FormatSetting};
+
+/// What was asked for on the command line.
+#[derive(Debug, Default)]
+pub(super) struct Args {
+    /// What libtest-mimic sees, without any filter.
+    pub(super) mimic: Arguments,
+    filters: Vec<String>,
+    /// Shuffles the cases with this seed.
+    pub(super) shuffle: Option<u64>,
+    /// No case is started after the first failure.
+    pub(super) fail_fast: bool,
+}
+
+/// Options that take a value as their next argument.
+const WITH_VALUE: [&str; 6] = ["--test-threads", "--logfile", "--skip", "--color", "--format", "-Z"];
+/// Flags that libtest has and that have no meaning here, as nothing is captured, timed or forked.
+const WITHOUT_MEANING: [&str; 5] =
+    ["--force-run-in-process", "--exclude-should-panic", "--report-time", "--ensure-time", "--no-capture"];
+
+impl Args {
+    /// Reads the arguments of this process; prints help or what is wrong, and exits, where that is due.
+    pub(super) fn from_process() -> Self {
+        let mut arguments = std::env::args();
+        let program = arguments.next().unwrap_or_default();
+        match Self::read(program, arguments.collect(), |name| std::env::var(name).ok()) {
+            Ok(args) => args,
+            Err(message) => {
+                eprintln!("error: {message}");
+                std::process::exit(2);
+            }
+        }
+    }
+
+    fn read(
+        program: String,
+        mut arguments: VecDeque<String>,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, String> {
+        let mut args = Self::default();
+        let mut known = vec![program];
+        while let Some(argument) = arguments.pop_front() {
+            let (name, value) = argument.split_once('=').map_or((&*argument, None), |(n, v)| (n, Some(v)));
+            let mut value = || value.map(str::to_owned).or_else(|| arguments.pop_front());
+            match name {
+                "--" => args.filters.extend(arguments.drain(..)),
+                "--fail-fast" => args.fail_fast = true,
+                "--shuffle" => args.shuffle = args.shuffle.or_else(|| Some(fastrand::u64(..))),
+                "--shuffle-seed" => args.shuffle = Some(number("--shuffle-seed", value())?),
+                name if WITHOUT_MEANING.contains(&name) => {}
+                name if WITH_VALUE.contains(&name) && name != &*argument => known.push(argument.clone()),
+                name if WITH_VALUE.contains(&name) => {
+                    known.push(argument.clone());
+                    known.extend(value());
+                }
+                _ if argument.starts_with('-') => known.push(argument.clone()),
+                _ => args.filters.push(argument.clone()),
+            }
+        }
+        args.mimic = Arguments::from_iter(known);
+        if args.mimic.test_threads == Some(0) {
+            return Err("argument for --test-threads must not be 0".to_owned());
+        }
+        if args.mimic.test_threads.is_none()
+            && let Some(threads) = variable("RUST_TEST_THREADS")
+        {
+            let threads = threads.parse().ok().filter(|threads| *threads > 0);
+            let message = "RUST_TEST_THREADS must be a number above 0";
+            args.mimic.test_threads = Some(threads.ok_or(message)?);
+        }
+        if args.shuffle.is_none() {
+            args.shuffle = match variable("RUST_TEST_SHUFFLE_SEED") {
+                Some(seed) => Some(number("RUST_TEST_SHUFFLE_SEED", Some(seed))?),
+                None => variable("RUST_TEST_SHUFFLE").filter(|on| on != "0").map(|_| fastrand::u64(..)),
+            };
+        }
+        if variable("NO_COLOR").is_some_and(|set| !set.is_empty()) && args.mimic.color.is_none() {
+            args.mimic.color = Some(ColorSetting::Never);
+        }
+        Ok(args)
+    }
+
+    /// Whether a case is to be run or listed.
+    pub(super) fn selects(&self, case: &str) -> bool {
+        // No case is ever ignored, and none is a benchmark.
+        if self.mimic.ignored || self.mimic.bench {
+            return false;
+        }
+        let matches =
+            |filter: &String| if self.mimic.exact { case == filter } else { case.contains(&**filter) };
+        (self.filters.is_empty() || self.filters.iter().any(matches)) && !self.mimic.skip.iter().any(matches)
+    }
+
+    /// Whether any case whose name starts with the experiment's can be selected, so that its data must be read.
+    pub(super) fn may_select(&self, experiment: &str) -> bool {
+        let belongs = |filter: &String| {
+            filter.strip_prefix(experiment).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+        };
+        !self.mimic.exact || self.filters.is_empty() || self.filters.iter().any(belongs)
+    }
+
+    /// The single filter that libtest-mimic can apply by itself, and so count what it leaves out.
+    pub(super) fn for_mimic(&self) -> (Arguments, bool) {
+        let mut mimic = self.mimic.clone();
+        let filters_itself = self.filters.len() <= 1;
+        if filters_itself {
+            mimic.filter = self.filters.first().cloned();
+        }
+        (mimic, filters_itself)
+    }
+
+    /// Whether what goes to stdout is read by a program.
+    pub(super) fn is_json(&self) -> bool {
+        self.mimic.format == Some(FormatSetting::Json)
+    }
+}
+
+fn number(name: &str, value: Option<String>) -> Result<u64, String> {
+    let value = value.unwrap_or_default();
+    value.parse().map_err(|_| format!("{name} must be a number, not `{value}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(arguments: &[&str]) -> Args {
+        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        Args::read("test".to_owned(), arguments, |_| None).unwrap()
+    }
+
+    fn selected(arguments: &[&str]) -> Vec<&'static str> {
+        let args = read(arguments);
+        ["desk::a", "desk::ab", "sums::a"].into_iter().filter(|case| args.selects(case)).collect()
+    }
+
+    #[test]
+    fn several_filters_select_what_any_of_them_matches() {
+        assert_eq!(selected(&["desk::ab", "sums"]), ["desk::ab", "sums::a"]);
+        assert_eq!(selected(&["--exact", "desk::a", "sums::a"]), ["desk::a", "sums::a"]);
+        assert_eq!(selected(&["desk", "--skip", "ab"]), ["desk::a"]);
+        assert_eq!(selected(&["--exact", "--skip=desk::a"]), ["desk::ab", "sums::a"]);
+        assert_eq!(selected(&["--", "--odd", "sums"]), ["sums::a"]);
+    }
+
+    #[test]
+    fn nothing_is_ignored_or_a_benchmark() {
+        assert!(selected(&["--ignored"]).is_empty());
+        assert!(selected(&["--bench"]).is_empty());
+        assert_eq!(selected(&["--include-ignored"]).len(), 3);
+    }
+
+    #[test]
+    fn what_editors_and_runners_send_is_taken() {
+        let args = read(&["--format=json", "-Z", "unstable-options", "--show-output", "--no-capture", "--report-time"]);
+        assert!(args.is_json());
+        let args = read(&["--test-threads=3", "--color", "never", "-q", "-Zunstable-options", "--nocapture"]);
+        assert_eq!(args.mimic.test_threads, Some(3));
+        assert!(read(&["--fail-fast"]).fail_fast);
+        assert_eq!(read(&["--shuffle-seed", "7"]).shuffle, Some(7));
+        assert!(read(&["--shuffle"]).shuffle.is_some());
+    }
+
+    #[test]
+    fn the_environment_counts_where_the_command_line_is_silent() {
+        let read = |arguments: &[&str], name: &'static str, value: &'static str| {
+            let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+            Args::read("test".to_owned(), arguments, |asked| (asked == name).then(|| value.to_owned()))
+        };
+        assert_eq!(read(&[], "RUST_TEST_THREADS", "2").unwrap().mimic.test_threads, Some(2));
+        assert_eq!(read(&["--test-threads", "4"], "RUST_TEST_THREADS", "2").unwrap().mimic.test_threads, Some(4));
+        assert!(read(&[], "RUST_TEST_THREADS", "none").is_err());
+        assert_eq!(read(&[], "RUST_TEST_SHUFFLE_SEED", "9").unwrap().shuffle, Some(9));
+    }
+
+    #[test]
+    fn an_exact_name_needs_the_data_of_its_experiment_only() {
+        let args = read(&["--exact", "desk::a"]);
+        assert!(args.may_select("desk") && !args.may_select("des") && !args.may_select("sums"));
+        assert!(read(&["desk::a"]).may_select("sums"), "a part of a name may stand anywhere");
+    }
+}

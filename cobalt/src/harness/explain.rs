@@ -1,0 +1,81 @@
+//! Says why a case failed: what was expected, what the agent gave, and what each evaluator found.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::dataset::Item;
+use crate::experiment::Definition;
+use crate::report::{Execution, ItemResult, Status, ThresholdOutcome};
+
+/// The longest text shown of a value, in characters.
+const LONGEST: usize = 600;
+/// Fields in which data sets hold the answer that is hoped for.
+const EXPECTED: [&str; 6] = ["expectedOutput", "expected_output", "expected", "reference", "target", "answer"];
+
+/// Why an item failed.
+pub(super) fn item(item: &ItemResult, definition: &Definition) -> String {
+    let mut text = format!("item {} of `{}`", item.key, definition.name);
+    if let Some(input) = item.input.get("input") {
+        line(&mut text, "input", input);
+    }
+    if let Some(expected) = expected(&item.input) {
+        line(&mut text, "expected", expected);
+    }
+    let several = item.runs.len() > 1;
+    for (index, run) in item.runs.iter().enumerate() {
+        if several {
+            let _ = write!(text, "\n  run {} of {}", index + 1, item.runs.len());
+        }
+        execution(&mut text, run, definition);
+    }
+    text
+}
+
+/// Why a threshold failed.
+pub(super) fn threshold(outcome: &ThresholdOutcome) -> String {
+    outcome.message.clone()
+}
+
+fn execution(text: &mut String, run: &Execution, definition: &Definition) {
+    if let Some(output) = &run.output {
+        line(text, "output", output.value());
+    }
+    if let Some(error) = &run.error {
+        let what = if run.status == Status::Timeout { "timeout" } else { "error" };
+        let _ = write!(text, "\n  {what}: the agent {error}");
+    }
+    for evaluator in &definition.evaluators {
+        let Some(evaluation) = run.evaluations.get(evaluator.name()) else { continue };
+        let _ = write!(text, "\n  {}: ", evaluator.name());
+        match (evaluation.score, &evaluation.error) {
+            (Some(score), _) => {
+                let _ = write!(text, "{score}");
+                if score < evaluator.pass_mark() {
+                    let _ = write!(text, ", below the pass mark of {}", evaluator.pass_mark());
+                }
+            }
+            (None, error) => {
+                let _ = write!(text, "no score: {}", error.as_deref().unwrap_or("no reason is known"));
+            }
+        }
+        if let Some(reason) = &evaluation.reason {
+            let _ = write!(text, " ({})", cut(reason));
+        }
+    }
+}
+
+fn expected(item: &Item) -> Option<&Value> {
+    EXPECTED.iter().find_map(|field| item.get(*field))
+}
+
+fn line(text: &mut String, name: &str, value: &Value) {
+    let _ = write!(text, "\n  {name}: {}", cut(&value.to_string()));
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}… ({} characters)", &text[..end], text.chars().count()),
+        None => text.to_owned(),
+    }
+}

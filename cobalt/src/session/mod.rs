@@ -1,0 +1,125 @@
+//! One process's work on its experiments: the engine runs, the recorder keeps, a listener hears.
+//!
+//! The data takes one way: a [`Plan`] (what could be run) becomes a [`Run`] (what is run, with its journal), the engine
+//! turns its items into events, and the recorder turns these into the journal, the report and the result file.
+
+mod plan;
+mod recorder;
+mod run;
+
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+
+pub(crate) use plan::Plan;
+pub(crate) use recorder::{Ending, Listener, Outcome};
+pub(crate) use run::Run;
+
+use crate::engine::{self, Event};
+use crate::error::Error;
+use crate::experiment::Prepared;
+use crate::report::{ItemResult, Report};
+use crate::store::Layout;
+
+/// Experiments on their way.
+#[derive(Debug)]
+pub(crate) struct Session {
+    interrupter: Interrupter,
+    recorder: JoinHandle<()>,
+}
+
+impl Session {
+    /// Starts all runs at once on `runtime`. Experiments are numbered as they stand in `runs`.
+    pub(crate) fn start(
+        runs: Vec<Run>,
+        layout: Layout,
+        listener: impl Listener + 'static,
+        runtime: &Handle,
+    ) -> Self {
+        let (events, received) = mpsc::channel();
+        let mut tasks = Vec::with_capacity(runs.len());
+        let mut records = Vec::with_capacity(runs.len());
+        for (experiment, run) in runs.into_iter().enumerate() {
+            let (work, record) = run.split(experiment);
+            records.push(record);
+            tasks.push(runtime.spawn(engine::run(work, events.clone())).abort_handle());
+        }
+        let recorder = std::thread::spawn(move || recorder::record(records, layout, listener, &received));
+        Self { interrupter: Interrupter { tasks, events }, recorder }
+    }
+
+    /// A hand on the session with which to stop it.
+    pub(crate) fn interrupter(&self) -> Interrupter {
+        self.interrupter.clone()
+    }
+
+    /// Waits until everything is written and the listener has heard of it.
+    pub(crate) fn wait(self) {
+        if let Err(panic) = self.recorder.join() {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+/// Stops a session before its end.
+#[derive(Clone, Debug)]
+pub(crate) struct Interrupter {
+    tasks: Vec<AbortHandle>,
+    events: mpsc::Sender<Event>,
+}
+
+impl Interrupter {
+    /// Cancels what is going on; what is finished stays in the journals.
+    pub(crate) fn interrupt(&self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+        // Where the recorder has ended, there is nothing left to interrupt.
+        let _ = self.events.send(Event::Interrupted);
+    }
+}
+
+/// Runs one experiment on the tokio runtime that this is called in.
+pub(crate) async fn run_one(prepared: Prepared) -> Result<Report, Error> {
+    let plan = Plan::new(prepared)?;
+    let runtime = Handle::try_current().map_err(|_| Error::NoRuntime { experiment: plan.name().to_owned() })?;
+    let layout = Layout::from_environment();
+    let resumed = run::to_resume().into_iter().find(|id| run::is_of(&layout, id, plan.name()));
+    let run = match resumed {
+        Some(id) => Run::resume(plan, &layout, &id)?,
+        None => Run::new(plan, None, &layout)?,
+    };
+    let (sender, ending) = oneshot::channel();
+    let session = Session::start(vec![run], layout, Only(Some(sender)), &runtime);
+    // Whoever drops this future wants no more of the run.
+    let _cancel = InterruptOnDrop(session.interrupter());
+    match ending.await.expect("the recorder tells how each experiment ended") {
+        Ending::Finished(outcome) => outcome.into_report(),
+        Ending::Interrupted { experiment, id } => Err(Error::Interrupted { experiment, id }),
+    }
+}
+
+/// Hears the end of the only experiment.
+struct Only(Option<oneshot::Sender<Ending>>);
+
+impl Listener for Only {
+    fn item(&mut self, _: usize, _: &ItemResult) {}
+
+    fn ended(&mut self, _: usize, ending: Ending) {
+        if let Some(sender) = self.0.take() {
+            // The one who asked may have gone.
+            let _ = sender.send(ending);
+        }
+    }
+}
+
+struct InterruptOnDrop(Interrupter);
+
+impl Drop for InterruptOnDrop {
+    fn drop(&mut self) {
+        self.0.interrupt();
+    }
+}

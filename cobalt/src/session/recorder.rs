@@ -1,0 +1,265 @@
+//! Keeps what the engine tells: puts each item into the journal, and the whole into the report and the result file.
+//!
+//! It runs on a thread of its own and takes all events that are there at a time, so that many quick items cost one
+//! write. A listener hears of an item only when it is on disk.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::engine::Event;
+use crate::error::Error;
+use crate::experiment::{Definition, Progress};
+use crate::llm::prices::{PRICES_AS_OF, PriceTable};
+use crate::report::{
+    Figures, GitState, ItemResult, Report, SCHEMA, ThresholdOutcome, ci_status, judge,
+};
+use crate::store::{JournalHeader, JournalWriter, Layout, git_state, write_report};
+
+/// The most events taken at a time, so that a listener never waits long.
+const BATCH: usize = 256;
+
+/// Hears what is recorded, in one order.
+pub(crate) trait Listener: Send {
+    /// An item is finished and on disk.
+    fn item(&mut self, experiment: usize, item: &ItemResult);
+
+    /// An experiment has come to its end.
+    fn ended(&mut self, experiment: usize, ending: Ending);
+}
+
+/// How an experiment ended.
+#[derive(Debug)]
+pub(crate) enum Ending {
+    /// All items are done.
+    Finished(Box<Outcome>),
+    /// It was stopped before; its journal stays.
+    Interrupted { experiment: String, id: String },
+}
+
+/// What a finished experiment came to.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) report: Report,
+    pub(crate) thresholds: Vec<ThresholdOutcome>,
+    /// The result file, where one is written.
+    pub(crate) path: Option<PathBuf>,
+    /// Why none could be written.
+    pub(crate) unsaved: Option<Error>,
+}
+
+impl Outcome {
+    pub(crate) fn into_report(self) -> Result<Report, Error> {
+        match self.unsaved {
+            None => Ok(self.report),
+            Some(source) => Err(Error::Unsaved { report: Box::new(self.report), source: Box::new(source) }),
+        }
+    }
+}
+
+/// One experiment's record.
+pub(crate) struct Record {
+    header: JournalHeader,
+    definition: Arc<Definition>,
+    progress: Option<Progress>,
+    journal: Option<JournalWriter>,
+    saves: bool,
+    /// The first thing that went wrong with the journal; the result file may still be written.
+    journal_error: Option<Error>,
+    items: Vec<ItemResult>,
+    /// How many items `items` will be in the end.
+    expected: usize,
+    executed: usize,
+    started: Instant,
+    /// How long the run had gone on in earlier processes.
+    before: Duration,
+    ended: bool,
+}
+
+impl Record {
+    pub(super) fn new(
+        header: JournalHeader,
+        definition: Arc<Definition>,
+        progress: Option<Progress>,
+        journal: Option<JournalWriter>,
+        mut items: Vec<ItemResult>,
+        expected: usize,
+        before: Duration,
+    ) -> Self {
+        let executed = items.len() * definition.runs;
+        items.reserve_exact(expected.saturating_sub(items.len()));
+        Self {
+            header,
+            definition,
+            progress,
+            saves: journal.is_some(),
+            journal,
+            journal_error: None,
+            items,
+            expected,
+            executed,
+            started: Instant::now(),
+            before,
+            ended: false,
+        }
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.before + self.started.elapsed()
+    }
+
+    fn executed(&mut self) {
+        self.executed += 1;
+        let Some(progress) = &self.progress else { return };
+        let (done, total) = (self.executed, self.expected * self.definition.runs);
+        // The caller's function must not take the results down with it.
+        if catch_unwind(AssertUnwindSafe(|| progress(done, total))).is_err() {
+            self.progress = None;
+        }
+    }
+
+    fn add_to_journal(&mut self, item: &ItemResult) {
+        let at = self.elapsed();
+        self.with_journal(|journal| journal.push(at, item));
+    }
+
+    fn flush(&mut self) {
+        self.with_journal(JournalWriter::flush);
+    }
+
+    fn with_journal(&mut self, write: impl FnOnce(&mut JournalWriter) -> Result<(), Error>) {
+        if let Some(journal) = &mut self.journal
+            && let Err(error) = write(journal)
+        {
+            self.journal_error.get_or_insert(error);
+        }
+    }
+
+    fn interrupt(&mut self) -> Ending {
+        self.ended = true;
+        Ending::Interrupted { experiment: self.header.name.clone(), id: self.header.id.clone() }
+    }
+
+    fn finish(&mut self, layout: &Layout, git: Option<GitState>) -> Ending {
+        if self.items.len() < self.expected {
+            return self.interrupt();
+        }
+        self.ended = true;
+        let duration = self.elapsed();
+        let mut items = std::mem::take(&mut self.items);
+        items.sort_unstable_by_key(|item| item.index);
+        let (report, thresholds) = self.report(items, duration, git);
+        let (path, unsaved) = if self.saves { self.save(layout, &report) } else { (None, None) };
+        Ending::Finished(Box::new(Outcome { report, thresholds, path, unsaved }))
+    }
+
+    /// Writes the result file, which makes the journal superfluous.
+    fn save(&mut self, layout: &Layout, report: &Report) -> (Option<PathBuf>, Option<Error>) {
+        match write_report(layout, report) {
+            Ok(path) => (Some(path), self.journal.take().and_then(|journal| journal.remove().err())),
+            // Without a journal either, that is where it began to go wrong.
+            Err(error) => (None, Some(self.journal_error.take().unwrap_or(error))),
+        }
+    }
+
+    fn report(
+        &self,
+        items: Vec<ItemResult>,
+        duration: Duration,
+        git: Option<GitState>,
+    ) -> (Report, Vec<ThresholdOutcome>) {
+        let definition = &self.definition;
+        let evaluators: Vec<_> =
+            definition.evaluators.iter().map(|evaluator| (evaluator.name(), evaluator.pass_mark())).collect();
+        let figures = Figures::gather(&items, &evaluators, &PriceTable::default());
+        let thresholds: Vec<_> =
+            definition.thresholds.iter().map(|threshold| judge(threshold, &figures)).collect();
+        let summary = figures.summary(duration);
+        let header = &self.header;
+        let report = Report {
+            schema: SCHEMA,
+            id: header.id.clone(),
+            name: header.name.clone(),
+            timestamp: header.timestamp,
+            tags: header.tags.clone(),
+            config: header.config.clone(),
+            ci_status: ci_status(&definition.thresholds, &thresholds),
+            passed: summary.passed_items == summary.total_items
+                && thresholds.iter().all(|threshold| threshold.passed),
+            summary,
+            partial: header.selection.is_some(),
+            dataset: Some(header.dataset.clone()),
+            git,
+            prices_as_of: Some(PRICES_AS_OF.to_owned()),
+            items,
+        };
+        (report, thresholds)
+    }
+}
+
+/// Records until every experiment has come to an end.
+pub(super) fn record(
+    mut records: Vec<Record>,
+    layout: Layout,
+    mut listener: impl Listener,
+    events: &Receiver<Event>,
+) {
+    let mut git = Git::ask(records.iter().any(|record| record.saves));
+    while records.iter().any(|record| !record.ended) {
+        let Ok(first) = events.recv() else { return };
+        let batch: Vec<_> = std::iter::once(first).chain(events.try_iter().take(BATCH)).collect();
+        for event in &batch {
+            if let Event::ItemFinished { experiment, item } = event {
+                records[*experiment].add_to_journal(item);
+            }
+        }
+        records.iter_mut().for_each(Record::flush);
+        for event in batch {
+            match event {
+                Event::ExecutionFinished { experiment } => records[experiment].executed(),
+                Event::ItemFinished { experiment, item } => {
+                    listener.item(experiment, &item);
+                    records[experiment].items.push(item);
+                }
+                Event::ExperimentFinished { experiment } => {
+                    let ending = records[experiment].finish(&layout, git.state());
+                    listener.ended(experiment, ending);
+                }
+                Event::Interrupted => {
+                    for (experiment, record) in records.iter_mut().enumerate().filter(|(_, r)| !r.ended) {
+                        listener.ended(experiment, record.interrupt());
+                    }
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// The state of the source, asked for while the items run.
+enum Git {
+    Asked(JoinHandle<Option<GitState>>),
+    Known(Option<GitState>),
+}
+
+impl Git {
+    fn ask(needed: bool) -> Self {
+        if needed { Self::Asked(std::thread::spawn(git_state)) } else { Self::Known(None) }
+    }
+
+    fn state(&mut self) -> Option<GitState> {
+        if let Self::Asked(_) = self
+            && let Self::Asked(answer) = std::mem::replace(self, Self::Known(None))
+        {
+            // A panic in there would be no reason to lose a report.
+            *self = Self::Known(answer.join().ok().flatten());
+        }
+        match self {
+            Self::Known(state) => state.clone(),
+            Self::Asked(_) => None,
+        }
+    }
+}

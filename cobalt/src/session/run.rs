@@ -1,0 +1,135 @@
+//! What is run of a plan: all items or some, from the start or from where an earlier process was cut off.
+
+use std::collections::HashSet;
+use std::fs;
+use std::time::Duration;
+
+use super::plan::Plan;
+use super::recorder::Record;
+use crate::engine::Work;
+use crate::error::Error;
+use crate::report::{ItemResult, Timestamp};
+use crate::store::{JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, Resumed, new_run_id, read_report};
+
+/// Names the runs to take up again, separated by commas.
+const RESUME: &str = "COBALT_RESUME";
+
+/// The ids in `COBALT_RESUME`.
+pub(crate) fn to_resume() -> Vec<String> {
+    let ids = std::env::var(RESUME).unwrap_or_default();
+    ids.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect()
+}
+
+/// Whether the journal with this id is one of the experiment's.
+pub(crate) fn is_of(layout: &Layout, id: &str, experiment: &str) -> bool {
+    let journal = fs::read(layout.journal(id)).unwrap_or_default();
+    crate::store::read_journal(&journal).is_ok_and(|contents| contents.header.name == experiment)
+}
+
+/// A plan with the items to run, what is done of them, and the journal.
+pub(crate) struct Run {
+    plan: Plan,
+    header: JournalHeader,
+    journal: Option<JournalWriter>,
+    done: Vec<ItemResult>,
+    elapsed: Duration,
+}
+
+impl Run {
+    /// A new run of all items, or of those with the selected indexes.
+    pub(crate) fn new(plan: Plan, selection: Option<Vec<usize>>, layout: &Layout) -> Result<Self, Error> {
+        Self::begin(plan, selection, layout, new_run_id(), Timestamp::now(), Vec::new())
+    }
+
+    fn begin(
+        plan: Plan,
+        selection: Option<Vec<usize>>,
+        layout: &Layout,
+        id: String,
+        timestamp: Timestamp,
+        done: Vec<ItemResult>,
+    ) -> Result<Self, Error> {
+        let header = JournalHeader {
+            journal: JOURNAL_VERSION,
+            id,
+            name: plan.name().to_owned(),
+            timestamp,
+            tags: plan.definition.tags.clone(),
+            config: plan.config(),
+            dataset: plan.dataset_summary(),
+            definition: plan.definition.fingerprint(),
+            selection,
+        };
+        let mut journal = if plan.save { Some(JournalWriter::create(layout, &header)?) } else { None };
+        if let Some(journal) = &mut journal {
+            for item in &done {
+                journal.push(Duration::ZERO, item)?;
+            }
+            journal.flush()?;
+        }
+        Ok(Self { plan, header, journal, done, elapsed: Duration::ZERO })
+    }
+
+    /// The rest of a run that was cut off. Refused where its results would not fit to those of the rest.
+    pub(crate) fn resume(plan: Plan, layout: &Layout, id: &str) -> Result<Self, Error> {
+        let Resumed { contents, journal } = Resumed::open(layout, id)?;
+        let refuse = |reason: String| Err(Error::Resume { id: id.to_owned(), reason });
+        let header = contents.header;
+        if header.name != plan.name() {
+            return refuse(format!("it is one of experiment `{}`, not of `{}`", header.name, plan.name()));
+        }
+        if header.dataset.hash != plan.dataset.hash() {
+            return refuse(format!(
+                "the data set `{}` has changed since (then {} items, now {}); start a new run",
+                header.dataset.source,
+                header.dataset.items,
+                plan.dataset.len()
+            ));
+        }
+        if header.definition != plan.definition.fingerprint() {
+            return refuse("the experiment or one of its evaluators has changed since; start a new run".to_owned());
+        }
+        Ok(Self { plan, header, journal: Some(journal), done: contents.items, elapsed: contents.elapsed })
+    }
+
+    /// The same run once more, of which only what ended in an error is run again; a new one where there is none yet.
+    ///
+    /// For a test runner that retries a failed case in a new process: `id` is the same in both.
+    pub(crate) fn retry(plan: Plan, layout: &Layout, id: String) -> Result<Self, Error> {
+        let mut run = if layout.journal(&id).exists() {
+            Self::resume(plan, layout, &id)?
+        } else {
+            let earlier = layout.result_of(&id).map(|path| read_report(&path)).transpose()?;
+            let (timestamp, done) = earlier.map_or_else(
+                || (Timestamp::now(), Vec::new()),
+                |report| (report.timestamp, report.items),
+            );
+            let kept = done.into_iter().filter(|item| !item.is_in_error()).collect();
+            return Self::begin(plan, None, layout, id, timestamp, kept);
+        };
+        run.done.retain(|item| !item.is_in_error());
+        Ok(run)
+    }
+
+    /// What the engine needs, and what the recorder does.
+    pub(super) fn split(self, experiment: usize) -> (Work, Record) {
+        let Self { plan, header, journal, mut done, elapsed } = self;
+        let expected = header.selection.clone().unwrap_or_else(|| (0..plan.dataset.len()).collect());
+        // An item that was run again after an error stands in the journal twice; the later one counts.
+        let mut seen = HashSet::new();
+        done.reverse();
+        done.retain(|item| item.index < plan.dataset.len() && seen.insert(item.index));
+        let work = Work {
+            experiment,
+            definition: plan.definition.clone(),
+            names: plan.definition.evaluators.iter().map(|evaluator| evaluator.name().into()).collect(),
+            agent: plan.agent,
+            dataset: plan.dataset,
+            keys: plan.keys,
+            items: expected.iter().copied().filter(|index| !seen.contains(index)).collect(),
+        };
+        let record =
+            Record::new(header, plan.definition, plan.progress, journal, done, expected.len(), elapsed);
+        (work, record)
+    }
+}
