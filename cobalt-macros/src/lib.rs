@@ -18,13 +18,13 @@ mod thresholds;
 
 use proc_macro::TokenStream;
 
-#[doc = include_str!("experiment.md")]
+/// Documented where it is used: `cobalt::experiment`.
 #[proc_macro_attribute]
 pub fn experiment(attribute: TokenStream, function: TokenStream) -> TokenStream {
     experiment::expand(attribute.into(), function.into()).into()
 }
 
-#[doc = include_str!("evaluator.md")]
+/// Documented where it is used: `cobalt::evaluator`.
 #[proc_macro_attribute]
 pub fn evaluator(attribute: TokenStream, function: TokenStream) -> TokenStream {
     evaluator::expand(attribute.into(), function.into()).into()

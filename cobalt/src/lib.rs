@@ -17,10 +17,15 @@ pub mod store;
 pub mod template;
 mod threads;
 
+#[doc = include_str!("docs/evaluator.md")]
+pub use cobalt_macros::evaluator;
+#[doc = include_str!("docs/experiment.md")]
+pub use cobalt_macros::experiment;
 pub use dataset::{Dataset, DatasetError, DecodeError, IntoDataset, Item};
 pub use error::{BoxError, Error};
 pub use evaluators::{
-    DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore, Score,
+    DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore,
+    Score,
 };
 pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Output, TokenCount};
 pub use report::{Report, Threshold};

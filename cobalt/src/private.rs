@@ -1,16 +1,20 @@
 //! What the attributes' expansions touch. Not for use by hand; nothing here is stable.
 
+mod arguments;
+pub mod threshold;
+
 use std::future::Future;
 
+pub use arguments::{Argument, item, item_owned, item_ref, output_owned, output_ref};
 pub use inventory;
 pub use serde_json;
 
+use crate::dataset::Dataset;
 pub use crate::dataset::IntoDataset;
 pub use crate::error::BoxError;
-pub use crate::experiment::Prepared;
-use crate::dataset::Dataset;
 use crate::evaluators::{EvalContext, FnEvaluator, IntoScore};
-use crate::experiment::Experiment;
+use crate::experiment::{AgentError, Context, Experiment, Output};
+pub use crate::experiment::{IntoOutput, Prepared};
 
 /// What `#[cobalt::experiment]` registers.
 #[derive(Debug)]
@@ -57,6 +61,9 @@ inventory::collect!(EvaluatorDefinition);
     note = "mark the function with `#[cobalt::evaluator]`, or list an expression that makes an evaluator"
 )]
 pub trait ListedEvaluator {
+    /// The evaluator's name.
+    const NAME: &'static str;
+
     /// Makes the evaluator.
     fn evaluator() -> FnEvaluator;
 }
@@ -84,4 +91,21 @@ where
     R: IntoScore + 'static,
 {
     FnEvaluator::new_async(name, function).source(source_hash)
+}
+
+/// Gives an experiment its agent: an async function whose conversions the attribute has written out.
+pub fn bind_async<F, Fut>(experiment: Experiment, agent: F) -> Prepared
+where
+    F: Fn(Context) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Output, AgentError>> + Send + 'static,
+{
+    experiment.bind(agent)
+}
+
+/// Gives an experiment its agent: a plain function whose conversions the attribute has written out.
+pub fn bind_plain<F>(experiment: Experiment, agent: F) -> Prepared
+where
+    F: Fn(Context) -> Result<Output, AgentError> + Send + Sync + 'static,
+{
+    experiment.bind(agent)
 }

@@ -41,7 +41,7 @@ impl Figure {
         evaluators.check_name(&subject.category, subject.bare, &subject.tokens)?;
         let category = subject.category;
         let mut figure = Self {
-            metric: category.metric(&metric.to_string()).map_err(|objection| refuse(metric, objection))?,
+            metric: category.metric(&metric.to_string()).map_err(|message| refuse(metric, message))?,
             category,
             computed_name: subject.computed,
             bare: subject.bare,
@@ -67,8 +67,7 @@ impl Figure {
         };
         match Number::of(mark) {
             Some(number) if !number.has_unit() => {
-                self.metric =
-                    self.metric.with_mark(number.value).map_err(|objection| refuse(mark, objection))?;
+                self.metric = self.metric.with_mark(number.value).map_err(|message| refuse(mark, message))?;
             }
             None if !is_literal(mark) => self.computed_mark = Some(mark.clone()),
             _ => return Err(syn::Error::new_spanned(mark, "a mark is a number from 0 to 1")),
@@ -131,7 +130,11 @@ impl Subject {
 
 /// `score >= 0.8`
 fn without_metric(path: &Path, sides: &Sides<'_>) -> syn::Error {
-    let text = path.segments.last().map(|segment: &syn::PathSegment| Ident::to_string(&segment.ident)).unwrap_or_default();
+    let text = path
+        .segments
+        .last()
+        .map(|segment: &syn::PathSegment| Ident::to_string(&segment.ident))
+        .unwrap_or_default();
     let name = rules::closest(&text, &Category::NAMES).unwrap_or(&text);
     let metric = Category::from_name(name).map_or("avg", |category| category.metrics()[0]);
     let (symbol, bound) = (sides.symbol(), squeezed(sides.right));

@@ -12,7 +12,7 @@ use self::figure::Figure;
 use crate::errors::Errors;
 use crate::evaluators::Evaluators;
 use crate::literal::Number;
-use crate::rules::{self, Category, Comparison, Objection};
+use crate::rules::{self, Category, Comparison};
 
 const EXAMPLE: &str = "a threshold is written like `score.avg >= 0.8`";
 
@@ -57,20 +57,20 @@ impl Threshold {
         let category = &figure.category;
         let shown = squeezed(sides.right);
         let comparison = Comparison::from_symbol(&sides.symbol()).ok_or_else(|| {
-            let objection = rules::not_a_comparison(&sides.symbol(), category, figure.metric, &shown);
-            refuse(sides.operator, objection)
+            let message = rules::not_a_comparison(&sides.symbol(), category, figure.metric, &shown);
+            refuse(sides.operator, message)
         })?;
         let bound = Bound::parse(sides.right, category)?;
         category
             .check_comparison(figure.metric, comparison, &shown)
-            .map_err(|objection| refuse(sides.operator, objection))?;
+            .map_err(|message| refuse(sides.operator, message))?;
         Ok(Self { figure, comparison, bound, span: expression.span() })
     }
 }
 
-/// An objection of the rules at its place.
-fn refuse(tokens: impl ToTokens, objection: Objection) -> syn::Error {
-    syn::Error::new_spanned(tokens, objection)
+/// What the rules say against these tokens.
+fn refuse(tokens: impl ToTokens, message: String) -> syn::Error {
+    syn::Error::new_spanned(tokens, message)
 }
 
 impl Bound {
@@ -93,7 +93,7 @@ impl Bound {
             }
             (true, _) => return Err(wrong(&number.text)),
         };
-        category.check_bound(value).map_err(|objection| refuse(expression, objection))?;
+        category.check_bound(value).map_err(|message| refuse(expression, message))?;
         Ok(Self::Literal(value, number.text))
     }
 }

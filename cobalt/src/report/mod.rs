@@ -8,9 +8,9 @@ mod threshold;
 mod verdict;
 
 pub use item::{Evaluations, Execution, ItemResult, RunAggregation, ScoredEvaluation, Status};
-pub use model::{CiStatus, DatasetSummary, GitState, Report, RunConfig, Timestamp, Violation};
 pub(crate) use model::SCHEMA;
+pub use model::{CiStatus, DatasetSummary, GitState, Report, RunConfig, Timestamp, Violation};
 pub use summary::{Figures, LatencyStats, ScoreStats, Summary};
-pub use threshold::{Category, Comparison, Metric, Threshold, ThresholdError};
+pub use threshold::{Category, Comparison, LatencyBound, Metric, NumberBound, Threshold, ThresholdError};
 pub(crate) use verdict::ci_status;
 pub use verdict::{ThresholdOutcome, judge};

@@ -123,7 +123,7 @@ impl Threshold {
             self.category.check_comparison(self.metric, self.comparison, &self.bound_text())?;
             self.category.check_bound(self.bound)
         };
-        checks().map_err(|objection| ThresholdError::new(&self.to_string(), objection))
+        checks().map_err(|message| ThresholdError::new(&self.to_string(), message))
     }
 }
 

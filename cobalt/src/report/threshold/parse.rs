@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::Threshold;
-use super::rules::{self, Category, Comparison, EVALUATORS, Metric, Objection, Part};
+use super::rules::{self, Category, Comparison, EVALUATORS, Metric};
 
 /// Why a threshold is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,17 +37,13 @@ fn parse(text: &str) -> Result<Threshold, String> {
     let (operator, bound) = rest.split_at(bound_at);
     let bound = bound.trim();
 
-    let metric = self::metric(&category, metric.trim()).map_err(in_words)?;
+    let metric = self::metric(&category, metric.trim())?;
     let comparison = Comparison::from_symbol(operator)
-        .ok_or_else(|| in_words(rules::not_a_comparison(operator, &category, metric, bound)))?;
+        .ok_or_else(|| rules::not_a_comparison(operator, &category, metric, bound))?;
     let value = self::bound(&category, bound)?;
-    category.check_comparison(metric, comparison, bound).map_err(in_words)?;
-    category.check_bound(value).map_err(in_words)?;
+    category.check_comparison(metric, comparison, bound)?;
+    category.check_bound(value)?;
     Ok(Threshold::new(category, metric, comparison, value).labelled(bound))
-}
-
-fn in_words(objection: Objection) -> String {
-    objection.message
 }
 
 /// Splits `score.avg …` or `evaluators["any name"].avg …` behind the first dot.
@@ -61,10 +57,11 @@ fn category(text: &str) -> Result<(Category, &str), String> {
     let subject = text.split(['<', '>', '=', '!']).next().unwrap_or_default();
     // The mark of `pass_rate(0.6)` has a dot, too.
     let subject = subject.split('(').next().unwrap_or_default();
-    let (name, _) = subject.rsplit_once('.').ok_or_else(|| match rules::closest(subject.trim(), &Category::NAMES) {
-        Some(name) => format!("it names no metric: write, for example, `{name}.{}`", first_metric(name)),
-        None => "it names no metric: write, for example, `score.avg >= 0.8`".to_owned(),
-    })?;
+    let (name, _) =
+        subject.rsplit_once('.').ok_or_else(|| match rules::closest(subject.trim(), &Category::NAMES) {
+            Some(name) => format!("it names no metric: write, for example, `{name}.{}`", first_metric(name)),
+            None => "it names no metric: write, for example, `score.avg >= 0.8`".to_owned(),
+        })?;
     let rest = &text[name.len() + 1..];
     let name = name.trim();
     if name.is_empty() {
@@ -92,7 +89,7 @@ fn unquote(text: &str) -> Option<(String, &str)> {
     None
 }
 
-fn metric(category: &Category, text: &str) -> Result<Metric, Objection> {
+fn metric(category: &Category, text: &str) -> Result<Metric, String> {
     let Some((name, mark)) = text.split_once('(') else {
         return category.metric(text);
     };
@@ -102,7 +99,7 @@ fn metric(category: &Category, text: &str) -> Result<Metric, Objection> {
         Some(mark) => metric.with_mark(mark),
         None => {
             let message = format!("a mark is a number from 0 to 1, as in `{category}.pass_rate(0.6)`");
-            Err(Objection { part: Part::Mark, message })
+            Err(message)
         }
     }
 }

@@ -67,42 +67,6 @@ pub(crate) enum Direction {
     Upper,
 }
 
-/// A part of the text of a threshold, `part.part(part) part part`, in the order of writing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Part {
-    /// `score`, or the name of an evaluator.
-    Category,
-    /// `avg`
-    Metric,
-    /// The `0.6` of `pass_rate(0.6)`.
-    Mark,
-    /// `>=`
-    Comparison,
-    /// `0.8`
-    Bound,
-}
-
-/// Why a threshold is refused: the part that is wrong, and what to write.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Objection {
-    /// The part that is wrong.
-    pub(crate) part: Part,
-    /// What is wrong with it and what to write.
-    pub(crate) message: String,
-}
-
-impl Objection {
-    fn new(part: Part, message: impl Into<String>) -> Self {
-        Self { part, message: message.into() }
-    }
-}
-
-impl fmt::Display for Objection {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.message)
-    }
-}
-
 /// The word that stands before the name of an evaluator that is no identifier: `evaluators["any name"]`.
 pub(crate) const EVALUATORS: &str = "evaluators";
 
@@ -150,10 +114,10 @@ impl Category {
     }
 
     /// The metric of this name, without a mark, or what to write instead.
-    pub(crate) fn metric(&self, name: &str) -> Result<Metric, Objection> {
+    pub(crate) fn metric(&self, name: &str) -> Result<Metric, String> {
         match Metric::from_name(name) {
             Some(metric) if self.metrics().contains(&name) => Ok(metric),
-            _ => Err(Objection::new(Part::Metric, self.no_such_metric(name))),
+            _ => Err(self.no_such_metric(name)),
         }
     }
 
@@ -186,7 +150,7 @@ impl Category {
         metric: Metric,
         comparison: Comparison,
         bound: &str,
-    ) -> Result<(), Objection> {
+    ) -> Result<(), String> {
         let direction = self.direction(metric);
         if comparison.direction() == direction {
             return Ok(());
@@ -197,17 +161,17 @@ impl Category {
             Direction::Upper => "must not rise above its bound",
         };
         let message = format!("`{self}.{metric}` {side}: write `{self}.{metric} {right} {bound}`");
-        Err(Objection::new(Part::Comparison, message))
+        Err(message)
     }
 
     /// Refuses a bound that no value can be held against.
-    pub(crate) fn check_bound(&self, bound: f64) -> Result<(), Objection> {
+    pub(crate) fn check_bound(&self, bound: f64) -> Result<(), String> {
         if self.is_score() && !(0.0..=1.0).contains(&bound) {
-            return Err(Objection::new(Part::Bound, format!("scores {}", not_from_zero_to_one(bound))));
+            return Err(format!("scores {}", not_from_zero_to_one(bound)));
         }
         if !bound.is_finite() || bound < 0.0 {
             let message = format!("the bound of `{self}` must be a number from 0 upwards, not {bound}");
-            return Err(Objection::new(Part::Bound, message));
+            return Err(message);
         }
         Ok(())
     }
@@ -297,16 +261,11 @@ impl Metric {
     }
 
     /// Gives the metric a mark, as `pass_rate(0.6)` does; only a pass rate takes one.
-    pub(crate) fn with_mark(self, mark: f64) -> Result<Self, Objection> {
+    pub(crate) fn with_mark(self, mark: f64) -> Result<Self, String> {
         match self {
             Self::PassRate(_) if (0.0..=1.0).contains(&mark) => Ok(Self::PassRate(Some(mark))),
-            Self::PassRate(_) => {
-                Err(Objection::new(Part::Mark, format!("marks {}", not_from_zero_to_one(mark))))
-            }
-            _ => Err(Objection::new(
-                Part::Mark,
-                format!("only `pass_rate` takes a mark: write `{self}` without parentheses"),
-            )),
+            Self::PassRate(_) => Err(format!("marks {}", not_from_zero_to_one(mark))),
+            _ => Err(format!("only `pass_rate` takes a mark: write `{self}` without parentheses")),
         }
     }
 }
@@ -378,13 +337,14 @@ impl fmt::Display for Comparison {
 }
 
 /// Refuses `=`, `==` and `!=`, and says what to write.
-pub(crate) fn not_a_comparison(symbol: &str, category: &Category, metric: Metric, bound: &str) -> Objection {
+pub(crate) fn not_a_comparison(symbol: &str, category: &Category, metric: Metric, bound: &str) -> String {
     let right = match category.direction(metric) {
         Direction::Lower => Comparison::AtLeast,
         Direction::Upper => Comparison::AtMost,
     };
-    let message = format!("a threshold is a bound, not `{symbol}`: write `{category}.{metric} {right} {bound}`");
-    Objection::new(Part::Comparison, message)
+    let message =
+        format!("a threshold is a bound, not `{symbol}`: write `{category}.{metric} {right} {bound}`");
+    message
 }
 
 /// The units of a duration and their lengths in nanoseconds.
@@ -427,7 +387,8 @@ fn no_such_unit(number: f64, unit: &str) -> String {
 /// The known word that a misspelt one was most likely meant to be: at most a third of its letters differ.
 pub(crate) fn closest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     // Two percentiles are always alike; neither is more likely to be the one that was meant.
-    let percentile = word.strip_prefix('p').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+    let percentile =
+        word.strip_prefix('p').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
     if percentile {
         return None;
     }

@@ -25,8 +25,20 @@ fn a_threshold_is_read_from_text() {
         ("judge_cost.total <= 1", Category::JudgeCost, Metric::Total, Comparison::AtMost, 1.0),
         ("x.pass_rate ( 0.6 ) >= 0.9", evaluator("x"), Metric::PassRate(Some(0.6)), Comparison::AtLeast, 0.9),
         ("edit-distance.min >= 0.5", evaluator("edit-distance"), Metric::Min, Comparison::AtLeast, 0.5),
-        ("gpt-4.1.pass_rate(0.6) >= 0.5", evaluator("gpt-4.1"), Metric::PassRate(Some(0.6)), Comparison::AtLeast, 0.5),
-        (r#"evaluators["a >= \"b\""].min >= 0.5"#, evaluator(r#"a >= "b""#), Metric::Min, Comparison::AtLeast, 0.5),
+        (
+            "gpt-4.1.pass_rate(0.6) >= 0.5",
+            evaluator("gpt-4.1"),
+            Metric::PassRate(Some(0.6)),
+            Comparison::AtLeast,
+            0.5,
+        ),
+        (
+            r#"evaluators["a >= \"b\""].min >= 0.5"#,
+            evaluator(r#"a >= "b""#),
+            Metric::Min,
+            Comparison::AtLeast,
+            0.5,
+        ),
         (r#"evaluators["score"].min >= 0.5"#, evaluator("score"), Metric::Min, Comparison::AtLeast, 0.5),
     ] {
         let threshold = parsed(text);
@@ -85,7 +97,8 @@ fn the_text_form_is_read_back() {
 
 #[test]
 fn a_refusal_quotes_the_threshold_and_says_what_to_write() {
-    let expected = "threshold `score.avg <= 0.8`: `score.avg` must not fall below its bound: write `score.avg >= 0.8`";
+    let expected =
+        "threshold `score.avg <= 0.8`: `score.avg` must not fall below its bound: write `score.avg >= 0.8`";
     assert_eq!(refused("score.avg <= 0.8"), expected);
     for (text, expected) in [
         ("score.avrg >= 0.8", "did you mean `avg`?"),

@@ -1,0 +1,35 @@
+//! What the thresholds of an attribute are made of.
+
+pub use crate::report::{Category, Comparison, LatencyBound, Metric, NumberBound, Threshold};
+
+/// Whether a name is in a list: at compile time, for the names of evaluators.
+#[must_use]
+pub const fn is_one_of(name: &str, names: &[&str]) -> bool {
+    let mut index = 0;
+    while index < names.len() {
+        if same(name.as_bytes(), names[index].as_bytes()) {
+            return true;
+        }
+        index += 1;
+    }
+    false
+}
+
+/// `==`, which a `const fn` cannot say of text.
+const fn same(a: &[u8], b: &[u8]) -> bool {
+    let mut index = 0;
+    while index < a.len() && index < b.len() && a[index] == b[index] {
+        index += 1;
+    }
+    index == a.len() && index == b.len()
+}
+
+#[cfg(test)]
+#[test]
+fn a_name_is_found_only_as_a_whole() {
+    let names = ["concise", "two words"];
+    assert!(is_one_of("concise", &names) && is_one_of("two words", &names));
+    for other in ["", "concis", "concise ", "two", "words"] {
+        assert!(!is_one_of(other, &names), "{other}");
+    }
+}
