@@ -181,7 +181,8 @@ impl Argument {
                            `metadata` for what it reported";
             errors.at(pattern, message);
         } else if self.is_str() {
-            errors.at(pattern, "an item is no `&str`: name the parameter `output` for what the agent answered");
+            errors
+                .at(pattern, "an item is no `&str`: name the parameter `output` for what the agent answered");
         }
     }
 
@@ -196,10 +197,16 @@ impl Argument {
             (Source::Context, true) => borrowed,
             (Source::Context, false) => quote_spanned!(span=> ::core::clone::Clone::clone(#borrowed)),
             (Source::Metadata, true) => quote_spanned!(span=> #context.metadata()),
-            (Source::Metadata, false) => quote_spanned!(span=> ::core::clone::Clone::clone(#context.metadata())),
+            (Source::Metadata, false) => {
+                quote_spanned!(span=> ::core::clone::Clone::clone(#context.metadata()))
+            }
             (Source::Output, true) if self.is_str() => quote_spanned!(span=> #context.output_text()),
-            (Source::Output, true) => quote_spanned!(span=> &*::cobalt::private::output_ref::<#ty>(#borrowed)?),
-            (Source::Output, false) => quote_spanned!(span=> ::cobalt::private::output_owned::<#ty>(#borrowed)?),
+            (Source::Output, true) => {
+                quote_spanned!(span=> &*::cobalt::private::output_ref::<#ty>(#borrowed)?)
+            }
+            (Source::Output, false) => {
+                quote_spanned!(span=> ::cobalt::private::output_owned::<#ty>(#borrowed)?)
+            }
             (Source::Item, true) => quote_spanned!(span=> &*::cobalt::private::item_ref::<#ty>(#borrowed)?),
             (Source::Item, false) => quote_spanned!(span=> ::cobalt::private::item_owned::<#ty>(#borrowed)?),
         }

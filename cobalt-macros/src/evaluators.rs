@@ -17,7 +17,11 @@ pub(crate) struct Evaluators {
 
 enum Entry {
     /// A function with `#[cobalt::evaluator]`: its path, its last name, and the name of our alias for it.
-    Function { path: TokenStream, name: String, alias: Ident },
+    Function {
+        path: TokenStream,
+        name: String,
+        alias: Ident,
+    },
     Value(Expr),
 }
 
@@ -44,7 +48,12 @@ impl Evaluators {
     /// Refuses a bare name that is most likely a misspelt category.
     ///
     /// Functions are known by name; of values only the text is known, so a name that occurs in it is trusted.
-    pub(crate) fn check_name(&self, category: &Category, bare: bool, tokens: &TokenStream) -> syn::Result<()> {
+    pub(crate) fn check_name(
+        &self,
+        category: &Category,
+        bare: bool,
+        tokens: &TokenStream,
+    ) -> syn::Result<()> {
         let Category::Evaluator(name) = category else { return Ok(()) };
         if !bare || self.entries.iter().any(|entry| entry.mentions(name)) {
             return Ok(());

@@ -84,7 +84,8 @@ impl Experiment {
 
     fn registration(&self, hash: u64) -> TokenStream {
         let name = &self.name;
-        let name = quote_spanned!(at(name.span())=> ::core::convert::Into::<::std::string::String>::into(#name));
+        let name =
+            quote_spanned!(at(name.span())=> ::core::convert::Into::<::std::string::String>::into(#name));
         let dataset = &self.dataset;
         let dataset = quote_spanned! {at(dataset.span())=>
             ::cobalt::private::IntoDataset::into_dataset(#dataset)
@@ -145,10 +146,13 @@ impl Experiment {
         let name = &self.function.sig.ident;
         let span = at(name.span());
         let context = Ident::new("__cobalt_context", span);
-        let item = self.form.item.as_ref().map(|ty| {
-            quote_spanned!(at(ty.span())=> ::cobalt::private::item::<#ty>(&#context)?)
-        });
-        let taken = self.form.context.map(|place| Ident::new("__cobalt_context", at(place)).to_token_stream());
+        let item = self
+            .form
+            .item
+            .as_ref()
+            .map(|ty| quote_spanned!(at(ty.span())=> ::cobalt::private::item::<#ty>(&#context)?));
+        let taken =
+            self.form.context.map(|place| Ident::new("__cobalt_context", at(place)).to_token_stream());
         let arguments = item.into_iter().chain(taken);
         let output = at(self.form.output);
         let awaited = function::is_async(&self.function).then(|| quote_spanned!(span=> .await));
@@ -177,7 +181,8 @@ impl Experiment {
 
 impl Form {
     fn parse(function: &ItemFn, errors: &mut Errors) -> Self {
-        let output = function::returned(function, "return the agent's output, `-> String` for example", errors);
+        let output =
+            function::returned(function, "return the agent's output, `-> String` for example", errors);
         let parameters: Vec<&PatType> = function::parameters(function).collect();
         for parameter in &parameters {
             check_owned(&parameter.ty, errors);
@@ -198,7 +203,8 @@ impl Form {
             [] => {
                 if function.sig.inputs.is_empty() {
                     let name = &function.sig.ident;
-                    let message = format!("`{name}` takes no item: write `{name}(item: Item)`, or any type of item");
+                    let message =
+                        format!("`{name}` takes no item: write `{name}(item: Item)`, or any type of item");
                     errors.at(name, message);
                 }
                 (None, None)

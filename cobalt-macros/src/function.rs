@@ -48,14 +48,16 @@ fn check(function: &ItemFn, what: &str, errors: &mut Errors) {
     if let Some(variadic) = &signature.variadic {
         errors.at(variadic, format!("{what} has a fixed number of parameters"));
     }
-    let types = signature.generics.params.iter().find(|generic| !matches!(generic, GenericParam::Lifetime(_)));
+    let types =
+        signature.generics.params.iter().find(|generic| !matches!(generic, GenericParam::Lifetime(_)));
     if let Some(generic) = types {
         errors.at(generic, format!("{what} cannot be generic: write out the types"));
     }
     for input in &signature.inputs {
         match input {
             FnArg::Receiver(receiver) => {
-                errors.at(receiver, format!("{what} is a free function, not a method: take the item instead"));
+                errors
+                    .at(receiver, format!("{what} is a free function, not a method: take the item instead"));
             }
             FnArg::Typed(PatType { ty, .. }) => check_parameter(ty, what, errors),
         }
@@ -133,6 +135,7 @@ pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
 pub(crate) fn listed(path: &Path) -> Option<&Ident> {
     let last = path.segments.last()?;
     let bare = path.segments.iter().all(|segment| segment.arguments.is_none());
-    let lower = last.ident.unraw().to_string().starts_with(|letter: char| letter.is_lowercase() || letter == '_');
+    let lower =
+        last.ident.unraw().to_string().starts_with(|letter: char| letter.is_lowercase() || letter == '_');
     (bare && lower).then_some(&last.ident)
 }

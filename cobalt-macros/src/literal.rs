@@ -52,7 +52,9 @@ impl Number {
 
 fn is_type(suffix: &str) -> bool {
     matches!(suffix, "" | "f32" | "f64" | "usize" | "isize")
-        || suffix.strip_prefix(['i', 'u']).is_some_and(|bits| matches!(bits, "8" | "16" | "32" | "64" | "128"))
+        || suffix
+            .strip_prefix(['i', 'u'])
+            .is_some_and(|bits| matches!(bits, "8" | "16" | "32" | "64" | "128"))
 }
 
 /// Whether an expression is a literal, and so needs no type check to be judged.

@@ -5,6 +5,7 @@ mod engine;
 mod error;
 mod evaluators;
 mod experiment;
+mod harness;
 mod hash;
 pub mod llm;
 pub mod paths;
@@ -17,10 +18,12 @@ pub mod store;
 pub mod template;
 mod threads;
 
+pub use cobalt_macros::{evaluator, experiment};
 pub use dataset::{Dataset, DatasetError, DecodeError, IntoDataset, Item};
 pub use error::{BoxError, Error};
 pub use evaluators::{
     DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore, Score,
 };
 pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Output, TokenCount};
+pub use harness::main;
 pub use report::{Report, Threshold};

@@ -20,7 +20,11 @@ fn arguments(function: TokenStream) -> Vec<String> {
 
 #[test]
 fn parameters_are_known_by_name_or_by_type() {
-    let found = arguments(quote!(fn f(q: &Question, output: &str, metadata: &Item, cx: &EvalContext) -> bool { g() }));
+    let found = arguments(quote!(
+        fn f(q: &Question, output: &str, metadata: &Item, cx: &EvalContext) -> bool {
+            g()
+        }
+    ));
     let expected = [
         "&*::cobalt::private::item_ref::<Question>(__cobalt_context)?",
         "__cobalt_context.output_text()",
@@ -32,15 +36,27 @@ fn parameters_are_known_by_name_or_by_type() {
 
 #[test]
 fn an_output_is_read_as_the_type_asks() {
-    let found = arguments(quote!(fn f(output: &Value) -> bool { g() }));
+    let found = arguments(quote!(
+        fn f(output: &Value) -> bool {
+            g()
+        }
+    ));
     assert_eq!(found, ["&*::cobalt::private::output_ref::<Value>(__cobalt_context)?"]);
-    let found = arguments(quote!(fn f(_output: Answer) -> bool { g() }));
+    let found = arguments(quote!(
+        fn f(_output: Answer) -> bool {
+            g()
+        }
+    ));
     assert_eq!(found, ["::cobalt::private::output_owned::<Answer>(__cobalt_context)?"]);
 }
 
 #[test]
 fn an_async_evaluator_owns_its_context() {
-    let found = arguments(quote!(async fn f(item: Item, cx: EvalContext) -> bool { g() }));
+    let found = arguments(quote!(
+        async fn f(item: Item, cx: EvalContext) -> bool {
+            g()
+        }
+    ));
     let expected = [
         "::cobalt::private::item_owned::<Item>(&__cobalt_context)?",
         "::core::clone::Clone::clone(&__cobalt_context)",
@@ -51,14 +67,68 @@ fn an_async_evaluator_owns_its_context() {
 #[test]
 fn a_function_of_another_form_is_refused_once() {
     for (function, expected) in [
-        (quote!(fn f(output: &str) { g() }), "return a `bool`"),
-        (quote!(fn f(question: &Question, answer: &str) -> bool { g() }), "name a parameter `output`"),
-        (quote!(fn f(answer: &str) -> bool { g() }), "name the parameter `output`"),
-        (quote!(fn f(question: &Question, outptu: &str) -> bool { g() }), "name a parameter `output`"),
-        (quote!(fn f<T>(output: T) -> bool { g() }), "cannot be generic"),
-        (quote!(fn f(&self, output: &str) -> bool { g() }), "not a method"),
-        (quote!(unsafe fn f(output: &str) -> bool { g() }), "`unsafe fn`"),
-        (quote!(mod f {}), "made of a function"),
+        (
+            quote!(
+                fn f(output: &str) {
+                    g()
+                }
+            ),
+            "return a `bool`",
+        ),
+        (
+            quote!(
+                fn f(question: &Question, answer: &str) -> bool {
+                    g()
+                }
+            ),
+            "name a parameter `output`",
+        ),
+        (
+            quote!(
+                fn f(answer: &str) -> bool {
+                    g()
+                }
+            ),
+            "name the parameter `output`",
+        ),
+        (
+            quote!(
+                fn f(question: &Question, outptu: &str) -> bool {
+                    g()
+                }
+            ),
+            "name a parameter `output`",
+        ),
+        (
+            quote!(
+                fn f<T>(output: T) -> bool {
+                    g()
+                }
+            ),
+            "cannot be generic",
+        ),
+        (
+            quote!(
+                fn f(&self, output: &str) -> bool {
+                    g()
+                }
+            ),
+            "not a method",
+        ),
+        (
+            quote!(
+                unsafe fn f(output: &str) -> bool {
+                    g()
+                }
+            ),
+            "`unsafe fn`",
+        ),
+        (
+            quote!(
+                mod f {}
+            ),
+            "made of a function",
+        ),
     ] {
         let found = errors(quote!(), function.clone());
         assert_eq!(found.len(), 1, "{function}: {found:?}");
@@ -75,7 +145,14 @@ fn settings_that_cannot_work_are_refused() {
         (quote!(name = " "), "cannot be empty"),
         (quote!(name = 7), "is text"),
     ] {
-        let found = errors(settings.clone(), quote!(fn f(output: &str) -> bool { g() }));
+        let found = errors(
+            settings.clone(),
+            quote!(
+                fn f(output: &str) -> bool {
+                    g()
+                }
+            ),
+        );
         assert_eq!(found.len(), 1, "{settings}: {found:?}");
         assert!(found[0].contains(expected), "{settings}: {found:?}");
     }
@@ -83,10 +160,15 @@ fn settings_that_cannot_work_are_refused() {
 
 #[test]
 fn a_type_of_the_same_name_stands_beside_the_function() {
-    let function = quote!(pub(super) async fn concise(output: &str) -> Score { g() });
+    let function = quote!(
+        pub(super) async fn concise(output: &str) -> Score {
+            g()
+        }
+    );
     let expansion = expand(quote!(name = "short", pass_mark = 1), function);
     let file = syn::parse2::<syn::File>(expansion).unwrap();
-    let [syn::Item::Fn(function), syn::Item::Struct(ty), syn::Item::Impl(_), syn::Item::Const(_)] = &file.items[..]
+    let [syn::Item::Fn(function), syn::Item::Struct(ty), syn::Item::Impl(_), syn::Item::Const(_)] =
+        &file.items[..]
     else {
         panic!("{:?}", file.items.len());
     };

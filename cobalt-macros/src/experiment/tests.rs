@@ -14,17 +14,44 @@ fn of_function(function: TokenStream) -> Vec<String> {
 }
 
 fn of_settings(settings: TokenStream) -> Vec<String> {
-    errors(quote!(dataset = "x.jsonl", evaluators = [concise], #settings), quote!(fn f(item: Item) -> String { g() }))
+    errors(
+        quote!(dataset = "x.jsonl", evaluators = [concise], #settings),
+        quote!(
+            fn f(item: Item) -> String {
+                g()
+            }
+        ),
+    )
 }
 
 #[test]
 fn every_form_of_function_is_taken() {
     for function in [
-        quote!(fn f(item: Item) -> String { g() }),
-        quote!(async fn f(item: Question) -> Result<Output, Error> { g() }),
-        quote!(pub(crate) async fn f(Question { input, .. }: Question, ctx: Context) -> Value { g() }),
-        quote!(async fn f(ctx: cobalt::Context) -> String { g() }),
-        quote!(fn f(item: Item) -> impl Future<Output = String> { g() }),
+        quote!(
+            fn f(item: Item) -> String {
+                g()
+            }
+        ),
+        quote!(
+            async fn f(item: Question) -> Result<Output, Error> {
+                g()
+            }
+        ),
+        quote!(
+            pub(crate) async fn f(Question { input, .. }: Question, ctx: Context) -> Value {
+                g()
+            }
+        ),
+        quote!(
+            async fn f(ctx: cobalt::Context) -> String {
+                g()
+            }
+        ),
+        quote!(
+            fn f(item: Item) -> impl Future<Output = String> {
+                g()
+            }
+        ),
     ] {
         assert_eq!(of_function(function.clone()), [""; 0], "{function}");
     }
@@ -32,7 +59,12 @@ fn every_form_of_function_is_taken() {
 
 #[test]
 fn the_function_itself_is_left_as_it_is() {
-    let function = quote!(#[inline] async fn f(mut item: Item) -> String { g(&mut item) });
+    let function = quote!(
+        #[inline]
+        async fn f(mut item: Item) -> String {
+            g(&mut item)
+        }
+    );
     let settings = quote!(dataset = "x.jsonl", evaluators = [concise]);
     assert!(expand(settings, function.clone()).to_string().starts_with(&function.to_string()));
     let mistaken = expand(quote!(datset = "x.jsonl", evaluators = [concise]), function.clone()).to_string();
@@ -43,21 +75,122 @@ fn the_function_itself_is_left_as_it_is() {
 #[test]
 fn a_function_of_another_form_is_refused_once() {
     for (function, expected) in [
-        (quote!(fn f() -> String { g() }), "takes no item"),
-        (quote!(fn f(item: Item) { g() }), "returns nothing"),
-        (quote!(fn f(a: A, b: Context, c: C) -> String { g() }), "`(item, Context)`"),
-        (quote!(fn f(ctx: Context, item: Item) -> String { g() }), "the item comes first"),
-        (quote!(fn f(item: &Item) -> String { g() }), "write `Item`"),
-        (quote!(fn f(item: &str) -> String { g() }), "write `String`"),
-        (quote!(fn f(item: &mut Item) -> String { g() }), "drop the `mut`"),
-        (quote!(fn f<T>(item: T) -> String { g() }), "cannot be generic"),
-        (quote!(fn f(item: impl Into<Item>) -> String { g() }), "cannot be generic"),
-        (quote!(fn f(&self) -> String { g() }), "not a method"),
-        (quote!(unsafe fn f(item: Item) -> String { g() }), "`unsafe fn`"),
-        (quote!(const fn f(item: Item) -> String { g() }), "`const fn`"),
-        (quote!(extern "C" fn f(item: Item) -> String { g() }), "`extern` function"),
-        (quote!(struct F;), "made of a function"),
-        (quote!(fn f(item: Item) -> String;), "expected"),
+        (
+            quote!(
+                fn f() -> String {
+                    g()
+                }
+            ),
+            "takes no item",
+        ),
+        (
+            quote!(
+                fn f(item: Item) {
+                    g()
+                }
+            ),
+            "returns nothing",
+        ),
+        (
+            quote!(
+                fn f(a: A, b: Context, c: C) -> String {
+                    g()
+                }
+            ),
+            "`(item, Context)`",
+        ),
+        (
+            quote!(
+                fn f(ctx: Context, item: Item) -> String {
+                    g()
+                }
+            ),
+            "the item comes first",
+        ),
+        (
+            quote!(
+                fn f(item: &Item) -> String {
+                    g()
+                }
+            ),
+            "write `Item`",
+        ),
+        (
+            quote!(
+                fn f(item: &str) -> String {
+                    g()
+                }
+            ),
+            "write `String`",
+        ),
+        (
+            quote!(
+                fn f(item: &mut Item) -> String {
+                    g()
+                }
+            ),
+            "drop the `mut`",
+        ),
+        (
+            quote!(
+                fn f<T>(item: T) -> String {
+                    g()
+                }
+            ),
+            "cannot be generic",
+        ),
+        (
+            quote!(
+                fn f(item: impl Into<Item>) -> String {
+                    g()
+                }
+            ),
+            "cannot be generic",
+        ),
+        (
+            quote!(
+                fn f(&self) -> String {
+                    g()
+                }
+            ),
+            "not a method",
+        ),
+        (
+            quote!(
+                unsafe fn f(item: Item) -> String {
+                    g()
+                }
+            ),
+            "`unsafe fn`",
+        ),
+        (
+            quote!(
+                const fn f(item: Item) -> String {
+                    g()
+                }
+            ),
+            "`const fn`",
+        ),
+        (
+            quote!(
+                extern "C" fn f(item: Item) -> String {
+                    g()
+                }
+            ),
+            "`extern` function",
+        ),
+        (
+            quote!(
+                struct F;
+            ),
+            "made of a function",
+        ),
+        (
+            quote!(
+                fn f(item: Item) -> String;
+            ),
+            "expected",
+        ),
     ] {
         let found = of_function(function.clone());
         assert_eq!(found.len(), 1, "{function}: {found:?}");
@@ -67,7 +200,11 @@ fn a_function_of_another_form_is_refused_once() {
 
 #[test]
 fn what_is_required_is_asked_for_at_once() {
-    let function = quote!(fn f(item: Item) -> String { g() });
+    let function = quote!(
+        fn f(item: Item) -> String {
+            g()
+        }
+    );
     let expected = ["an experiment needs `dataset = …` and `evaluators = […]`"];
     assert_eq!(errors(quote!(), function.clone()), expected);
     assert_eq!(errors(quote!(dataset = "x"), function), ["an experiment needs `evaluators = […]`"]);
@@ -102,7 +239,14 @@ fn evaluators_that_cannot_work_are_refused() {
         (quote!([5]), "not an evaluator"),
     ] {
         let attribute = quote!(dataset = "x.jsonl", evaluators = #evaluators);
-        let found = errors(attribute, quote!(fn f(item: Item) -> String { g() }));
+        let found = errors(
+            attribute,
+            quote!(
+                fn f(item: Item) -> String {
+                    g()
+                }
+            ),
+        );
         assert_eq!(found.len(), 1, "{evaluators}: {found:?}");
         assert!(found[0].contains(expected), "{evaluators}: {found:?}");
     }
@@ -110,8 +254,20 @@ fn evaluators_that_cannot_work_are_refused() {
 
 #[test]
 fn mistakes_in_several_places_are_all_reported() {
-    let attribute = quote!(datset = "x", evaluators = [], runs = 0, thresholds = [score.avg == 1, tokens.max <= 1]);
-    assert_eq!(errors(attribute, quote!(fn f() -> String { g() })).len(), 6);
+    let attribute =
+        quote!(datset = "x", evaluators = [], runs = 0, thresholds = [score.avg == 1, tokens.max <= 1]);
+    assert_eq!(
+        errors(
+            attribute,
+            quote!(
+                fn f() -> String {
+                    g()
+                }
+            )
+        )
+        .len(),
+        6
+    );
 }
 
 #[test]
@@ -127,7 +283,14 @@ fn the_expansion_is_made_of_items() {
         thresholds = [score.avg >= 0.8, concise.pass_rate(0.6) >= 0.9, latency.p95 <= LIMIT],
         strict = true,
     );
-    let expansion = expand(settings, quote!(async fn f(item: Question, ctx: Context) -> String { g() }));
+    let expansion = expand(
+        settings,
+        quote!(
+            async fn f(item: Question, ctx: Context) -> String {
+                g()
+            }
+        ),
+    );
     let file = syn::parse2::<syn::File>(expansion).unwrap();
     assert_eq!(file.items.len(), 2);
 }

@@ -18,7 +18,9 @@ impl Threshold {
         let metric = self.figure.expand_metric();
         let comparison = Ident::new(&format!("{:?}", self.comparison), span);
         let (bound, label) = match &self.bound {
-            Bound::Literal(value, text) => (quote_spanned!(span=> #value), quote_spanned!(span=> .labelled(#text))),
+            Bound::Literal(value, text) => {
+                (quote_spanned!(span=> #value), quote_spanned!(span=> .labelled(#text)))
+            }
             Bound::Computed(expression) => {
                 let place = at(expression.span());
                 let convert = match self.figure.category {
@@ -65,10 +67,13 @@ impl Figure {
         let mark = match (self.metric, &self.computed_mark) {
             (Metric::PassRate(_), Some(mark)) => {
                 let place = at(mark.span());
-                let mark = quote_spanned!(place=> ::cobalt::private::threshold::NumberBound::number_bound(#mark));
+                let mark =
+                    quote_spanned!(place=> ::cobalt::private::threshold::NumberBound::number_bound(#mark));
                 quote_spanned!(span=> (::core::option::Option::Some(#mark)))
             }
-            (Metric::PassRate(Some(mark)), None) => quote_spanned!(span=> (::core::option::Option::Some(#mark))),
+            (Metric::PassRate(Some(mark)), None) => {
+                quote_spanned!(span=> (::core::option::Option::Some(#mark)))
+            }
             (Metric::PassRate(None), None) => quote_spanned!(span=> (::core::option::Option::None)),
             _ => TokenStream::new(),
         };

@@ -131,7 +131,11 @@ impl Subject {
 
 /// `score >= 0.8`
 fn without_metric(path: &Path, sides: &Sides<'_>) -> syn::Error {
-    let text = path.segments.last().map(|segment: &syn::PathSegment| Ident::to_string(&segment.ident)).unwrap_or_default();
+    let text = path
+        .segments
+        .last()
+        .map(|segment: &syn::PathSegment| Ident::to_string(&segment.ident))
+        .unwrap_or_default();
     let name = rules::closest(&text, &Category::NAMES).unwrap_or(&text);
     let metric = Category::from_name(name).map_or("avg", |category| category.metrics()[0]);
     let (symbol, bound) = (sides.symbol(), squeezed(sides.right));

@@ -7,7 +7,9 @@ use super::*;
 /// What is said about one threshold of an experiment with these evaluators.
 fn objections_with(evaluators: &Expr, thresholds: &Expr) -> Vec<String> {
     let mut errors = Errors::default();
-    let (Expr::Array(evaluators), Expr::Array(thresholds)) = (evaluators, thresholds) else { panic!("lists") };
+    let (Expr::Array(evaluators), Expr::Array(thresholds)) = (evaluators, thresholds) else {
+        panic!("lists")
+    };
     let evaluators = Evaluators::parse(&evaluators.elems.iter().collect::<Vec<_>>(), &mut errors);
     parse(&thresholds.elems.iter().collect::<Vec<_>>(), &evaluators, &mut errors);
     errors.messages()
@@ -51,7 +53,10 @@ fn sensible_thresholds_are_taken() {
 #[test]
 fn a_figure_that_the_category_lacks_is_refused_with_those_it_has() {
     let said = objection(quote!(score.avrg >= 0.8));
-    assert!(said.starts_with("`score` has no metric `avrg`: did you mean `avg`? (it has `avg`, `min`"), "{said}");
+    assert!(
+        said.starts_with("`score` has no metric `avrg`: did you mean `avg`? (it has `avg`, `min`"),
+        "{said}"
+    );
     assert!(objection(quote!(score.p90 >= 0.8)).starts_with("`score` has no metric `p90`: it has "));
     assert!(objection(quote!(latency.median <= 5s)).contains("did you mean `p50`?"));
     assert!(objection(quote!(concise.total >= 1)).contains("no metric `total`"));
@@ -71,7 +76,10 @@ fn a_bound_on_the_wrong_side_is_turned() {
     let said = objection(quote!(latency.p95 > 5s));
     assert_eq!(said, "`latency.p95` must not rise above its bound: write `latency.p95 < 5s`");
     assert!(objection(quote!(score.max >= 0.8)).ends_with("write `score.max <= 0.8`"));
-    assert!(objection(quote!(evaluators["two words"].min < 0.8)).contains(r#"`evaluators["two words"].min > 0.8`"#));
+    assert!(
+        objection(quote!(evaluators["two words"].min < 0.8))
+            .contains(r#"`evaluators["two words"].min > 0.8`"#)
+    );
 }
 
 #[test]
@@ -138,7 +146,9 @@ fn a_misspelt_category_is_told_the_right_one() {
 #[test]
 fn an_evaluator_may_have_a_name_like_a_category() {
     let threshold: Expr = parse_quote!([scores.avg >= 0.5, evaluators["score"].avg >= 0.5]);
-    for evaluators in [parse_quote!([scores]), parse_quote!([scores()]), parse_quote!([ExactMatch::new("scores", F)])] {
+    for evaluators in
+        [parse_quote!([scores]), parse_quote!([scores()]), parse_quote!([ExactMatch::new("scores", F)])]
+    {
         assert_eq!(objections_with(&evaluators, &threshold), [""; 0]);
     }
 }

@@ -83,7 +83,8 @@ fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool)
     let selected: Vec<_> = names.into_iter().filter(|name| args.selects(name)).collect();
     let count = selected.len();
     let trials = selected.into_iter().map(|name| Trial::test(name, || Ok(()))).collect();
-    libtest_mimic::run(&args.mimic, trials);
+    // A list has no conclusion.
+    let _ = libtest_mimic::run(&args.mimic, trials);
     if !args.is_terse() && !args.is_json() {
         println!("\n{count} tests, 0 benchmarks");
     }

@@ -383,7 +383,8 @@ pub fn not_a_comparison(symbol: &str, category: &Category, metric: Metric, bound
         Direction::Lower => Comparison::AtLeast,
         Direction::Upper => Comparison::AtMost,
     };
-    let message = format!("a threshold is a bound, not `{symbol}`: write `{category}.{metric} {right} {bound}`");
+    let message =
+        format!("a threshold is a bound, not `{symbol}`: write `{category}.{metric} {right} {bound}`");
     Objection::new(Part::Comparison, message)
 }
 
@@ -427,7 +428,8 @@ fn no_such_unit(number: f64, unit: &str) -> String {
 /// The known word that a misspelt one was most likely meant to be: at most a third of its letters differ.
 pub fn closest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     // Two percentiles are always alike; neither is more likely to be the one that was meant.
-    let percentile = word.strip_prefix('p').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+    let percentile =
+        word.strip_prefix('p').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
     if percentile {
         return None;
     }
