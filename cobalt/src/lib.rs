@@ -5,6 +5,7 @@ mod engine;
 mod error;
 mod evaluators;
 mod experiment;
+mod harness;
 mod hash;
 pub mod llm;
 pub mod paths;
@@ -28,4 +29,5 @@ pub use evaluators::{
     Score,
 };
 pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Output, TokenCount};
+pub use harness::main;
 pub use report::{Report, Threshold};

@@ -158,7 +158,7 @@ fn with_mark(mark: bool, text: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn no_bytes_make_a_parser_panic_or_give_an_empty_data_set(bytes in bytes()) {
@@ -252,6 +252,14 @@ proptest! {
         let expected: Vec<_> = (0..count).skip(start).take(length).collect();
         prop_assert_eq!(numbers(&numbered(count).slice(start..start + length)), expected);
     }
+}
+
+#[test]
+fn a_text_is_read_no_further_than_its_first_fault() {
+    let without_end = |start: &'static str| BufReader::new(start.as_bytes().chain(std::io::repeat(b'x')));
+    assert!(parse_json(without_end("[{}, []"), "f").unwrap_err().to_string().contains("items[1]"));
+    assert!(parse_jsonl(without_end("{}\n1\n"), "f").unwrap_err().to_string().contains("items[1]"));
+    assert!(parse_csv(without_end("a,b\n1\n"), "f", b',').unwrap_err().to_string().starts_with("f:2: "));
 }
 
 /// The original shuffled by sorting with a random comparison, which favours some items and places.

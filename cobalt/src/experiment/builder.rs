@@ -57,16 +57,8 @@ pub(crate) struct Definition {
     pub(crate) evaluators: Vec<Arc<dyn Evaluator>>,
     pub(crate) thresholds: Vec<Threshold>,
     pub(crate) strict: Option<bool>,
-    /// Where the experiment is declared, as far as an attribute did it.
-    pub(crate) place: Option<Place>,
-}
-
-/// A declaration's file and line, and a hash of its source.
-#[derive(Clone, Debug)]
-pub(crate) struct Place {
-    pub(crate) file: &'static str,
-    pub(crate) line: u32,
-    pub(crate) source_hash: u64,
+    /// A hash of the declaration's source, where an attribute made it.
+    pub(crate) source_hash: Option<u64>,
 }
 
 impl Definition {
@@ -78,7 +70,7 @@ impl Definition {
     /// Text that changes with whatever makes results incomparable, except the data.
     pub(crate) fn fingerprint(&self) -> String {
         let mut parts = vec![format!("runs {}", self.runs), format!("timeout {:?}", self.timeout)];
-        parts.extend(self.place.as_ref().map(|place| format!("source {:016x}", place.source_hash)));
+        parts.extend(self.source_hash.map(|hash| format!("source {hash:016x}")));
         parts.extend(self.evaluators.iter().map(|e| format!("{} {}", e.name(), e.fingerprint())));
         crate::hash::sha256_hex(&parts)
     }
@@ -129,7 +121,7 @@ impl Experiment {
                 evaluators: Vec::new(),
                 thresholds: Vec::new(),
                 strict: None,
-                place: None,
+                source_hash: None,
             },
             dataset: dataset.into_dataset(),
             progress: None,

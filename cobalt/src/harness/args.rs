@@ -86,6 +86,11 @@ impl Args {
         Ok(args)
     }
 
+    #[cfg(test)]
+    pub(super) fn with_filter(filter: &str) -> Self {
+        Self { filters: vec![filter.to_owned()], ..Self::default() }
+    }
+
     /// Whether a case is to be run or listed.
     pub(super) fn selects(&self, case: &str) -> bool {
         // No case is ever ignored, and none is a benchmark.
@@ -113,6 +118,11 @@ impl Args {
             mimic.filter = self.filters.first().cloned();
         }
         (mimic, filters_itself)
+    }
+
+    /// Whether as little as possible is to be printed.
+    pub(super) fn is_terse(&self) -> bool {
+        self.mimic.quiet || self.mimic.format == Some(FormatSetting::Terse)
     }
 
     /// Whether what goes to stdout is read by a program.

@@ -1,15 +1,27 @@
 //! Where test cases wait for what becomes of them.
 
-use std::fmt::Write as _;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::explain;
 use crate::experiment::Definition;
 use crate::report::ItemResult;
-use crate::session::{Ending, Interrupter, Listener, Outcome};
+use crate::session::{Ending, Listener, Outcome};
 
-/// What became of a case: passed, or failed with the reason.
-pub(super) type Verdict = Result<(), Arc<str>>;
+/// What became of a case.
+#[derive(Clone, Debug)]
+pub(super) enum Verdict {
+    Passed,
+    /// Failed, and why.
+    Failed(Arc<str>),
+    /// The run was stopped before.
+    NotRun,
+}
+
+impl Verdict {
+    fn of(passed: bool, why: impl FnOnce() -> String) -> Self {
+        if passed { Self::Passed } else { Self::Failed(why().into()) }
+    }
+}
 
 /// The most failures that the single case of an experiment tells in full.
 const MOST_TOLD: usize = 20;
@@ -31,9 +43,12 @@ struct State {
     items: Vec<Option<Verdict>>,
     /// What became of each threshold; there once the experiment has ended.
     thresholds: Vec<Verdict>,
-    /// Set when nothing more will happen; why, if that was too early.
-    ended: Option<Verdict>,
+    /// Set when nothing more will happen.
+    ended: bool,
+    /// Set when the experiment has ended with all its items.
     outcome: Option<Outcome>,
+    /// The run's id, when it was stopped before.
+    interrupted: Option<String>,
 }
 
 impl Board {
@@ -49,52 +64,41 @@ impl Board {
     /// Waits for an item.
     pub(super) fn item(&self, experiment: usize, index: usize) -> Verdict {
         let slots = &self.experiments[experiment];
-        let mut state = slots.lock();
-        loop {
-            if let Some(verdict) = &state.items[index] {
-                return verdict.clone();
-            }
-            if let Some(ended) = &state.ended {
-                return Err(ended.clone().err().unwrap_or_else(|| "not run".into()));
-            }
-            state = slots.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
+        let waiting = |state: &mut State| state.items[index].is_none() && !state.ended;
+        let state = slots.changed.wait_while(slots.lock(), waiting).unwrap_or_else(PoisonError::into_inner);
+        state.items[index].clone().unwrap_or(Verdict::NotRun)
     }
 
     /// Waits for a threshold.
     pub(super) fn threshold(&self, experiment: usize, index: usize) -> Verdict {
         let state = self.experiments[experiment].wait_for_end();
-        match (&state.ended, state.thresholds.get(index)) {
-            (Some(Err(reason)), _) => Err(Arc::clone(reason)),
-            (_, Some(verdict)) => verdict.clone(),
-            _ => Err("not judged".into()),
-        }
+        state.thresholds.get(index).cloned().unwrap_or(Verdict::NotRun)
     }
 
     /// Waits for all items and thresholds of an experiment.
     pub(super) fn whole(&self, experiment: usize) -> Verdict {
         let state = self.experiments[experiment].wait_for_end();
-        if let Some(Err(reason)) = &state.ended {
-            return Err(Arc::clone(reason));
+        if state.interrupted.is_some() {
+            return Verdict::NotRun;
         }
-        let items = state.items.iter().flatten();
-        let failures: Vec<_> = items.chain(&state.thresholds).filter_map(|verdict| verdict.as_ref().err()).collect();
-        if failures.is_empty() {
-            return Ok(());
-        }
-        let mut text = String::new();
-        for failure in failures.iter().take(MOST_TOLD) {
-            let _ = writeln!(text, "{failure}\n");
-        }
-        if failures.len() > MOST_TOLD {
-            let _ = writeln!(text, "… and {} more", failures.len() - MOST_TOLD);
-        }
-        Err(text.into())
+        let failures: Vec<_> = state.items.iter().flatten().chain(&state.thresholds).filter_map(|verdict| match verdict {
+            Verdict::Failed(why) => Some(why),
+            _ => None,
+        }).collect();
+        Verdict::of(failures.is_empty(), || {
+            let mut text: String = failures.iter().take(MOST_TOLD).map(|why| format!("{why}\n\n")).collect();
+            if failures.len() > MOST_TOLD {
+                text += &format!("… and {} more", failures.len() - MOST_TOLD);
+            }
+            text
+        })
     }
 
-    /// What the experiments came to, as far as they have ended and it was not taken before.
-    pub(super) fn take_outcome(&self, experiment: usize) -> Option<Outcome> {
-        self.experiments[experiment].lock().outcome.take()
+    /// What an experiment came to, or else the id of its run, which was stopped.
+    pub(super) fn take_ending(&self, experiment: usize) -> Result<Outcome, String> {
+        let mut state = self.experiments[experiment].lock();
+        let interrupted = state.interrupted.clone().unwrap_or_default();
+        state.outcome.take().ok_or(interrupted)
     }
 }
 
@@ -105,7 +109,7 @@ impl Slots {
 
     fn wait_for_end(&self) -> MutexGuard<'_, State> {
         let state = self.lock();
-        self.changed.wait_while(state, |state| state.ended.is_none()).unwrap_or_else(PoisonError::into_inner)
+        self.changed.wait_while(state, |state| !state.ended).unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -117,11 +121,7 @@ pub(super) struct Writer {
 
 impl Listener for Writer {
     fn item(&mut self, experiment: usize, item: &ItemResult) {
-        let verdict = if item.passed {
-            Ok(())
-        } else {
-            Err(explain::item(item, &self.definitions[experiment]).into())
-        };
+        let verdict = Verdict::of(item.passed, || explain::item(item, &self.definitions[experiment]));
         let slots = &self.board.experiments[experiment];
         slots.lock().items[item.index] = Some(verdict);
         slots.changed.notify_all();
@@ -132,19 +132,17 @@ impl Listener for Writer {
         let mut state = slots.lock();
         match ending {
             Ending::Finished(mut outcome) => {
-                let judged = outcome.thresholds.iter().map(|threshold| {
-                    if threshold.passed { Ok(()) } else { Err(explain::threshold(threshold).into()) }
-                });
-                state.thresholds = judged.collect();
-                // The items' verdicts are on the board: many outputs need not be held until the last experiment ends.
+                let judged = outcome.thresholds.iter();
+                state.thresholds = judged
+                    .map(|threshold| Verdict::of(threshold.passed, || threshold.message.clone()))
+                    .collect();
+                // The items' verdicts are on the board: their outputs need not be held until the last experiment ends.
                 outcome.report.items = Vec::new();
                 state.outcome = Some(*outcome);
-                state.ended = Some(Ok(()));
             }
-            Ending::Interrupted { id, .. } => {
-                state.ended = Some(Err(format!("not run: the run was interrupted; COBALT_RESUME={id} does the rest").into()));
-            }
+            Ending::Interrupted { id, .. } => state.interrupted = Some(id),
         }
+        state.ended = true;
         slots.changed.notify_all();
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::dataset::Item;
 use crate::experiment::Definition;
-use crate::report::{Execution, ItemResult, Status, ThresholdOutcome};
+use crate::report::{Execution, ItemResult, Status};
 
 /// The longest text shown of a value, in characters.
 const LONGEST: usize = 600;
@@ -32,18 +32,13 @@ pub(super) fn item(item: &ItemResult, definition: &Definition) -> String {
     text
 }
 
-/// Why a threshold failed.
-pub(super) fn threshold(outcome: &ThresholdOutcome) -> String {
-    outcome.message.clone()
-}
-
 fn execution(text: &mut String, run: &Execution, definition: &Definition) {
     if let Some(output) = &run.output {
         line(text, "output", output.value());
     }
     if let Some(error) = &run.error {
         let what = if run.status == Status::Timeout { "timeout" } else { "error" };
-        let _ = write!(text, "\n  {what}: the agent {error}");
+        let _ = write!(text, "\n  {what}: {}", cut(error));
     }
     for evaluator in &definition.evaluators {
         let Some(evaluation) = run.evaluations.get(evaluator.name()) else { continue };

@@ -16,7 +16,7 @@ use tokio::task::AbortHandle;
 
 pub(crate) use plan::Plan;
 pub(crate) use recorder::{Ending, Listener, Outcome};
-pub(crate) use run::Run;
+pub(crate) use run::{Run, to_resume};
 
 use crate::engine::{self, Event};
 use crate::error::Error;
@@ -87,9 +87,9 @@ pub(crate) async fn run_one(prepared: Prepared) -> Result<Report, Error> {
     let plan = Plan::new(prepared)?;
     let runtime = Handle::try_current().map_err(|_| Error::NoRuntime { experiment: plan.name().to_owned() })?;
     let layout = Layout::from_environment();
-    let resumed = run::to_resume().into_iter().find(|id| run::is_of(&layout, id, plan.name()));
+    let resumed = to_resume(&layout)?.into_iter().find(|run| run.experiment == plan.name());
     let run = match resumed {
-        Some(id) => Run::resume(plan, &layout, &id)?,
+        Some(run) => Run::resume(plan, &layout, &run.id)?,
         None => Run::new(plan, None, &layout)?,
     };
     let (sender, ending) = oneshot::channel();

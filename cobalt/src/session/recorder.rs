@@ -175,8 +175,10 @@ impl Record {
         let evaluators: Vec<_> =
             definition.evaluators.iter().map(|evaluator| (evaluator.name(), evaluator.pass_mark())).collect();
         let figures = Figures::gather(&items, &evaluators, &PriceTable::default());
-        let thresholds: Vec<_> =
-            definition.thresholds.iter().map(|threshold| judge(threshold, &figures)).collect();
+        // Some of the items are no measure of the agent.
+        let partial = self.header.selection.is_some();
+        let judged = if partial { &[][..] } else { &definition.thresholds[..] };
+        let thresholds: Vec<_> = judged.iter().map(|threshold| judge(threshold, &figures)).collect();
         let summary = figures.summary(duration);
         let header = &self.header;
         let report = Report {
@@ -186,11 +188,11 @@ impl Record {
             timestamp: header.timestamp,
             tags: header.tags.clone(),
             config: header.config.clone(),
-            ci_status: ci_status(&definition.thresholds, &thresholds),
+            ci_status: ci_status(judged, &thresholds),
             passed: summary.passed_items == summary.total_items
                 && thresholds.iter().all(|threshold| threshold.passed),
             summary,
-            partial: header.selection.is_some(),
+            partial,
             dataset: Some(header.dataset.clone()),
             git,
             prices_as_of: Some(PRICES_AS_OF.to_owned()),
@@ -207,6 +209,9 @@ pub(super) fn record(
     mut listener: impl Listener,
     events: &Receiver<Event>,
 ) {
+    for (experiment, record) in records.iter().enumerate() {
+        record.items.iter().for_each(|item| listener.item(experiment, item));
+    }
     let mut git = Git::ask(records.iter().any(|record| record.saves));
     while records.iter().any(|record| !record.ended) {
         let Ok(first) = events.recv() else { return };

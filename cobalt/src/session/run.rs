@@ -1,7 +1,6 @@
 //! What is run of a plan: all items or some, from the start or from where an earlier process was cut off.
 
 use std::collections::HashSet;
-use std::fs;
 use std::time::Duration;
 
 use super::plan::Plan;
@@ -9,21 +8,23 @@ use super::recorder::Record;
 use crate::engine::Work;
 use crate::error::Error;
 use crate::report::{ItemResult, Timestamp};
-use crate::store::{JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, Resumed, new_run_id, read_report};
+use crate::store::{JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, Resumed, experiment_of, new_run_id, read_report};
 
 /// Names the runs to take up again, separated by commas.
 const RESUME: &str = "COBALT_RESUME";
 
-/// The ids in `COBALT_RESUME`.
-pub(crate) fn to_resume() -> Vec<String> {
-    let ids = std::env::var(RESUME).unwrap_or_default();
-    ids.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned).collect()
+/// A run that was cut off and is to be taken up again.
+#[derive(Debug)]
+pub(crate) struct CutOff {
+    pub(crate) id: String,
+    pub(crate) experiment: String,
 }
 
-/// Whether the journal with this id is one of the experiment's.
-pub(crate) fn is_of(layout: &Layout, id: &str, experiment: &str) -> bool {
-    let journal = fs::read(layout.journal(id)).unwrap_or_default();
-    crate::store::read_journal(&journal).is_ok_and(|contents| contents.header.name == experiment)
+/// The runs that `COBALT_RESUME` names. An id without a journal is an error.
+pub(crate) fn to_resume(layout: &Layout) -> Result<Vec<CutOff>, Error> {
+    let ids = std::env::var(RESUME).unwrap_or_default();
+    let ids = ids.split(',').map(str::trim).filter(|id| !id.is_empty());
+    ids.map(|id| Ok(CutOff { id: id.to_owned(), experiment: experiment_of(layout, id)? })).collect()
 }
 
 /// A plan with the items to run, what is done of them, and the journal.
@@ -39,6 +40,20 @@ impl Run {
     /// A new run of all items, or of those with the selected indexes.
     pub(crate) fn new(plan: Plan, selection: Option<Vec<usize>>, layout: &Layout) -> Result<Self, Error> {
         Self::begin(plan, selection, layout, new_run_id(), Timestamp::now(), Vec::new())
+    }
+
+    /// A new run of all items under an id that is given.
+    pub(crate) fn with_id(plan: Plan, layout: &Layout, id: String) -> Result<Self, Error> {
+        Self::begin(plan, None, layout, id, Timestamp::now(), Vec::new())
+    }
+
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The indexes of the items that the run is about, where these are not all.
+    pub(crate) fn selection(&self) -> Option<&[usize]> {
+        self.header.selection.as_deref()
     }
 
     fn begin(

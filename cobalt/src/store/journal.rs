@@ -201,6 +201,18 @@ impl Resumed {
     }
 }
 
+/// The experiment that a run which was cut off is one of.
+pub(crate) fn experiment_of(layout: &Layout, id: &str) -> Result<String, Error> {
+    let refuse = |reason: String| Error::Resume { id: id.to_owned(), reason };
+    let path = layout.journal(id);
+    let journal = match fs::read(&path) {
+        Ok(journal) => journal,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(refuse(missing(layout, id))),
+        Err(source) => return Err(storage("read", &path, source)),
+    };
+    read_journal(&journal).map(|contents| contents.header.name).map_err(|error| refuse(error.to_string()))
+}
+
 /// Reads a journal that is ours alone, and cuts off the line that was being written when its process ended.
 fn read_locked(path: &Path, file: &File, refuse: impl Fn(String) -> Error) -> Result<JournalContents, Error> {
     let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;

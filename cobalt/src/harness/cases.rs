@@ -1,0 +1,152 @@
+//! The test cases of a binary: its experiments seen as cargo, nextest and editors see tests.
+
+use std::collections::HashMap;
+
+use super::args::Args;
+use crate::error::Error;
+use crate::experiment::Experiment;
+use crate::private::ExperimentDefinition;
+use crate::session::Plan;
+use crate::slug::slug;
+
+/// The longest part of a case's name that comes from an experiment's, in bytes.
+const LONGEST_NAME: usize = 160;
+
+/// An experiment that was read, or the case that says why it could not be.
+pub(super) struct Suite {
+    /// The experiment's name as it stands in case names.
+    pub(super) name: String,
+    pub(super) plan: Result<Plan, Broken>,
+}
+
+/// Why an experiment cannot be run, and the name of the case that says so.
+pub(super) struct Broken {
+    pub(super) case: &'static str,
+    pub(super) error: Error,
+}
+
+/// What a case shows of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum View {
+    /// An item, by its index in the data set.
+    Item(usize),
+    /// A threshold, by its place among the experiment's.
+    Threshold(usize),
+    /// All of it.
+    Whole,
+}
+
+/// The registered experiments, in the order of their files and lines.
+pub(super) fn definitions() -> Result<Vec<&'static ExperimentDefinition>, String> {
+    let mut definitions: Vec<_> = inventory::iter::<ExperimentDefinition>.into_iter().collect();
+    definitions.sort_by_key(|definition| (definition.file, definition.line));
+    if definitions.is_empty() {
+        return Err("no experiment is declared in this test target; mark a function with `#[cobalt::experiment(..)]`, \
+                    or remove the target"
+            .to_owned());
+    }
+    let mut places = HashMap::new();
+    for definition in &definitions {
+        let place = format!("{}:{}", definition.file, definition.line);
+        if let Some(earlier) = places.insert(case_name(definition), place.clone()) {
+            return Err(format!(
+                "two experiments are named `{}`: at {earlier} and at {place}; give one of them another `name`",
+                case_name(definition)
+            ));
+        }
+    }
+    Ok(definitions)
+}
+
+/// An experiment's name as it stands in case names.
+pub(super) fn case_name(definition: &ExperimentDefinition) -> String {
+    let name = slug(&(definition.name)(), LONGEST_NAME);
+    if name.is_empty() { "experiment".to_owned() } else { name }
+}
+
+impl Suite {
+    /// Reads the data and the settings of an experiment.
+    pub(super) fn load(definition: &'static ExperimentDefinition) -> Self {
+        Self { name: case_name(definition), plan: plan(definition) }
+    }
+}
+
+/// The cases of an experiment that are seen by item and by threshold, in order.
+pub(super) fn cases_of(name: &str, plan: &Plan) -> Vec<(String, View)> {
+    let items = plan.dataset().case_keys().into_iter().enumerate();
+    let items = items.map(|(index, key)| (format!("{name}::{key}"), View::Item(index)));
+    let thresholds = plan.definition().thresholds.iter().enumerate().map(|(index, threshold)| {
+        (format!("{name}::thresholds::{}", threshold.case_name()), View::Threshold(index))
+    });
+    items.chain(thresholds).collect()
+}
+
+fn plan(definition: &'static ExperimentDefinition) -> Result<Plan, Broken> {
+    let name = (definition.name)();
+    let dataset = (definition.dataset)().map_err(|source| Broken {
+        case: "dataset",
+        error: Error::DatasetOf { experiment: name.clone(), source },
+    })?;
+    let mut experiment = Experiment::new(name.clone(), dataset);
+    experiment.definition.source_hash = Some(definition.source_hash);
+    let prepared = (definition.define)(experiment).map_err(|problem| Broken {
+        case: "definition",
+        error: Error::Definition { experiment: name, problem: problem.to_string() },
+    })?;
+    Plan::new(prepared).map_err(|error| Broken {
+        case: if matches!(error, Error::Definition { .. }) { "definition" } else { "dataset" },
+        error,
+    })
+}
+
+/// The items to run for the selected cases of an experiment: none, some, or all.
+pub(super) fn selection(cases: &[(String, View)], args: &Args) -> Selection {
+    let mut items = Vec::new();
+    let mut all = true;
+    for (name, view) in cases {
+        match (view, args.selects(name)) {
+            (View::Item(index), true) => items.push(*index),
+            (View::Item(_), false) => all = false,
+            // A threshold or the whole is measured on all items.
+            (_, true) => return Selection::All,
+            (_, false) => {}
+        }
+    }
+    match items.is_empty() {
+        _ if all => Selection::All,
+        true => Selection::Nothing,
+        false => Selection::Some(items),
+    }
+}
+
+/// How much of an experiment is to be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Selection {
+    Nothing,
+    /// The items with these indexes.
+    Some(Vec<usize>),
+    All,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn select(filter: &str) -> Selection {
+        let cases = [("e::a", View::Item(0)), ("e::b", View::Item(1)), ("e::thresholds::x>=1", View::Threshold(0))];
+        let cases = cases.map(|(name, view)| (name.to_owned(), view));
+        selection(&cases, &Args::with_filter(filter))
+    }
+
+    #[test]
+    fn a_filter_that_picks_some_items_runs_those_only() {
+        assert_eq!(select("e::b"), Selection::Some(vec![1]));
+        assert_eq!(select("other"), Selection::Nothing);
+        assert_eq!(select("e::"), Selection::All);
+    }
+
+    #[test]
+    fn a_picked_threshold_brings_in_all_items() {
+        assert_eq!(select("thresholds"), Selection::All);
+    }
+}

@@ -1,0 +1,324 @@
+//! The front of a test binary: experiments as test cases, under cargo, nextest and editors.
+
+mod args;
+mod board;
+mod cases;
+mod explain;
+mod nextest;
+mod signals;
+mod table;
+
+use std::process::exit;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use libtest_mimic::{Completion, Failed, Trial};
+
+use self::args::Args;
+use self::board::{Board, Verdict, Writer};
+use self::cases::{Broken, Selection, Suite, View};
+use self::nextest::Nextest;
+use crate::error::Error;
+use crate::private::ExperimentDefinition;
+use crate::session::{Interrupter, Outcome, Plan, Run, Session, to_resume};
+use crate::store::Layout;
+use crate::{paths, threads};
+
+/// The exit code of libtest where a test failed.
+const FAILED: i32 = 101;
+/// The exit code of a program that was stopped by Ctrl-C, as shells have it.
+const INTERRUPTED: i32 = 130;
+
+/// Runs the experiments of this binary as tests; the whole `main` of a test target with `harness = false`.
+///
+/// ```no_run
+/// fn main() {
+///     cobalt::main();
+/// }
+/// ```
+///
+/// Each item is a case, `<experiment>::<key>`, and so is each threshold, `<experiment>::thresholds::<threshold>`; under
+/// `cargo nextest`, which starts a process for each case, an experiment is one case. The arguments are those of any
+/// Rust test binary. A filter that picks some items runs those only.
+///
+/// The process exits with 0 if all that was selected passed, 101 if not, 130 after Ctrl-C (what is finished is kept),
+/// and 2 for wrong arguments. It is an error, not a pass, if no experiment is declared or two have the same name.
+pub fn main() -> ! {
+    match run(&Args::from_process()) {
+        Ok(code) => exit(code),
+        Err(message) => {
+            eprintln!("error: {message}");
+            exit(FAILED)
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<i32, String> {
+    let mut definitions = cases::definitions()?;
+    paths::set_compiled_package_root(definitions[0].manifest_dir);
+    definitions.retain(|definition| args.may_select(&cases::case_name(definition)));
+    let nextest = Nextest::from_environment();
+    if args.mimic.list {
+        list(args, &definitions, nextest.is_some());
+        return Ok(0);
+    }
+    let mut prepared = Prepared::default();
+    let layout = Layout::from_environment();
+    match nextest {
+        Some(nextest) => prepared.add_wholes(&definitions, args, &nextest, &layout),
+        None => prepared.add_all(&definitions, args, &layout),
+    }
+    .map_err(|error| error.to_string())?;
+    prepared.run(args, layout)
+}
+
+/// Prints the cases as libtest does. An experiment that is one case needs no data for that.
+fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool) {
+    let names: Vec<String> = if whole {
+        definitions.iter().map(|definition| cases::case_name(definition)).collect()
+    } else {
+        let suites = definitions.iter().map(|definition| Suite::load(definition));
+        suites.flat_map(|suite| names_of(&suite)).collect()
+    };
+    let selected: Vec<_> = names.into_iter().filter(|name| args.selects(name)).collect();
+    let count = selected.len();
+    let trials = selected.into_iter().map(|name| Trial::test(name, || Ok(()))).collect();
+    // A list has no conclusion.
+    let _ = libtest_mimic::run(&args.mimic, trials);
+    if !args.is_terse() && !args.is_json() {
+        println!("\n{count} tests, 0 benchmarks");
+    }
+}
+
+fn names_of(suite: &Suite) -> Vec<String> {
+    match &suite.plan {
+        Ok(plan) => cases::cases_of(&suite.name, plan).into_iter().map(|(name, _)| name).collect(),
+        Err(broken) => vec![broken_case(&suite.name, broken)],
+    }
+}
+
+fn broken_case(suite: &str, broken: &Broken) -> String {
+    format!("{suite}::{}", broken.case)
+}
+
+/// The cases of this process, and the runs that they wait for.
+#[derive(Default)]
+struct Prepared {
+    cases: Vec<Case>,
+    runs: Vec<Run>,
+}
+
+/// A test case, and what it waits for.
+struct Case {
+    name: String,
+    waits_for: WaitsFor,
+}
+
+#[derive(Clone)]
+enum WaitsFor {
+    /// A view of the experiment that runs under this number.
+    View(usize, View),
+    /// Nothing: it is known to fail.
+    Failure(Arc<str>),
+    /// Nothing: the case is not selected, and only counted.
+    Unselected,
+}
+
+impl Prepared {
+    /// Where each experiment is one case: the one that this process was started for.
+    fn add_wholes(
+        &mut self,
+        definitions: &[&'static ExperimentDefinition],
+        args: &Args,
+        nextest: &Nextest,
+        layout: &Layout,
+    ) -> Result<(), Error> {
+        for definition in definitions {
+            let name = cases::case_name(definition);
+            if !args.selects(&name) {
+                self.cases.push(Case { name, waits_for: WaitsFor::Unselected });
+                continue;
+            }
+            match Suite::load(definition).plan {
+                Ok(plan) => {
+                    let id = nextest.run_id(plan.name());
+                    self.cases.push(Case { name, waits_for: WaitsFor::View(self.runs.len(), View::Whole) });
+                    self.runs.push(if nextest.is_retry() {
+                        Run::retry(plan, layout, id)?
+                    } else {
+                        Run::with_id(plan, layout, id)?
+                    });
+                }
+                Err(broken) => self.add_broken(name, &broken),
+            }
+        }
+        Ok(())
+    }
+
+    /// Where all cases share this process: those of the experiments to resume, or of all.
+    fn add_all(
+        &mut self,
+        definitions: &[&'static ExperimentDefinition],
+        args: &Args,
+        layout: &Layout,
+    ) -> Result<(), Error> {
+        let mut resume = to_resume(layout)?;
+        let resumes = !resume.is_empty();
+        for definition in definitions {
+            let resumed = resume.iter().position(|run| run.experiment == (definition.name)());
+            let resumed = resumed.map(|index| resume.remove(index));
+            if resumes && resumed.is_none() {
+                continue;
+            }
+            let Suite { name, plan } = Suite::load(definition);
+            match plan {
+                Ok(plan) => self.add(&name, plan, resumed.map(|run| run.id), args, layout)?,
+                Err(broken) => self.add_broken(broken_case(&name, &broken), &broken),
+            }
+        }
+        for run in resume {
+            eprintln!("note: run `{}` is one of experiment `{}`, which is not in this test target", run.id, run.experiment);
+        }
+        Ok(())
+    }
+
+    fn add_broken(&mut self, name: String, broken: &Broken) {
+        self.cases.push(Case { name, waits_for: WaitsFor::Failure(broken.error.to_string().into()) });
+    }
+
+    /// An experiment's items and thresholds, and as much of a run as they need.
+    fn add(
+        &mut self,
+        name: &str,
+        plan: Plan,
+        resumed: Option<String>,
+        args: &Args,
+        layout: &Layout,
+    ) -> Result<(), Error> {
+        let mut cases = cases::cases_of(name, &plan);
+        let is_resumed = resumed.is_some();
+        let run = match (resumed, cases::selection(&cases, args)) {
+            (Some(id), _) => Some(Run::resume(plan, layout, &id)?),
+            (None, Selection::Nothing) => None,
+            (None, Selection::Some(items)) => Some(Run::new(plan, Some(items), layout)?),
+            (None, Selection::All) => Some(Run::new(plan, None, layout)?),
+        };
+        if let Some(run) = &run {
+            // A partial run that was cut off has the cases of its own items only.
+            if let (true, Some(items)) = (is_resumed, run.selection()) {
+                cases.retain(|(_, view)| matches!(view, View::Item(index) if items.contains(index)));
+            }
+        }
+        let number = self.runs.len();
+        self.cases.extend(cases.into_iter().map(|(name, view)| {
+            let waits_for = if run.is_some() { WaitsFor::View(number, view) } else { WaitsFor::Unselected };
+            Case { name, waits_for }
+        }));
+        self.runs.extend(run);
+        Ok(())
+    }
+
+    /// Runs what was added, and answers with the exit code.
+    fn run(self, args: &Args, layout: Layout) -> Result<i32, String> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| format!("failed to start the runtime: {error}"))?;
+        let board = Arc::new(Board::new(self.runs.iter().map(|run| run.plan().dataset().len())));
+        let definitions = self.runs.iter().map(|run| Arc::clone(run.plan().definition())).collect();
+        let experiments = self.runs.len();
+        let writer = Writer { board: Arc::clone(&board), definitions };
+        let session = Session::start(self.runs, layout, writer, runtime.handle());
+        let stopped = signals::listen(runtime.handle(), session.interrupter());
+
+        let trials = Trials { board: Arc::clone(&board), stop: args.fail_fast.then(|| session.interrupter()), failed: Arc::default() };
+        let conclusion = trials.run(self.cases, args);
+        session.wait();
+
+        let saved = report(args, (0..experiments).map(|experiment| board.take_ending(experiment)));
+        let left = threads::abandoned();
+        if left > 0 {
+            eprintln!("note: {left} plain functions still run after their timeout; they end with this process");
+        }
+        // Agents that still run are left behind with the runtime.
+        runtime.shutdown_background();
+        Ok(match (stopped.get(), conclusion.has_failed() || !saved) {
+            (true, _) => INTERRUPTED,
+            (false, true) => FAILED,
+            (false, false) => 0,
+        })
+    }
+}
+
+/// Turns cases into trials that wait at the board.
+struct Trials {
+    board: Arc<Board>,
+    /// Stops the session after the first failure, where that was asked for.
+    stop: Option<Interrupter>,
+    failed: Arc<AtomicBool>,
+}
+
+impl Trials {
+    fn run(&self, cases: Vec<Case>, args: &Args) -> libtest_mimic::Conclusion {
+        let (mimic, filters_itself) = args.for_mimic();
+        let mut trials: Vec<_> = cases
+            .into_iter()
+            .filter(|case| filters_itself || args.selects(&case.name))
+            .map(|case| self.trial(case))
+            .collect();
+        if let Some(seed) = args.shuffle {
+            println!("shuffle seed: {seed}");
+            fastrand::Rng::with_seed(seed).shuffle(&mut trials);
+        }
+        libtest_mimic::run(&mimic, trials)
+    }
+
+    fn trial(&self, case: Case) -> Trial {
+        let (board, stop, failed) = (Arc::clone(&self.board), self.stop.clone(), Arc::clone(&self.failed));
+        Trial::ignorable_test(case.name, move || {
+            if stop.is_some() && failed.load(Ordering::Acquire) {
+                return Ok(Completion::ignored_with("not run after the first failure"));
+            }
+            let verdict = match case.waits_for {
+                WaitsFor::View(experiment, View::Item(index)) => board.item(experiment, index),
+                WaitsFor::View(experiment, View::Threshold(index)) => board.threshold(experiment, index),
+                WaitsFor::View(experiment, View::Whole) => board.whole(experiment),
+                WaitsFor::Failure(why) => Verdict::Failed(why),
+                WaitsFor::Unselected => Verdict::NotRun,
+            };
+            match verdict {
+                Verdict::Passed => Ok(Completion::Completed),
+                Verdict::NotRun => Ok(Completion::ignored_with("not run")),
+                Verdict::Failed(why) => {
+                    failed.store(true, Ordering::Release);
+                    if let Some(session) = stop {
+                        session.interrupt();
+                    }
+                    Err(Failed::from(why))
+                }
+            }
+        })
+    }
+}
+
+/// Prints what the experiments came to, and answers whether all of it could be kept.
+fn report(args: &Args, endings: impl Iterator<Item = Result<Outcome, String>>) -> bool {
+    let mut saved = true;
+    let mut cut_off = Vec::new();
+    for ending in endings {
+        match ending {
+            Ok(outcome) => {
+                let text = table::experiment(&outcome);
+                // Stdout is for the program that reads the JSON.
+                if args.is_json() { eprintln!("{text}") } else { println!("{text}") }
+                if let Some(error) = &outcome.unsaved {
+                    saved = false;
+                    eprintln!("error: the results of `{}` are not kept: {error}", outcome.report.name);
+                }
+            }
+            Err(id) => cut_off.push(id),
+        }
+    }
+    if !cut_off.is_empty() {
+        eprintln!("stopped before the end; what is finished is kept. To run the rest, set COBALT_RESUME={}", cut_off.join(","));
+    }
+    saved
+}
