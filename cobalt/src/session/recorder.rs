@@ -10,6 +10,8 @@ use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use tokio::sync::Semaphore;
+
 use crate::engine::Event;
 use crate::error::Error;
 use crate::experiment::{Definition, Progress};
@@ -24,6 +26,9 @@ const BATCH: usize = 256;
 pub(crate) trait Listener: Send {
     /// An item is finished and on disk.
     fn item(&mut self, experiment: usize, item: &ItemResult);
+
+    /// No more items are there for the moment.
+    fn flush(&mut self) {}
 
     /// An experiment has come to its end.
     fn ended(&mut self, experiment: usize, ending: Ending);
@@ -74,6 +79,10 @@ pub(crate) struct Record {
     started: Instant,
     /// How long the run had gone on in earlier processes.
     before: Duration,
+    /// What the engine waits for before it starts another item.
+    slots: Arc<Semaphore>,
+    /// Items of the batch at hand.
+    arrived: usize,
     ended: bool,
 }
 
@@ -86,6 +95,7 @@ impl Record {
         mut items: Vec<ItemResult>,
         expected: usize,
         before: Duration,
+        slots: Arc<Semaphore>,
     ) -> Self {
         let executed = items.len() * definition.runs;
         items.reserve_exact(expected.saturating_sub(items.len()));
@@ -101,6 +111,8 @@ impl Record {
             executed,
             started: Instant::now(),
             before,
+            slots,
+            arrived: 0,
             ended: false,
         }
     }
@@ -122,10 +134,15 @@ impl Record {
     fn add_to_journal(&mut self, item: &ItemResult) {
         let at = self.elapsed();
         self.with_journal(|journal| journal.push(at, item));
+        self.arrived += 1;
     }
 
+    /// Puts the batch on disk, and lets the engine go on.
     fn flush(&mut self) {
-        self.with_journal(JournalWriter::flush);
+        if self.arrived > 0 {
+            self.with_journal(JournalWriter::flush);
+            self.slots.add_permits(std::mem::take(&mut self.arrived));
+        }
     }
 
     fn with_journal(&mut self, write: impl FnOnce(&mut JournalWriter) -> Result<(), Error>) {
@@ -210,6 +227,7 @@ pub(super) fn record(
     for (experiment, record) in records.iter().enumerate() {
         record.items.iter().for_each(|item| listener.item(experiment, item));
     }
+    listener.flush();
     let mut git = Git::ask(records.iter().any(|record| record.saves));
     while records.iter().any(|record| !record.ended) {
         let Ok(first) = events.recv() else { return };
@@ -239,6 +257,7 @@ pub(super) fn record(
                 }
             }
         }
+        listener.flush();
     }
 }
 

@@ -1,7 +1,10 @@
 //! What is run of a plan: all items or some, from the start or from where an earlier process was cut off.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
+
+use tokio::sync::Semaphore;
 
 use super::plan::Plan;
 use super::recorder::Record;
@@ -136,7 +139,9 @@ impl Run {
         let mut seen = HashSet::new();
         done.reverse();
         done.retain(|item| item.index < plan.dataset.len() && seen.insert(item.index));
+        let slots = Arc::new(Semaphore::new(plan.definition.concurrency));
         let work = Work {
+            slots: Arc::clone(&slots),
             experiment,
             definition: plan.definition.clone(),
             names: plan.definition.evaluators.iter().map(|evaluator| evaluator.name().into()).collect(),
@@ -146,7 +151,7 @@ impl Run {
             items: expected.iter().copied().filter(|index| !seen.contains(index)).collect(),
         };
         let record =
-            Record::new(header, plan.definition, plan.progress, journal, done, expected.len(), elapsed);
+            Record::new(header, plan.definition, plan.progress, journal, done, expected.len(), elapsed, slots);
         (work, record)
     }
 }
