@@ -56,6 +56,10 @@ pub enum Error {
         source: io::Error,
     },
 
+    /// A report could not be turned into JSON.
+    #[error("failed to write the report as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+
     /// A run cannot be resumed.
     #[error("run `{id}` cannot be resumed: {reason}")]
     Resume {
@@ -90,8 +94,12 @@ fn hint(error: &io::Error) -> &'static str {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "; make the folder writable, or name another one in COBALT_DIR"
         }
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space, or name another folder in COBALT_DIR",
-        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => "; move what is in its place away, or name another folder in COBALT_DIR",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; free some space, or name another folder in COBALT_DIR"
+        }
+        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
+            "; move what is in its place away, or name another folder in COBALT_DIR"
+        }
         _ => "",
     }
 }

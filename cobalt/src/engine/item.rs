@@ -31,7 +31,8 @@ fn passes(work: &Work, run: &Execution) -> bool {
         let score = run.evaluations.get(evaluator.name()).and_then(|evaluation| evaluation.score);
         score.is_some_and(|score| score >= evaluator.pass_mark())
     };
-    !run.is_in_error() && (!work.definition.is_strict() || work.definition.evaluators.iter().all(reaches_mark))
+    !run.is_in_error()
+        && (!work.definition.is_strict() || work.definition.evaluators.iter().all(reaches_mark))
 }
 
 /// Why an agent gave no output.
@@ -91,9 +92,10 @@ async fn evaluate(work: &Work, cx: &EvalContext) -> Evaluations {
     let scores = match &work.definition.evaluators[..] {
         [evaluator] => vec![score(&**evaluator, cx, limit).await],
         evaluators => {
-            let scores = evaluators.iter().map(|evaluator| -> std::pin::Pin<Box<dyn Future<Output = _> + Send>> {
-                Box::pin(score(&**evaluator, cx, limit))
-            });
+            let scores =
+                evaluators.iter().map(|evaluator| -> std::pin::Pin<Box<dyn Future<Output = _> + Send>> {
+                    Box::pin(score(&**evaluator, cx, limit))
+                });
             join_all(scores.collect()).await
         }
     };

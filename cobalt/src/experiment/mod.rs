@@ -5,9 +5,9 @@ mod builder;
 mod context;
 mod output;
 
-pub use agent::{Agent, AgentError};
 pub(crate) use agent::AgentFn;
-pub use builder::{Experiment, Prepared};
+pub use agent::{Agent, AgentError};
 pub(crate) use builder::{Definition, Progress};
+pub use builder::{Experiment, Prepared};
 pub use context::Context;
 pub use output::{IntoOutput, Json, Output, TokenCount};

@@ -110,7 +110,11 @@ impl TokenCount {
 fn count(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| {
         let number = value.as_f64()?;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be whole and in range")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "checked to be whole and in range"
+        )]
         (number >= 0.0 && number.fract() == 0.0 && number < 9e15).then_some(number as u64)
     })
 }
@@ -183,7 +187,10 @@ mod tests {
     #[test]
     fn tokens_are_read_as_one_number_or_as_two() {
         assert_eq!(tokens(json!(12)), Some(TokenCount { total: 12, split: None }));
-        assert_eq!(tokens(json!({"input": 10, "output": 2})), Some(TokenCount { total: 12, split: Some((10, 2)) }));
+        assert_eq!(
+            tokens(json!({"input": 10, "output": 2})),
+            Some(TokenCount { total: 12, split: Some((10, 2)) })
+        );
     }
 
     #[test]

@@ -168,7 +168,14 @@ mod tests {
 
     #[test]
     fn what_editors_and_runners_send_is_taken() {
-        let args = read(&["--format=json", "-Z", "unstable-options", "--show-output", "--no-capture", "--report-time"]);
+        let args = read(&[
+            "--format=json",
+            "-Z",
+            "unstable-options",
+            "--show-output",
+            "--no-capture",
+            "--report-time",
+        ]);
         assert!(args.is_json());
         let args = read(&["--test-threads=3", "--color", "never", "-q", "-Zunstable-options", "--nocapture"]);
         assert_eq!(args.mimic.test_threads, Some(3));
@@ -184,7 +191,10 @@ mod tests {
             Args::read("test".to_owned(), arguments, |asked| (asked == name).then(|| value.to_owned()))
         };
         assert_eq!(read(&[], "RUST_TEST_THREADS", "2").unwrap().mimic.test_threads, Some(2));
-        assert_eq!(read(&["--test-threads", "4"], "RUST_TEST_THREADS", "2").unwrap().mimic.test_threads, Some(4));
+        assert_eq!(
+            read(&["--test-threads", "4"], "RUST_TEST_THREADS", "2").unwrap().mimic.test_threads,
+            Some(4)
+        );
         assert!(read(&[], "RUST_TEST_THREADS", "none").is_err());
         assert_eq!(read(&[], "RUST_TEST_SHUFFLE_SEED", "9").unwrap().shuffle, Some(9));
     }

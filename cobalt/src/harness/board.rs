@@ -81,10 +81,16 @@ impl Board {
         if state.interrupted.is_some() {
             return Verdict::NotRun;
         }
-        let failures: Vec<_> = state.items.iter().flatten().chain(&state.thresholds).filter_map(|verdict| match verdict {
-            Verdict::Failed(why) => Some(why),
-            _ => None,
-        }).collect();
+        let failures: Vec<_> = state
+            .items
+            .iter()
+            .flatten()
+            .chain(&state.thresholds)
+            .filter_map(|verdict| match verdict {
+                Verdict::Failed(why) => Some(why),
+                _ => None,
+            })
+            .collect();
         Verdict::of(failures.is_empty(), || {
             let mut text: String = failures.iter().take(MOST_TOLD).map(|why| format!("{why}\n\n")).collect();
             if failures.len() > MOST_TOLD {

@@ -133,7 +133,8 @@ mod tests {
     use super::*;
 
     fn select(filter: &str) -> Selection {
-        let cases = [("e::a", View::Item(0)), ("e::b", View::Item(1)), ("e::thresholds::x>=1", View::Threshold(0))];
+        let cases =
+            [("e::a", View::Item(0)), ("e::b", View::Item(1)), ("e::thresholds::x>=1", View::Threshold(0))];
         let cases = cases.map(|(name, view)| (name.to_owned(), view));
         selection(&cases, &Args::with_filter(filter))
     }

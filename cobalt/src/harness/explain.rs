@@ -11,7 +11,8 @@ use crate::report::{Execution, ItemResult, Status};
 /// The longest text shown of a value, in characters.
 const LONGEST: usize = 600;
 /// Fields in which data sets hold the answer that is hoped for.
-const EXPECTED: [&str; 6] = ["expectedOutput", "expected_output", "expected", "reference", "target", "answer"];
+const EXPECTED: [&str; 6] =
+    ["expectedOutput", "expected_output", "expected", "reference", "target", "answer"];
 
 /// Why an item failed.
 pub(super) fn item(item: &ItemResult, definition: &Definition) -> String {

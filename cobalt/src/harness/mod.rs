@@ -177,7 +177,10 @@ impl Prepared {
             }
         }
         for run in resume {
-            eprintln!("note: run `{}` is one of experiment `{}`, which is not in this test target", run.id, run.experiment);
+            eprintln!(
+                "note: run `{}` is one of experiment `{}`, which is not in this test target",
+                run.id, run.experiment
+            );
         }
         Ok(())
     }
@@ -229,14 +232,20 @@ impl Prepared {
         let session = Session::start(self.runs, layout, writer, runtime.handle());
         let stopped = signals::listen(runtime.handle(), session.interrupter());
 
-        let trials = Trials { board: Arc::clone(&board), stop: args.fail_fast.then(|| session.interrupter()), failed: Arc::default() };
+        let trials = Trials {
+            board: Arc::clone(&board),
+            stop: args.fail_fast.then(|| session.interrupter()),
+            failed: Arc::default(),
+        };
         let conclusion = trials.run(self.cases, args);
         session.wait();
 
         let saved = report(args, (0..experiments).map(|experiment| board.take_ending(experiment)));
         let left = threads::abandoned();
         if left > 0 {
-            eprintln!("note: {left} plain functions still run after their timeout; they end with this process");
+            eprintln!(
+                "note: {left} plain functions still run after their timeout; they end with this process"
+            );
         }
         // Agents that still run are left behind with the runtime.
         runtime.shutdown_background();
@@ -308,7 +317,11 @@ fn report(args: &Args, endings: impl Iterator<Item = Result<Outcome, String>>) -
             Ok(outcome) => {
                 let text = table::experiment(&outcome);
                 // Stdout is for the program that reads the JSON.
-                if args.is_json() { eprintln!("{text}") } else { println!("{text}") }
+                if args.is_json() {
+                    eprintln!("{text}")
+                } else {
+                    println!("{text}")
+                }
                 if let Some(error) = &outcome.unsaved {
                     saved = false;
                     eprintln!("error: the results of `{}` are not kept: {error}", outcome.report.name);
@@ -318,7 +331,10 @@ fn report(args: &Args, endings: impl Iterator<Item = Result<Outcome, String>>) -
         }
     }
     if !cut_off.is_empty() {
-        eprintln!("stopped before the end; what is finished is kept. To run the rest, set COBALT_RESUME={}", cut_off.join(","));
+        eprintln!(
+            "stopped before the end; what is finished is kept. To run the rest, set COBALT_RESUME={}",
+            cut_off.join(",")
+        );
     }
     saved
 }

@@ -28,7 +28,8 @@ fn write(text: &mut String, outcome: &Outcome) -> fmt::Result {
         .iter()
         .enumerate()
         .map(|(column, title)| {
-            let cells = rows.iter().filter_map(|(_, row)| row.as_ref()).map(|row| row[column].chars().count());
+            let cells =
+                rows.iter().filter_map(|(_, row)| row.as_ref()).map(|row| row[column].chars().count());
             cells.chain([title.chars().count()]).max().unwrap_or(0)
         })
         .collect();
@@ -40,7 +41,9 @@ fn write(text: &mut String, outcome: &Outcome) -> fmt::Result {
     for (name, row) in rows {
         write!(text, "  {name:width$}")?;
         match row {
-            Some(row) => row.iter().zip(&widths).try_for_each(|(cell, width)| write!(text, "  {cell:>width$}"))?,
+            Some(row) => {
+                row.iter().zip(&widths).try_for_each(|(cell, width)| write!(text, "  {cell:>width$}"))?
+            }
             None => write!(text, "  no score")?,
         }
         writeln!(text)?;
@@ -56,7 +59,8 @@ fn write(text: &mut String, outcome: &Outcome) -> fmt::Result {
 }
 
 fn headline(outcome: &Outcome) -> String {
-    let Summary { total_items, passed_items, failed_items, timeouts, eval_errors, .. } = outcome.report.summary;
+    let Summary { total_items, passed_items, failed_items, timeouts, eval_errors, .. } =
+        outcome.report.summary;
     let summary = &outcome.report.summary;
     let mut parts = vec![format!("{passed_items} of {} passed", count(total_items, "item"))];
     if outcome.report.partial {

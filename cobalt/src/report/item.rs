@@ -293,9 +293,9 @@ impl Serialize for Aggregations<'_> {
                 names.push(name);
             }
         }
-        let scored = names.into_iter().filter_map(|name| {
-            Some((name, RunAggregation::of(self.0.scores(name).collect())?))
-        });
+        let scored = names
+            .into_iter()
+            .filter_map(|name| Some((name, RunAggregation::of(self.0.scores(name).collect())?)));
         serializer.collect_map(scored)
     }
 }
@@ -315,8 +315,10 @@ impl Serialize for ItemResult {
             passed: self.passed,
             error: self.error(),
             runs: several.then(|| self.runs.iter().map(ExecutionOut::from).collect()),
-            aggregated: several
-                .then(|| AggregatedOut { avg_latency_ms: self.latency_ms(), evaluations: Aggregations(self) }),
+            aggregated: several.then(|| AggregatedOut {
+                avg_latency_ms: self.latency_ms(),
+                evaluations: Aggregations(self),
+            }),
         }
         .serialize(serializer)
     }
@@ -437,7 +439,8 @@ mod tests {
 
     #[test]
     fn several_runs_are_kept_and_aggregated_and_the_worst_gives_the_status() {
-        let failed = Execution { status: Status::Error, error: Some("no".to_owned()), ..Execution::default() };
+        let failed =
+            Execution { status: Status::Error, error: Some("no".to_owned()), ..Execution::default() };
         let json = serde_json::to_value(item(vec![execution(1.0), failed, execution(0.5)])).unwrap();
         assert_eq!(json["status"], "error");
         assert_eq!(json["runs"].as_array().unwrap().len(), 3);
@@ -447,7 +450,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        let failed = Execution { status: Status::Timeout, error: Some("slow".to_owned()), ..Execution::default() };
+        let failed =
+            Execution { status: Status::Timeout, error: Some("slow".to_owned()), ..Execution::default() };
         for runs in [vec![execution(0.1 + 0.2)], vec![execution(1.0), failed.clone()], vec![failed]] {
             let written = item(runs);
             let text = serde_json::to_string(&written).unwrap();

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::item::ItemResult;
 use super::summary::Summary;
+use crate::error::Error;
 
 /// The version of the result file's shape; files of the original have none, which reads as 0.
 pub(crate) const SCHEMA: u32 = 1;
@@ -60,8 +61,8 @@ impl Report {
     /// # Errors
     ///
     /// Only where JSON cannot be made at all, which no report is known to cause.
-    pub fn to_json(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string_pretty(self)
+    pub fn to_json(&self) -> Result<String, Error> {
+        Ok(serde_json::to_string_pretty(self)?)
     }
 
     /// Everything but the items.
@@ -204,7 +205,9 @@ impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         humantime::parse_rfc3339_weak(&text).map(Self::from).map_err(|error| {
-            serde::de::Error::custom(format!("`{text}` is no time in UTC such as 2026-02-05T14:30:00.000Z: {error}"))
+            serde::de::Error::custom(format!(
+                "`{text}` is no time in UTC such as 2026-02-05T14:30:00.000Z: {error}"
+            ))
         })
     }
 }

@@ -182,9 +182,10 @@ impl<'a> Figures<'a> {
     #[must_use]
     pub fn summary(&self, duration: Duration) -> Summary {
         let latency = describe(&self.latency);
-        let scores = self.evaluators.iter().filter_map(|evaluator| {
-            Some((evaluator.name.to_owned(), evaluator.stats(self.runs)?))
-        });
+        let scores = self
+            .evaluators
+            .iter()
+            .filter_map(|evaluator| Some((evaluator.name.to_owned(), evaluator.stats(self.runs)?)));
         Summary {
             total_items: self.items.len(),
             total_duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
@@ -199,7 +200,13 @@ impl<'a> Figures<'a> {
             passed_items: self.items.iter().filter(|item| item.passed).count(),
             unpriced_items: self.unpriced,
             judge_cost: None,
-            latency: latency.map(|l| LatencyStats { min: l.min, max: l.max, p50: l.p50, p95: l.p95, p99: l.p99 }),
+            latency: latency.map(|l| LatencyStats {
+                min: l.min,
+                max: l.max,
+                p50: l.p50,
+                p95: l.p95,
+                p99: l.p99,
+            }),
         }
     }
 }
@@ -291,9 +298,10 @@ impl Usage {
             let Some(count) = output.token_count() else { continue };
             *usage.tokens.get_or_insert(0) += count.total;
             // Without the two sides apart there is no price to multiply with.
-            let cost = count.split.zip(output.model_name()).and_then(|((input, output), model)| {
-                prices.estimate(model, Tokens { input, output })
-            });
+            let cost = count
+                .split
+                .zip(output.model_name())
+                .and_then(|((input, output), model)| prices.estimate(model, Tokens { input, output }));
             match cost {
                 Some(cost) => *usage.cost.get_or_insert(0.0) += cost,
                 None => usage.unpriced = true,

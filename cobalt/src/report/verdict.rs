@@ -26,7 +26,11 @@ pub fn judge(threshold: &Threshold, figures: &Figures<'_>) -> ThresholdOutcome {
         Ok(actual) => {
             let passed = threshold.holds(actual);
             let relation = if passed { "meets" } else { "misses" };
-            let message = format!("{} is {}, which {relation} `{threshold}`", what(threshold), shown(threshold, actual));
+            let message = format!(
+                "{} is {}, which {relation} `{threshold}`",
+                what(threshold),
+                shown(threshold, actual)
+            );
             ThresholdOutcome { name, passed, actual: Some(actual), message }
         }
         Err(reason) => {
@@ -87,7 +91,9 @@ fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> 
         Category::Score => pooled(metric, &figures.evaluators),
         Category::Evaluator(name) => {
             let evaluator = figures.evaluators.iter().find(|evaluator| evaluator.name == name);
-            evaluator.ok_or_else(|| unknown(name, figures)).and_then(|evaluator| of_evaluator(metric, evaluator))
+            evaluator
+                .ok_or_else(|| unknown(name, figures))
+                .and_then(|evaluator| of_evaluator(metric, evaluator))
         }
         Category::Latency => of_amounts(metric, &figures.latency, || "no item was run".to_owned()),
         Category::Tokens => of_amounts(metric, &figures.tokens, || {
@@ -114,9 +120,7 @@ fn of_evaluator(metric: Metric, evaluator: &EvaluatorFigures<'_>) -> Result<f64,
         Metric::PassRate(mark) => evaluator.pass_rate(mark),
         _ => describe(&evaluator.scores).and_then(|stats| pick(metric, &stats)),
     };
-    rate.ok_or_else(|| {
-        format!("`{}` gave no score; it failed {} times", evaluator.name, evaluator.errors)
-    })
+    rate.ok_or_else(|| format!("`{}` gave no score; it failed {} times", evaluator.name, evaluator.errors))
 }
 
 /// A figure over all scores of all evaluators; each counts as passed by its own evaluator's mark.

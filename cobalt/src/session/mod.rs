@@ -85,7 +85,8 @@ impl Interrupter {
 /// Runs one experiment on the tokio runtime that this is called in.
 pub(crate) async fn run_one(prepared: Prepared) -> Result<Report, Error> {
     let plan = Plan::new(prepared)?;
-    let runtime = Handle::try_current().map_err(|_| Error::NoRuntime { experiment: plan.name().to_owned() })?;
+    let runtime =
+        Handle::try_current().map_err(|_| Error::NoRuntime { experiment: plan.name().to_owned() })?;
     let layout = Layout::from_environment();
     let resumed = to_resume(&layout)?.into_iter().find(|run| run.experiment == plan.name());
     let run = match resumed {

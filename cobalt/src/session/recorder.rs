@@ -14,9 +14,7 @@ use crate::engine::Event;
 use crate::error::Error;
 use crate::experiment::{Definition, Progress};
 use crate::llm::prices::{PRICES_AS_OF, PriceTable};
-use crate::report::{
-    Figures, GitState, ItemResult, Report, SCHEMA, ThresholdOutcome, ci_status, judge,
-};
+use crate::report::{Figures, GitState, ItemResult, Report, SCHEMA, ThresholdOutcome, ci_status, judge};
 use crate::store::{JournalHeader, JournalWriter, Layout, git_state, write_report};
 
 /// The most events taken at a time, so that a listener never waits long.

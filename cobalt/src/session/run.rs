@@ -8,7 +8,9 @@ use super::recorder::Record;
 use crate::engine::Work;
 use crate::error::Error;
 use crate::report::{ItemResult, Timestamp};
-use crate::store::{JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, Resumed, experiment_of, new_run_id, read_report};
+use crate::store::{
+    JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, Resumed, experiment_of, new_run_id, read_report,
+};
 
 /// Names the runs to take up again, separated by commas.
 const RESUME: &str = "COBALT_RESUME";
@@ -102,7 +104,9 @@ impl Run {
             ));
         }
         if header.definition != plan.definition.fingerprint() {
-            return refuse("the experiment or one of its evaluators has changed since; start a new run".to_owned());
+            return refuse(
+                "the experiment or one of its evaluators has changed since; start a new run".to_owned(),
+            );
         }
         Ok(Self { plan, header, journal: Some(journal), done: contents.items, elapsed: contents.elapsed })
     }
@@ -115,10 +119,8 @@ impl Run {
             Self::resume(plan, layout, &id)?
         } else {
             let earlier = layout.result_of(&id).map(|path| read_report(&path)).transpose()?;
-            let (timestamp, done) = earlier.map_or_else(
-                || (Timestamp::now(), Vec::new()),
-                |report| (report.timestamp, report.items),
-            );
+            let (timestamp, done) = earlier
+                .map_or_else(|| (Timestamp::now(), Vec::new()), |report| (report.timestamp, report.items));
             let kept = done.into_iter().filter(|item| !item.is_in_error()).collect();
             return Self::begin(plan, None, layout, id, timestamp, kept);
         };

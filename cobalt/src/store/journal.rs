@@ -81,7 +81,9 @@ pub enum JournalError {
     #[error("the first line of its journal cannot be understood: {0}")]
     Header(serde_json::Error),
     /// A later version wrote it.
-    #[error("its journal has version {0}, and this version knows {JOURNAL_VERSION}; use the version that wrote it")]
+    #[error(
+        "its journal has version {0}, and this version knows {JOURNAL_VERSION}; use the version that wrote it"
+    )]
     Version(u32),
 }
 

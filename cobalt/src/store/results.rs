@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::layout::{Layout, storage};
 use crate::error::Error;
-use crate::slug::slug;
 use crate::report::Report;
+use crate::slug::slug;
 
 /// The longest slug in a file name, in bytes: names may be 255 long on the usual file systems.
 const LONGEST_SLUG: usize = 120;
@@ -43,7 +43,8 @@ pub(crate) fn write_report(layout: &Layout, report: &Report) -> Result<PathBuf, 
 /// Indented, but for the items: one a line, so that large files stay small and can be searched by line.
 fn write_json(to: &mut impl Write, report: &Report) -> io::Result<()> {
     let head = serde_json::to_string_pretty(&report.without_items())?;
-    let head = head.strip_suffix(NO_ITEMS).ok_or_else(|| io::Error::other("a report must end with its items"))?;
+    let head =
+        head.strip_suffix(NO_ITEMS).ok_or_else(|| io::Error::other("a report must end with its items"))?;
     to.write_all(head.as_bytes())?;
     to.write_all(b"[")?;
     for (index, item) in report.items.iter().enumerate() {
