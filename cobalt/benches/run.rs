@@ -70,7 +70,8 @@ async fn answers(item: Item) -> String {
 fn run(case: &str, items: usize) {
     match case {
         "mimic" => {
-            let trials = (0..items).map(|n| libtest_mimic::Trial::test(format!("trial {n}"), || Ok(()))).collect();
+            let trials =
+                (0..items).map(|n| libtest_mimic::Trial::test(format!("trial {n}"), || Ok(()))).collect();
             libtest_mimic::run(&libtest_mimic::Arguments::default(), trials).exit();
         }
         "trivial" => block_on(async {
@@ -99,7 +100,8 @@ fn run(case: &str, items: usize) {
             }
         }),
         "jsonl" => {
-            let dataset = Dataset::from_jsonl(std::env::var_os("BENCH_FILE").expect("BENCH_FILE")).expect("a data set");
+            let dataset =
+                Dataset::from_jsonl(std::env::var_os("BENCH_FILE").expect("BENCH_FILE")).expect("a data set");
             assert_eq!(dataset.len(), items);
         }
         _ => panic!("no case `{case}`"),
@@ -118,10 +120,12 @@ fn table() {
             let file = folder.path().join("items.jsonl");
             if case == "jsonl" {
                 let text = "x".repeat(960);
-                let lines = (0..items).map(|n| format!("{{\"id\": \"item-{n:06}\", \"input\": \"{text}\"}}\n"));
+                let lines =
+                    (0..items).map(|n| format!("{{\"id\": \"item-{n:06}\", \"input\": \"{text}\"}}\n"));
                 std::fs::write(&file, lines.collect::<String>()).expect("a file");
             }
-            let mut rounds: Vec<Figures> = (0..ROUNDS).map(|_| measure(case, items, folder.path(), &file)).collect();
+            let mut rounds: Vec<Figures> =
+                (0..ROUNDS).map(|_| measure(case, items, folder.path(), &file)).collect();
             rounds.sort_by(|a, b| a.cpu.total_cmp(&b.cpu));
             let Figures { cpu, wall, peak } = rounds[ROUNDS / 2];
             println!("{case:<10} {items:>8}  {cpu:>8.3}  {wall:>8.3}  {peak:>8.1}");
@@ -141,7 +145,10 @@ fn measure(case: &str, items: usize, folder: &std::path::Path, file: &std::path:
     let me = std::env::current_exe().expect("this binary");
     let mut command = Command::new("/usr/bin/time");
     command.args(["-f", "%U %S %M"]).arg(me);
-    command.env("COBALT_DIR", folder.join(".cobalt")).env("BENCH_ITEMS", items.to_string()).env("BENCH_FILE", file);
+    command
+        .env("COBALT_DIR", folder.join(".cobalt"))
+        .env("BENCH_ITEMS", items.to_string())
+        .env("BENCH_FILE", file);
     if case == "harness" {
         command.env("BENCH_HARNESS", "1");
     } else {

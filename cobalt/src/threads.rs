@@ -216,7 +216,8 @@ impl Pool {
         } else if state.threads.saturating_sub(state.abandoned()) < MOST_RUNNING {
             if !state.has_watch {
                 // Without it, queued jobs wait for the calls before them.
-                state.has_watch = thread::Builder::new().name("cobalt-watch".to_owned()).spawn(|| self.watch()).is_ok();
+                state.has_watch =
+                    thread::Builder::new().name("cobalt-watch".to_owned()).spawn(|| self.watch()).is_ok();
             }
             let thread = thread::Builder::new().name("cobalt-plain".to_owned());
             if thread.spawn(|| self.serve()).is_ok() {

@@ -68,7 +68,8 @@ pub(crate) async fn run(work: Work, events: Sender<Event>) {
 async fn run_items(work: Arc<Work>, next: Arc<AtomicUsize>, events: Sender<Event>) {
     // The slots are never closed.
     while let Ok(slot) = work.slots.acquire().await
-        && let Some(&index) = work.items.get(next.fetch_add(1, Ordering::Relaxed)) {
+        && let Some(&index) = work.items.get(next.fetch_add(1, Ordering::Relaxed))
+    {
         let item = item::run(&work, index, || {
             send(&events, Event::ExecutionFinished { experiment: work.experiment });
         });

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
-use crate::engine::Event;
+use crate::engine::{Event, Work};
 use crate::error::Error;
 use crate::experiment::{Definition, Progress};
 use crate::llm::prices::{PRICES_AS_OF, PriceTable};
@@ -87,31 +87,29 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// The record of what `work` adds to the items that are done.
     pub(super) fn new(
+        work: &Work,
         header: JournalHeader,
-        definition: Arc<Definition>,
         progress: Option<Progress>,
         journal: Option<JournalWriter>,
         mut items: Vec<ItemResult>,
-        expected: usize,
         before: Duration,
-        slots: Arc<Semaphore>,
     ) -> Self {
-        let executed = items.len() * definition.runs;
-        items.reserve_exact(expected.saturating_sub(items.len()));
+        items.reserve_exact(work.items.len());
         Self {
             header,
-            definition,
+            definition: Arc::clone(&work.definition),
             progress,
             saves: journal.is_some(),
             journal,
             journal_error: None,
+            expected: items.len() + work.items.len(),
+            executed: items.len() * work.definition.runs,
             items,
-            expected,
-            executed,
             started: Instant::now(),
             before,
-            slots,
+            slots: Arc::clone(&work.slots),
             arrived: 0,
             ended: false,
         }

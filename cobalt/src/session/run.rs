@@ -139,19 +139,17 @@ impl Run {
         let mut seen = HashSet::new();
         done.reverse();
         done.retain(|item| item.index < plan.dataset.len() && seen.insert(item.index));
-        let slots = Arc::new(Semaphore::new(plan.definition.concurrency));
         let work = Work {
-            slots: Arc::clone(&slots),
             experiment,
-            definition: plan.definition.clone(),
             names: plan.definition.evaluators.iter().map(|evaluator| evaluator.name().into()).collect(),
+            slots: Arc::new(Semaphore::new(plan.definition.concurrency)),
+            definition: plan.definition,
             agent: plan.agent,
             dataset: plan.dataset,
             keys: plan.keys,
-            items: expected.iter().copied().filter(|index| !seen.contains(index)).collect(),
+            items: expected.into_iter().filter(|index| !seen.contains(index)).collect(),
         };
-        let record =
-            Record::new(header, plan.definition, plan.progress, journal, done, expected.len(), elapsed, slots);
+        let record = Record::new(&work, header, plan.progress, journal, done, elapsed);
         (work, record)
     }
 }
