@@ -6,12 +6,18 @@ mod item;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
 
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use crate::dataset::Dataset;
 use crate::experiment::{AgentFn, Definition};
 use crate::report::ItemResult;
+
+/// Items that took longer than this are on disk before their slot is free again, so that a process that is killed has
+/// to repeat no more items than it has slots. Quicker ones are cheaper to repeat than to wait for.
+const WORTH_WAITING_FOR: Duration = Duration::from_millis(1);
 
 /// An experiment's work: which items to run, and all that it takes.
 pub(crate) struct Work {
@@ -33,8 +39,8 @@ pub(crate) struct Work {
 pub(crate) enum Event {
     /// An agent's output was evaluated, or the agent failed.
     ExecutionFinished { experiment: usize },
-    /// All runs of an item are done.
-    ItemFinished { experiment: usize, item: ItemResult },
+    /// All runs of an item are done. `recorded`, where it is there, is answered once the item is on disk.
+    ItemFinished { experiment: usize, item: ItemResult, recorded: Option<oneshot::Sender<()>> },
     /// All items of an experiment are done.
     ExperimentFinished { experiment: usize },
     /// The experiments that are not finished will not be.
@@ -63,11 +69,17 @@ pub(crate) async fn run(work: Work, events: Sender<Event>) {
 /// One of the experiment's slots: takes the next item until there is none.
 async fn run_items(work: Arc<Work>, next: Arc<AtomicUsize>, events: Sender<Event>) {
     while let Some(&index) = work.items.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let started = Instant::now();
         let item = item::run(&work, index, || {
             send(&events, Event::ExecutionFinished { experiment: work.experiment });
         });
         let item = item.await;
-        send(&events, Event::ItemFinished { experiment: work.experiment, item });
+        let (recorded, wait) = (started.elapsed() > WORTH_WAITING_FOR).then(oneshot::channel).unzip();
+        send(&events, Event::ItemFinished { experiment: work.experiment, item, recorded });
+        if let Some(wait) = wait {
+            // Where nobody answers, nothing is recorded any more.
+            let _ = wait.await;
+        }
     }
 }
 

@@ -215,7 +215,7 @@ pub(super) fn record(
         let Ok(first) = events.recv() else { return };
         let batch: Vec<_> = std::iter::once(first).chain(events.try_iter().take(BATCH)).collect();
         for event in &batch {
-            if let Event::ItemFinished { experiment, item } = event {
+            if let Event::ItemFinished { experiment, item, .. } = event {
                 records[*experiment].add_to_journal(item);
             }
         }
@@ -223,7 +223,9 @@ pub(super) fn record(
         for event in batch {
             match event {
                 Event::ExecutionFinished { experiment } => records[experiment].executed(),
-                Event::ItemFinished { experiment, item } => {
+                Event::ItemFinished { experiment, item, recorded } => {
+                    // The slot that waits may have been given up.
+                    let _ = recorded.map(|recorded| recorded.send(()));
                     listener.item(experiment, &item);
                     records[experiment].items.push(item);
                 }
