@@ -1,0 +1,155 @@
+//! A help desk for a bike rental: it finds the passage of its articles that fits a question best, and quotes it.
+//!
+//! It makes nothing up. Where no passage is close to the question, it says that it does not know.
+
+mod articles;
+mod search;
+mod words;
+
+use std::io;
+use std::path::Path;
+
+pub use articles::Article;
+use search::{Hit, Index};
+
+/// The share of a question's weight that a passage must have to be an answer, from 0 to 1.
+const CLOSE_ENOUGH: f64 = 0.35;
+/// What the score of a passage counts that is not the first of its article: the first one answers the usual question.
+const LATER_PASSAGE: f64 = 0.8;
+
+/// What the help desk says where it knows no answer.
+pub const NO_ANSWER: &str = "I do not know. Please write to help@larkspur.example.";
+
+/// Articles, ready to be searched.
+#[derive(Debug)]
+pub struct HelpDesk {
+    articles: Vec<Article>,
+    /// The article and the passage in it of each entry of the index.
+    places: Vec<(usize, usize)>,
+    index: Index,
+}
+
+/// What the help desk says, and where it has it from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// The passage and the title of its article, or [`NO_ANSWER`].
+    pub text: String,
+    /// The article; `None` where no passage is close enough.
+    pub article: Option<String>,
+    /// How close the best passage is to the question, from 0 to 1.
+    pub closeness: f64,
+}
+
+impl HelpDesk {
+    /// A help desk that knows the articles of a folder.
+    ///
+    /// # Errors
+    ///
+    /// The folder or one of its files cannot be read, or a file has no title; the message names it.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        articles::read(folder).map(Self::new)
+    }
+
+    /// A help desk that knows these articles.
+    pub fn new(articles: Vec<Article>) -> Self {
+        let passages = |(a, article): (usize, &Article)| (0..article.passages.len()).map(move |p| (a, p));
+        let places: Vec<_> = articles.iter().enumerate().flat_map(passages).collect();
+        let texts = places.iter().map(|&(a, p)| {
+            let Article { title, keywords, passages, .. } = &articles[a];
+            // The title says what the passage is about: its words count twice.
+            format!("{title} {title} {keywords} {}", passages[p])
+        });
+        let index = Index::new(texts);
+        Self { articles, places, index }
+    }
+
+    /// Answers a question with the passage that fits it best.
+    pub fn answer(&self, question: &str) -> Answer {
+        let best = self.search(question).into_iter().next();
+        let closeness = best.map_or(0.0, |best| best.closeness);
+        match best.filter(|_| closeness >= CLOSE_ENOUGH) {
+            Some(best) => {
+                let (article, passage) = self.places[best.entry];
+                let Article { name, title, passages, .. } = &self.articles[article];
+                let text = format!("{}\nSource: {title}", passages[passage]);
+                Answer { text, article: Some(name.clone()), closeness }
+            }
+            None => Answer { text: NO_ANSWER.to_owned(), article: None, closeness },
+        }
+    }
+
+    /// The names of the articles that share a word with a question, the best first.
+    pub fn rank(&self, question: &str) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for hit in self.search(question) {
+            let name = &*self.articles[self.places[hit.entry].0].name;
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// The passages that share a word with a question, the best first.
+    fn search(&self, question: &str) -> Vec<Hit> {
+        let mut hits = self.index.search(question);
+        for hit in hits.iter_mut().filter(|hit| self.places[hit.entry].1 > 0) {
+            hit.score *= LATER_PASSAGE;
+        }
+        hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+        hits
+    }
+
+    /// The article of this name.
+    pub fn article(&self, name: &str) -> Option<&Article> {
+        self.articles.iter().find(|article| article.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn desk() -> HelpDesk {
+        let article = |name: &str, text: &str| Article::parse(name, text).unwrap();
+        HelpDesk::new(vec![
+            article(
+                "unlock",
+                "# How to unlock a bike\n\nScan the code.\n\nIn the dark, switch on the torch.",
+            ),
+            article("prices", "# What a ride costs\n\nA ride costs a euro."),
+        ])
+    }
+
+    #[test]
+    fn the_best_passage_is_quoted_with_its_source() {
+        let answer = desk().answer("Where is the torch?");
+        assert_eq!(answer.text, "In the dark, switch on the torch.\nSource: How to unlock a bike");
+        assert_eq!(answer.article.as_deref(), Some("unlock"));
+    }
+
+    #[test]
+    fn the_first_passage_answers_what_the_title_says() {
+        let answer = desk().answer("How do I unlock a bike?");
+        assert_eq!(answer.text, "Scan the code.\nSource: How to unlock a bike");
+    }
+
+    #[test]
+    fn a_question_about_nothing_in_the_articles_has_no_answer() {
+        let answer = desk().answer("Will it rain tomorrow?");
+        assert_eq!(answer.text, NO_ANSWER);
+        assert_eq!((answer.article, answer.closeness), (None, 0.0));
+    }
+
+    #[test]
+    fn a_single_word_in_common_is_not_enough() {
+        let answer = desk().answer("Which ride at the fair turns upside down?");
+        assert_eq!(answer.article, None);
+        assert!(answer.closeness > 0.0);
+    }
+
+    #[test]
+    fn each_article_is_ranked_once() {
+        assert_eq!(desk().rank("What does it cost to ride a bike?"), ["prices", "unlock"]);
+    }
+}

@@ -1,0 +1,79 @@
+//! The help desk's experiments: `cargo test -p help-desk --test evals`.
+
+mod scoring;
+
+use cobalt::{Dataset, ExactMatch, Json, Output, Score};
+use scoring::{DESK, Expected, admits_ignorance, grounded, right_article};
+use serde::Deserialize;
+
+const QUESTIONS: &str = "datasets/questions.jsonl";
+
+/// What the agent gets of an item. The fields with the right answer are not among it.
+#[derive(Deserialize)]
+struct Question {
+    input: String,
+}
+
+/// The questions that are asked in the words of the articles.
+fn direct() -> Result<Dataset, cobalt::Error> {
+    Ok(Dataset::from_file(QUESTIONS)?.filter(|item| item["category"] == "direct"))
+}
+
+/// Without a threshold every item must pass: what customers ask most is answered word for word.
+#[cobalt::experiment(
+    dataset = direct(),
+    evaluators = [ExactMatch::new("exact", "expectedOutput"), grounded],
+    tags = ["smoke"],
+)]
+async fn smoke(question: Question) -> Output {
+    help_desk(question).await
+}
+
+/// With thresholds the whole decides. Low scores of single items are kept and shown, and fail nothing.
+#[cobalt::experiment(
+    name = "help-desk",
+    dataset = QUESTIONS,
+    evaluators = [right_article, grounded, admits_ignorance],
+    concurrency = 8,
+    timeout = 5s,
+    tags = ["nightly"],
+    thresholds = [
+        right_article.pass_rate >= 0.8,
+        // Where we stand. Raise it when the agent gets better.
+        right_article.avg >= 0.84,
+        grounded.min >= 1.0,
+        admits_ignorance.avg >= 0.85,
+        latency.p95 <= 500ms,
+    ],
+)]
+async fn help_desk(question: Question) -> Output {
+    let answer = DESK.answer(&question.input);
+    Output::new(answer.text).metadata("article", answer.article).metadata("closeness", answer.closeness)
+}
+
+/// One over the place of the first right article: 1 for the first, 1/2 for the second, 0 where it is missing.
+#[cobalt::evaluator]
+fn reciprocal_rank(expected: &Expected, output: Vec<String>) -> Score {
+    match output.iter().position(|article| expected.articles.contains(article)) {
+        Some(place) => Score::new(1.0 / (place + 1) as f64).reason(format!("place {}", place + 1)),
+        None => Score::new(0.0).reason("not found"),
+    }
+}
+
+fn with_answers() -> Result<Dataset, cobalt::Error> {
+    Ok(Dataset::from_file(QUESTIONS)?.filter(|item| item["category"] != "no answer"))
+}
+
+/// The search alone, as a plain function whose output is a JSON list.
+#[cobalt::experiment(
+    dataset = with_answers(),
+    evaluators = [reciprocal_rank],
+    thresholds = [reciprocal_rank.avg >= 0.9, reciprocal_rank.pass_rate(0.3) >= 0.9],
+)]
+fn retrieval(question: Question) -> Json<Vec<&'static str>> {
+    Json(DESK.rank(&question.input).into_iter().take(5).collect())
+}
+
+fn main() {
+    cobalt::main();
+}
