@@ -10,7 +10,7 @@
 //! | `mimic` | as many libtest-mimic trials that do nothing and keep nothing: what a test binary costs by itself |
 //! | `waits` | items that wait 10 ms, 50 at a time |
 //! | `tokio` | the same waits in a bare tokio loop |
-//! | `jsonl` | items of 1 kB from a JSONL file, counted, not run |
+//! | `jsonl` | items of 1 kB from a JSONL file; the agent returns their text, files written |
 
 use std::process::{Command, exit};
 use std::time::{Duration, Instant};
@@ -54,7 +54,7 @@ async fn answer(item: Item) -> String {
 }
 
 fn same() -> FnEvaluator {
-    FnEvaluator::new("same", |cx| cx.item()["expectedOutput"] == *cx.output())
+    FnEvaluator::new("same", |cx| cx.item().get("expectedOutput") == Some(cx.output()))
 }
 
 /// How many items the experiment of the harness has.
@@ -99,11 +99,14 @@ fn run(case: &str, items: usize) {
                 worker.await.expect("a worker");
             }
         }),
-        "jsonl" => {
-            let dataset =
-                Dataset::from_jsonl(std::env::var_os("BENCH_FILE").expect("BENCH_FILE")).expect("a data set");
-            assert_eq!(dataset.len(), items);
-        }
+        "jsonl" => block_on(async {
+            let file = std::env::var_os("BENCH_FILE").expect("BENCH_FILE");
+            let experiment =
+                Experiment::new("jsonl", Dataset::from_jsonl(file)).evaluator(same()).concurrency(50);
+            let echo = |item: Item| async move { item["input"].as_str().unwrap_or_default().to_owned() };
+            let report = experiment.run(echo).await.expect("a report");
+            assert_eq!(report.summary.total_items, items);
+        }),
         _ => panic!("no case `{case}`"),
     }
 }

@@ -42,9 +42,8 @@ struct Failure {
 }
 
 async fn execute(work: &Work, context: Context) -> Execution {
-    let started = Instant::now();
-    let answer = call_agent(work, context.clone()).await;
-    let latency_ms = milliseconds(started.elapsed());
+    let (answer, took) = call_agent(work, context.clone()).await;
+    let latency_ms = milliseconds(took);
     match answer {
         Ok(output) => {
             let output = Arc::new(output);
@@ -66,19 +65,20 @@ fn milliseconds(duration: Duration) -> f64 {
 }
 
 /// Calls the agent in a task of its own, so that a panic, or a call that blocks, is its own.
-async fn call_agent(work: &Work, context: Context) -> Result<Output, Failure> {
+async fn call_agent(work: &Work, context: Context) -> (Result<Output, Failure>, Duration) {
     let limit = work.definition.timeout;
     let agent = Arc::clone(&work.agent);
+    let called = Instant::now();
     let mut task = AbortOnDrop::new(tokio::spawn(async move { agent(context).await }));
-    let failed = |error: String| Failure { status: Status::Error, error };
+    let failed = |error: String| Err(Failure { status: Status::Error, error });
     match timeout(limit, task.join()).await {
-        Ok(Ok(Ok(output))) => Ok(output),
-        Ok(Ok(Err(error))) => Err(failed(error.to_string())),
-        Ok(Err(join)) => Err(failed(join.try_into_panic().map_or_else(
-            |_| "the agent was cancelled".to_owned(),
-            |panic| format!("panicked: {}", panic_message(&*panic)),
-        ))),
-        Err(_) => Err(Failure { status: Status::Timeout, error: ran_out(limit) }),
+        Ok(Ok((Ok(output), took))) => (Ok(output), took),
+        Ok(Ok((Err(error), took))) => (failed(error.to_string()), took),
+        Ok(Err(join)) => {
+            let panic = join.try_into_panic().map(|panic| format!("panicked: {}", panic_message(&*panic)));
+            (failed(panic.unwrap_or_else(|_| "the agent was cancelled".to_owned())), called.elapsed())
+        }
+        Err(_) => (Err(Failure { status: Status::Timeout, error: ran_out(limit) }), called.elapsed()),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 
@@ -21,7 +22,9 @@ impl AgentError {
     }
 }
 
-pub(crate) type AgentFuture = Pin<Box<dyn Future<Output = Result<Output, AgentError>> + Send>>;
+/// What an agent gave, and how long it took from when it was started.
+pub(crate) type Answer = (Result<Output, AgentError>, Duration);
+type AgentFuture = Pin<Box<dyn Future<Output = Answer> + Send>>;
 pub(crate) type AgentFn = Arc<dyn Fn(Context) -> AgentFuture + Send + Sync>;
 
 /// A function that an experiment can call: async or plain, of the item, of the [`Context`], or of both.
@@ -73,7 +76,11 @@ macro_rules! agent_of {
                 let agent = Arc::new(self);
                 SharedAgent(Arc::new(move |$context| {
                     let agent = Arc::clone(&agent);
-                    Box::pin(async move { agent $arguments.await.into_output() })
+                    Box::pin(async move {
+                        let started = Instant::now();
+                        let answer = async { agent $arguments.await.into_output() }.await;
+                        (answer, started.elapsed())
+                    })
                 }))
             }
         }
@@ -88,8 +95,14 @@ macro_rules! agent_of {
                 let agent = Arc::new(self);
                 SharedAgent(Arc::new(move |$context| {
                     let agent = Arc::clone(&agent);
-                    let call = threads::run(move || agent $arguments.into_output());
-                    Box::pin(async move { call.await.map_err(|error| AgentError::new(error.to_string()))? })
+                    let call = threads::run(move || {
+                        let started = Instant::now();
+                        let answer = || agent $arguments.into_output();
+                        (answer(), started.elapsed())
+                    });
+                    Box::pin(async move {
+                        call.await.unwrap_or_else(|error| (Err(AgentError::new(error.to_string())), Duration::ZERO))
+                    })
                 }))
             }
         }

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::explain;
+use super::{explain, table};
+use crate::error::Error;
 use crate::experiment::Definition;
 use crate::report::ItemResult;
-use crate::session::{Ending, Listener, Outcome};
+use crate::session::{Ending, Listener};
 
 /// What became of a case.
 #[derive(Clone, Debug)]
@@ -45,10 +46,8 @@ struct State {
     thresholds: Vec<Verdict>,
     /// Set when nothing more will happen.
     ended: bool,
-    /// Set when the experiment has ended with all its items.
-    outcome: Option<Outcome>,
-    /// The run's id, when it was stopped before.
-    interrupted: Option<String>,
+    /// What it came to, or the run's id when it was stopped before that.
+    summary: Option<Result<Summary, String>>,
 }
 
 impl Board {
@@ -78,7 +77,7 @@ impl Board {
     /// Waits for all items and thresholds of an experiment.
     pub(super) fn whole(&self, experiment: usize) -> Verdict {
         let state = self.experiments[experiment].wait_for_end();
-        if state.interrupted.is_some() {
+        if !matches!(state.summary, Some(Ok(_))) {
             return Verdict::NotRun;
         }
         let failures: Vec<_> = state
@@ -100,12 +99,17 @@ impl Board {
         })
     }
 
-    /// What an experiment came to, or else the id of its run, which was stopped.
-    pub(super) fn take_ending(&self, experiment: usize) -> Result<Outcome, String> {
-        let mut state = self.experiments[experiment].lock();
-        let interrupted = state.interrupted.clone().unwrap_or_default();
-        state.outcome.take().ok_or(interrupted)
+    /// What an experiment came to, or the id of its run when that was stopped before.
+    pub(super) fn take_summary(&self, experiment: usize) -> Option<Result<Summary, String>> {
+        self.experiments[experiment].lock().summary.take()
     }
+}
+
+/// What is left to say of an experiment when its cases are told.
+pub(super) struct Summary {
+    pub(super) text: String,
+    /// Why its results are not kept.
+    pub(super) unsaved: Option<Error>,
 }
 
 impl Slots {
@@ -142,16 +146,15 @@ impl Listener for Writer {
         let slots = &self.board.experiments[experiment];
         let mut state = slots.lock();
         match ending {
-            Ending::Finished(mut outcome) => {
+            Ending::Finished(outcome) => {
                 let judged = outcome.thresholds.iter();
                 state.thresholds = judged
                     .map(|threshold| Verdict::of(threshold.passed, || threshold.message.clone()))
                     .collect();
-                // The items' verdicts are on the board: their outputs need not be held until the last experiment ends.
-                outcome.report.items = Vec::new();
-                state.outcome = Some(*outcome);
+                let text = table::experiment(&outcome);
+                state.summary = Some(Ok(Summary { text, unsaved: outcome.unsaved }));
             }
-            Ending::Interrupted { id, .. } => state.interrupted = Some(id),
+            Ending::Interrupted { id, .. } => state.summary = Some(Err(id)),
         }
         state.ended = true;
         slots.changed.notify_all();

@@ -15,12 +15,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use libtest_mimic::{Completion, Failed, Trial};
 
 use self::args::Args;
-use self::board::{Board, Verdict, Writer};
+use self::board::{Board, Summary, Verdict, Writer};
 use self::cases::{Broken, Selection, Suite, View};
 use self::nextest::Nextest;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
-use crate::session::{Interrupter, Outcome, Plan, Run, Session, to_resume};
+use crate::session::{Interrupter, Plan, Run, Session, to_resume};
 use crate::store::Layout;
 use crate::{paths, threads};
 
@@ -241,7 +241,7 @@ impl Prepared {
         let conclusion = trials.run(self.cases, args);
         session.wait();
 
-        let saved = report(args, (0..experiments).map(|experiment| board.take_ending(experiment)));
+        let saved = tell(args, (0..experiments).filter_map(|experiment| board.take_summary(experiment)));
         let left = threads::abandoned();
         if left > 0 {
             eprintln!(
@@ -311,31 +311,30 @@ impl Trials {
 }
 
 /// Prints what the experiments came to, and answers whether all of it could be kept.
-fn report(args: &Args, endings: impl Iterator<Item = Result<Outcome, String>>) -> bool {
+fn tell(args: &Args, summaries: impl Iterator<Item = Result<Summary, String>>) -> bool {
     let mut saved = true;
     let mut cut_off = Vec::new();
-    for ending in endings {
-        match ending {
-            Ok(outcome) => {
-                let text = table::experiment(&outcome);
+    for summary in summaries {
+        match summary {
+            Ok(Summary { text, unsaved }) => {
                 // Stdout is for the program that reads the JSON.
                 if args.is_json() {
                     eprintln!("{text}")
                 } else {
                     println!("{text}")
                 }
-                if let Some(error) = &outcome.unsaved {
+                if let Some(error) = unsaved {
                     saved = false;
-                    eprintln!("error: the results of `{}` are not kept: {error}", outcome.report.name);
+                    eprintln!("error: the results are not kept: {error}");
                 }
             }
             Err(id) => cut_off.push(id),
         }
     }
     if !cut_off.is_empty() {
+        let ids = cut_off.join(",");
         eprintln!(
-            "stopped before the end; what is finished is kept. To run the rest, set COBALT_RESUME={}",
-            cut_off.join(",")
+            "stopped before the end; what is finished is kept. Set COBALT_RESUME={ids} to run the rest"
         );
     }
     saved

@@ -4,9 +4,11 @@ use std::fmt::{self, Write as _};
 use std::path::Path;
 
 use crate::llm::prices::format_cost;
-use crate::report::{ScoreStats, Summary};
+use crate::report::{ItemResult, ScoreStats, Summary};
 use crate::session::Outcome;
 
+/// The most items named of those with low scores.
+const MOST_LOW: usize = 8;
 const COLUMNS: [&str; 7] = ["avg", "95 % interval", "min", "p50", "p95", "max", "passed"];
 
 /// The lines on one experiment.
@@ -48,14 +50,36 @@ fn write(text: &mut String, outcome: &Outcome) -> fmt::Result {
         }
         writeln!(text)?;
     }
+    for (name, mark) in report.config.evaluators.iter().zip(&report.config.pass_marks) {
+        low_scores(text, name, *mark, &report.items)?;
+    }
     for threshold in &outcome.thresholds {
-        let mark = if threshold.passed { "met   " } else { "MISSED" };
-        writeln!(text, "  {mark}  {}", threshold.message)?;
+        match (threshold.passed, threshold.actual) {
+            (true, Some(actual)) => writeln!(text, "  met     {}  ({})", threshold.name, decimals(actual))?,
+            _ => writeln!(text, "  MISSED  {}", threshold.message)?,
+        }
     }
     if let Some(path) = &outcome.path {
         writeln!(text, "  run {} in {}", report.id, shown(path))?;
     }
     Ok(())
+}
+
+/// The items that an evaluator scored below its mark in some run.
+fn low_scores(text: &mut String, evaluator: &str, mark: f64, items: &[ItemResult]) -> fmt::Result {
+    let low: Vec<_> = items.iter().filter(|item| item.scores(evaluator).any(|score| score < mark)).collect();
+    if low.is_empty() {
+        return Ok(());
+    }
+    let keys: Vec<_> = low.iter().take(MOST_LOW).map(|item| &*item.key).collect();
+    let more =
+        if low.len() > MOST_LOW { format!(", and {} more", low.len() - MOST_LOW) } else { String::new() };
+    writeln!(text, "  low     {evaluator}: {}{more}", keys.join(", "))
+}
+
+/// A figure with at most four decimals.
+fn decimals(figure: f64) -> String {
+    format!("{}", (figure * 1e4).round() / 1e4)
 }
 
 fn headline(outcome: &Outcome) -> String {
