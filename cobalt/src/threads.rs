@@ -175,11 +175,10 @@ impl State {
         usize::try_from(self.abandoned).unwrap_or(0)
     }
 
-    /// Whether a core is free for one more job.
-    fn has_free_core(&self) -> bool {
+    /// How many calls have begun just now, so that they may need a core.
+    fn busy(&self) -> usize {
         let now = Instant::now();
-        let busy = self.running.iter().filter(|began| now.duration_since(**began) < QUICK).count();
-        busy + self.woken < *CORES
+        self.running.iter().filter(|began| now.duration_since(**began) < QUICK).count() + self.woken
     }
 }
 
@@ -194,7 +193,7 @@ impl Pool {
             return Err(CallError::Exhausted);
         }
         state.queue.push_back(job);
-        if state.has_free_core() {
+        if state.busy() < *CORES {
             self.wake_one(&mut state);
         } else if !state.watched {
             state.watched = true;
@@ -235,12 +234,12 @@ impl Pool {
                 state = self.backlog.wait(state).unwrap_or_else(PoisonError::into_inner);
             } else {
                 state = self.backlog.wait_timeout(state, QUICK).unwrap_or_else(PoisonError::into_inner).0;
-                while state.queue.len() > state.woken && state.has_free_core() {
-                    let before = (state.woken, state.threads);
+                // Where many calls wait, the next ones will, too: that doubles the threads at each look.
+                let busy = state.busy();
+                let waiting = state.running.len().saturating_sub(busy);
+                let left_behind = state.queue.len() - state.woken.min(state.queue.len());
+                for _ in 0..left_behind.min((*CORES + waiting).saturating_sub(busy)) {
                     self.wake_one(&mut state);
-                    if before == (state.woken, state.threads) {
-                        break;
-                    }
                 }
             }
         }
