@@ -32,6 +32,14 @@ const INTERRUPTED: i32 = 130;
 /// Runs the experiments of this binary as tests; the whole `main` of a test target with `harness = false`.
 ///
 /// ```no_run
+/// #[cobalt::experiment(
+///     dataset = "datasets/questions.jsonl",
+///     evaluators = [cobalt::ExactMatch::new("exact", "expectedOutput")],
+/// )]
+/// async fn echo(item: cobalt::Item) -> String {
+///     item["input"].to_string()
+/// }
+///
 /// fn main() {
 ///     cobalt::main();
 /// }
