@@ -7,6 +7,7 @@ use syn::parse::{ParseStream, Parser as _};
 use syn::{Expr, Ident, Token};
 
 use crate::errors::Errors;
+use crate::list::bare;
 use crate::rules;
 
 /// The settings of one attribute.
@@ -102,7 +103,7 @@ impl Settings {
 
     /// The value of a key, with the key for complaints.
     pub(crate) fn get(&self, name: &str) -> Option<(&Ident, &Expr)> {
-        self.settings.iter().find(|(key, _)| key == name).map(|(key, value)| (key, value))
+        self.settings.iter().find(|(key, _)| key == name).map(|(key, value)| (key, bare(value)))
     }
 
     /// Those of the keys that nobody can have meant to write.

@@ -1,4 +1,4 @@
-//! SHA-256 over texts.
+//! SHA-256 over texts, and its digits.
 
 use hmac_sha256::Hash;
 
@@ -9,5 +9,11 @@ pub(crate) fn sha256_hex(parts: &[String]) -> String {
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part);
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&hash.finalize())
+}
+
+/// Bytes in lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

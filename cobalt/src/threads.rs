@@ -3,6 +3,10 @@
 //! A call that its caller gives up (its future is dropped) cannot be stopped: its thread is *abandoned*, its late
 //! result dropped. The threads are detached, so an abandoned one does not hold up the end of the process either.
 //! Only so many may be abandoned at a time; beyond that, further calls are refused with the reason.
+//!
+//! Most plain functions are quick, and waking a thread costs more than they do. So no more threads are woken than
+//! there are cores to run them, unless those that run have been at it for a while: such calls wait for something, and
+//! leave their core to others.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -10,9 +14,10 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
@@ -20,9 +25,13 @@ use tokio::sync::oneshot;
 pub(crate) const MOST_ABANDONED: usize = 64;
 /// How many calls may run at a time; further ones wait for a thread.
 const MOST_RUNNING: usize = 512;
+/// How long a thread without work is kept.
 const IDLE_FOR: Duration = Duration::from_secs(5);
+/// After this time a call is taken to wait rather than to compute.
+const QUICK: Duration = Duration::from_millis(1);
 
-static POOL: Pool = Pool { state: Mutex::new(State::new()), work: Condvar::new() };
+static POOL: Pool = Pool { state: Mutex::new(State::new()), work: Condvar::new(), backlog: Condvar::new() };
+static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, Into::into));
 
 /// Why a call gave no result.
 #[derive(Debug, thiserror::Error)]
@@ -127,26 +136,50 @@ struct Job {
 
 struct Pool {
     state: Mutex<State>,
+    /// There is a job for an idle thread.
     work: Condvar,
+    /// There are jobs for which no thread was woken.
+    backlog: Condvar,
 }
 
 struct State {
     queue: VecDeque<Job>,
+    /// When each of the running calls began.
+    running: Vec<Instant>,
     idle: usize,
+    /// Idle threads that were woken and have not yet taken a job.
+    woken: usize,
     threads: usize,
     /// Below zero for the moment in which a call ends before the one who gave it up has counted it.
     abandoned: isize,
-}
-
-impl State {
-    fn abandoned(&self) -> usize {
-        usize::try_from(self.abandoned).unwrap_or(0)
-    }
+    /// Whether there is a thread that watches over the queue, and whether it is awake.
+    has_watch: bool,
+    watched: bool,
 }
 
 impl State {
     const fn new() -> Self {
-        Self { queue: VecDeque::new(), idle: 0, threads: 0, abandoned: 0 }
+        Self {
+            queue: VecDeque::new(),
+            running: Vec::new(),
+            idle: 0,
+            woken: 0,
+            threads: 0,
+            abandoned: 0,
+            has_watch: false,
+            watched: false,
+        }
+    }
+
+    fn abandoned(&self) -> usize {
+        usize::try_from(self.abandoned).unwrap_or(0)
+    }
+
+    /// Whether a core is free for one more job.
+    fn has_free_core(&self) -> bool {
+        let now = Instant::now();
+        let busy = self.running.iter().filter(|began| now.duration_since(**began) < QUICK).count();
+        busy + self.woken < *CORES
     }
 }
 
@@ -161,45 +194,91 @@ impl Pool {
             return Err(CallError::Exhausted);
         }
         state.queue.push_back(job);
-        if state.queue.len() <= state.idle {
-            drop(state);
-            self.work.notify_one();
-        } else if state.threads.saturating_sub(state.abandoned()) < MOST_RUNNING {
-            let thread = std::thread::Builder::new().name("cobalt-plain".to_owned());
-            // Where no thread is to be had, the job waits for one that is there.
-            if thread.spawn(move || self.serve()).is_ok() {
-                state.threads += 1;
-            } else if state.threads == 0 {
-                state.queue.pop_back();
-                return Err(CallError::Exhausted);
-            }
+        if state.has_free_core() {
+            self.wake_one(&mut state);
+        } else if !state.watched {
+            state.watched = true;
+            self.backlog.notify_one();
+        }
+        if state.threads == 0 {
+            // No thread is to be had, and none is there that could take the job later.
+            state.queue.pop_back();
+            return Err(CallError::Exhausted);
         }
         Ok(())
     }
 
-    /// A thread's life: takes jobs until there has been none for a while.
-    fn serve(&self) {
-        while let Some(job) = self.next() {
-            if job.stage.start() {
-                (job.work)();
-                if job.stage.finish() {
-                    self.lock().abandoned -= 1;
+    /// Gets a thread going for the next job in the queue, if one is to be had.
+    fn wake_one(&'static self, state: &mut State) {
+        if state.idle > state.woken {
+            state.woken += 1;
+            self.work.notify_one();
+        } else if state.threads.saturating_sub(state.abandoned()) < MOST_RUNNING {
+            if !state.has_watch {
+                // Without it, queued jobs wait for the calls before them.
+                state.has_watch =
+                    thread::Builder::new().name("cobalt-watch".to_owned()).spawn(|| self.watch()).is_ok();
+            }
+            let thread = thread::Builder::new().name("cobalt-plain".to_owned());
+            if thread.spawn(|| self.serve()).is_ok() {
+                state.threads += 1;
+            }
+        }
+    }
+
+    /// Gets threads going for jobs that were left in the queue behind calls that turn out to wait.
+    fn watch(&'static self) {
+        let mut state = self.lock();
+        loop {
+            if state.queue.len() <= state.woken {
+                state.watched = false;
+                state = self.backlog.wait(state).unwrap_or_else(PoisonError::into_inner);
+            } else {
+                state = self.backlog.wait_timeout(state, QUICK).unwrap_or_else(PoisonError::into_inner).0;
+                while state.queue.len() > state.woken && state.has_free_core() {
+                    let before = (state.woken, state.threads);
+                    self.wake_one(&mut state);
+                    if before == (state.woken, state.threads) {
+                        break;
+                    }
                 }
             }
         }
     }
 
-    fn next(&self) -> Option<Job> {
+    /// A thread's life: takes jobs until there has been none for a while.
+    fn serve(&self) {
         let mut state = self.lock();
+        while let Some((job, mut held)) = self.next(state) {
+            if job.stage.start() {
+                let began = Instant::now();
+                held.running.push(began);
+                drop(held);
+                (job.work)();
+                held = self.lock();
+                if let Some(place) = held.running.iter().position(|start| *start == began) {
+                    held.running.swap_remove(place);
+                }
+                if job.stage.finish() {
+                    held.abandoned -= 1;
+                }
+            }
+            state = held;
+        }
+    }
+
+    /// Waits for a job; `None` when there was none for long enough to end the thread.
+    fn next<'a>(&'a self, mut state: MutexGuard<'a, State>) -> Option<(Job, MutexGuard<'a, State>)> {
         loop {
             if let Some(job) = state.queue.pop_front() {
-                return Some(job);
+                return Some((job, state));
             }
             state.idle += 1;
             let (guard, waited) =
                 self.work.wait_timeout(state, IDLE_FOR).unwrap_or_else(PoisonError::into_inner);
             state = guard;
             state.idle -= 1;
+            state.woken = state.woken.saturating_sub(1);
             if waited.timed_out() && state.queue.is_empty() {
                 state.threads -= 1;
                 return None;

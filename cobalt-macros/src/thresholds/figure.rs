@@ -8,6 +8,7 @@ use syn::{Expr, ExprIndex, ExprLit, ExprMethodCall, Lit, Member, Path};
 
 use super::{EXAMPLE, Sides, refuse, squeezed};
 use crate::evaluators::Evaluators;
+use crate::list::bare;
 use crate::literal::{Number, is_literal};
 use crate::rules::{self, Category, EVALUATORS, Metric};
 
@@ -86,7 +87,7 @@ struct Subject {
 
 impl Subject {
     fn parse(base: &Expr) -> syn::Result<Self> {
-        match base {
+        match bare(base) {
             Expr::Path(path) => Self::of_path(&path.path),
             Expr::Index(index) => Self::of_index(index),
             _ => Err(syn::Error::new_spanned(base, format!("not a category or an evaluator: {EXAMPLE}"))),
@@ -115,7 +116,7 @@ impl Subject {
             let message = format!("an evaluator of any name is written `{EVALUATORS}[\"any name\"]`");
             return Err(syn::Error::new_spanned(&index.expr, message));
         }
-        let (name, computed) = match &*index.index {
+        let (name, computed) = match bare(&index.index) {
             Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => (name.value(), None),
             Expr::Lit(literal) => {
                 let message = format!("an evaluator's name is text: `{EVALUATORS}[\"any name\"]`");

@@ -11,6 +11,7 @@ use syn::{BinOp, Expr, ExprBinary, Path};
 use self::figure::Figure;
 use crate::errors::Errors;
 use crate::evaluators::Evaluators;
+use crate::list::bare;
 use crate::literal::Number;
 use crate::rules::{self, Category, Comparison};
 
@@ -115,13 +116,14 @@ impl<'a> Sides<'a> {
                 return Err(syn::Error::new_spanned(op, "all thresholds must hold: there is no `||`"));
             }
             Expr::Binary(ExprBinary { left, op, right, .. }) if is_comparison(op) => {
-                Self { left, operator: op, right }
+                Self { left: bare(left), operator: op, right: bare(right) }
             }
-            Expr::Assign(assignment) => {
-                Self { left: &assignment.left, operator: &assignment.eq_token, right: &assignment.right }
-            }
-            Expr::Paren(inner) => return Self::of(&inner.expr),
-            Expr::Group(inner) => return Self::of(&inner.expr),
+            Expr::Assign(assignment) => Self {
+                left: bare(&assignment.left),
+                operator: &assignment.eq_token,
+                right: bare(&assignment.right),
+            },
+            Expr::Paren(inner) => return Self::of(bare(&inner.expr)),
             Expr::Field(_) | Expr::MethodCall(_) => {
                 let message = format!("`{}` needs a bound: {EXAMPLE}", squeezed(expression));
                 return Err(syn::Error::new_spanned(expression, message));

@@ -32,7 +32,7 @@ impl Canonical {
     }
 
     pub(super) fn finish(self) -> String {
-        self.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        crate::hash::hex(&self.hash.finalize())
     }
 
     /// Announces a list of so many values.

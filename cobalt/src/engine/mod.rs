@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::dataset::Dataset;
@@ -26,6 +27,9 @@ pub(crate) struct Work {
     pub(crate) keys: Arc<[Arc<str>]>,
     /// The indexes of the items to run, in the order in which they are started.
     pub(crate) items: Vec<usize>,
+    /// As many permits as items may be worked on at a time. An item takes one; whoever keeps the results gives it back
+    /// when the item is safe, so that never more than that many can be lost.
+    pub(crate) slots: Arc<Semaphore>,
 }
 
 /// What happens in a run. The events of all experiments go through one channel, which puts them in one order.
@@ -60,13 +64,17 @@ pub(crate) async fn run(work: Work, events: Sender<Event>) {
     send(&events, Event::ExperimentFinished { experiment: work.experiment });
 }
 
-/// One of the experiment's slots: takes the next item until there is none.
+/// Takes the next item, as soon as there is a slot for it, until there is none.
 async fn run_items(work: Arc<Work>, next: Arc<AtomicUsize>, events: Sender<Event>) {
-    while let Some(&index) = work.items.get(next.fetch_add(1, Ordering::Relaxed)) {
+    // The slots are never closed.
+    while let Ok(slot) = work.slots.acquire().await
+        && let Some(&index) = work.items.get(next.fetch_add(1, Ordering::Relaxed))
+    {
         let item = item::run(&work, index, || {
             send(&events, Event::ExecutionFinished { experiment: work.experiment });
         });
         let item = item.await;
+        slot.forget();
         send(&events, Event::ItemFinished { experiment: work.experiment, item });
     }
 }

@@ -97,6 +97,7 @@ impl Definition {
             }
         }
         for (index, threshold) in self.thresholds.iter().enumerate() {
+            threshold.validate().map_err(|error| error.to_string())?;
             let name = threshold.case_name();
             if self.thresholds[..index].iter().any(|earlier| earlier.case_name() == name) {
                 return Err(format!("the threshold `{name}` is there twice; remove one"));

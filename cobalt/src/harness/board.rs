@@ -130,7 +130,12 @@ impl Listener for Writer {
         let verdict = Verdict::of(item.passed, || explain::item(item, &self.definitions[experiment]));
         let slots = &self.board.experiments[experiment];
         slots.lock().items[item.index] = Some(verdict);
-        slots.changed.notify_all();
+    }
+
+    fn flush(&mut self) {
+        for slots in &self.board.experiments {
+            slots.changed.notify_all();
+        }
     }
 
     fn ended(&mut self, experiment: usize, ending: Ending) {

@@ -26,6 +26,8 @@ use crate::{paths, threads};
 
 /// The exit code of libtest where a test failed.
 const FAILED: i32 = 101;
+/// The exit code where the experiments could not be run as they are declared, or their results not be kept.
+const UNFIT: i32 = 3;
 /// The exit code of a program that was stopped by Ctrl-C, as shells have it.
 const INTERRUPTED: i32 = 130;
 
@@ -50,13 +52,14 @@ const INTERRUPTED: i32 = 130;
 /// Rust test binary. A filter that picks some items runs those only.
 ///
 /// The process exits with 0 if all that was selected passed, 101 if not, 130 after Ctrl-C (what is finished is kept),
-/// and 2 for wrong arguments. It is an error, not a pass, if no experiment is declared or two have the same name.
+/// 2 for wrong arguments, and 3 where nothing could be run or kept: no experiment is declared, two have the same name,
+/// a run to resume does not fit, the results cannot be written.
 pub fn main() -> ! {
     match run(&Args::from_process()) {
         Ok(code) => exit(code),
         Err(message) => {
             eprintln!("error: {message}");
-            exit(FAILED)
+            exit(UNFIT)
         }
     }
 }
@@ -257,10 +260,11 @@ impl Prepared {
         }
         // Agents that still run are left behind with the runtime.
         runtime.shutdown_background();
-        Ok(match (stopped.get(), conclusion.has_failed() || !saved) {
-            (true, _) => INTERRUPTED,
-            (false, true) => FAILED,
-            (false, false) => 0,
+        Ok(match (stopped.get(), saved, conclusion.has_failed()) {
+            (true, ..) => INTERRUPTED,
+            (_, false, _) => UNFIT,
+            (.., true) => FAILED,
+            _ => 0,
         })
     }
 }

@@ -10,7 +10,9 @@ use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::engine::Event;
+use tokio::sync::Semaphore;
+
+use crate::engine::{Event, Work};
 use crate::error::Error;
 use crate::experiment::{Definition, Progress};
 use crate::llm::prices::{PRICES_AS_OF, PriceTable};
@@ -24,6 +26,9 @@ const BATCH: usize = 256;
 pub(crate) trait Listener: Send {
     /// An item is finished and on disk.
     fn item(&mut self, experiment: usize, item: &ItemResult);
+
+    /// No more items are there for the moment.
+    fn flush(&mut self) {}
 
     /// An experiment has come to its end.
     fn ended(&mut self, experiment: usize, ending: Ending);
@@ -74,33 +79,38 @@ pub(crate) struct Record {
     started: Instant,
     /// How long the run had gone on in earlier processes.
     before: Duration,
+    /// What the engine waits for before it starts another item.
+    slots: Arc<Semaphore>,
+    /// Items of the batch at hand.
+    arrived: usize,
     ended: bool,
 }
 
 impl Record {
+    /// The record of what `work` adds to the items that are done.
     pub(super) fn new(
+        work: &Work,
         header: JournalHeader,
-        definition: Arc<Definition>,
         progress: Option<Progress>,
         journal: Option<JournalWriter>,
         mut items: Vec<ItemResult>,
-        expected: usize,
         before: Duration,
     ) -> Self {
-        let executed = items.len() * definition.runs;
-        items.reserve_exact(expected.saturating_sub(items.len()));
+        items.reserve_exact(work.items.len());
         Self {
             header,
-            definition,
+            definition: Arc::clone(&work.definition),
             progress,
             saves: journal.is_some(),
             journal,
             journal_error: None,
+            expected: items.len() + work.items.len(),
+            executed: items.len() * work.definition.runs,
             items,
-            expected,
-            executed,
             started: Instant::now(),
             before,
+            slots: Arc::clone(&work.slots),
+            arrived: 0,
             ended: false,
         }
     }
@@ -122,10 +132,15 @@ impl Record {
     fn add_to_journal(&mut self, item: &ItemResult) {
         let at = self.elapsed();
         self.with_journal(|journal| journal.push(at, item));
+        self.arrived += 1;
     }
 
+    /// Puts the batch on disk, and lets the engine go on.
     fn flush(&mut self) {
-        self.with_journal(JournalWriter::flush);
+        if self.arrived > 0 {
+            self.with_journal(JournalWriter::flush);
+            self.slots.add_permits(std::mem::take(&mut self.arrived));
+        }
     }
 
     fn with_journal(&mut self, write: impl FnOnce(&mut JournalWriter) -> Result<(), Error>) {
@@ -210,6 +225,7 @@ pub(super) fn record(
     for (experiment, record) in records.iter().enumerate() {
         record.items.iter().for_each(|item| listener.item(experiment, item));
     }
+    listener.flush();
     let mut git = Git::ask(records.iter().any(|record| record.saves));
     while records.iter().any(|record| !record.ended) {
         let Ok(first) = events.recv() else { return };
@@ -239,6 +255,7 @@ pub(super) fn record(
                 }
             }
         }
+        listener.flush();
     }
 }
 

@@ -1,7 +1,10 @@
 //! What is run of a plan: all items or some, from the start or from where an earlier process was cut off.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
+
+use tokio::sync::Semaphore;
 
 use super::plan::Plan;
 use super::recorder::Record;
@@ -138,15 +141,15 @@ impl Run {
         done.retain(|item| item.index < plan.dataset.len() && seen.insert(item.index));
         let work = Work {
             experiment,
-            definition: plan.definition.clone(),
             names: plan.definition.evaluators.iter().map(|evaluator| evaluator.name().into()).collect(),
+            slots: Arc::new(Semaphore::new(plan.definition.concurrency)),
+            definition: plan.definition,
             agent: plan.agent,
             dataset: plan.dataset,
             keys: plan.keys,
-            items: expected.iter().copied().filter(|index| !seen.contains(index)).collect(),
+            items: expected.into_iter().filter(|index| !seen.contains(index)).collect(),
         };
-        let record =
-            Record::new(header, plan.definition, plan.progress, journal, done, expected.len(), elapsed);
+        let record = Record::new(&work, header, plan.progress, journal, done, elapsed);
         (work, record)
     }
 }

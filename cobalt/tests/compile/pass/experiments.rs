@@ -117,6 +117,26 @@ async fn everything(item: Item) -> bool {
     item.is_empty()
 }
 
+/// What a macro hands on is what is written there.
+macro_rules! family {
+    ($($name:ident: $evaluator:path, $bound:expr, $timeout:literal;)*) => {$(
+        #[cobalt::experiment(
+            dataset = "questions.jsonl",
+            evaluators = [$evaluator],
+            timeout = $timeout,
+            thresholds = [score.avg >= $bound],
+        )]
+        async fn $name(item: Item) -> String {
+            item["input"].to_string()
+        }
+    )*};
+}
+
+family! {
+    first: concise, 0.5, 5s;
+    second: evals::r#match, SHARE, 1.5m;
+}
+
 fn main() {
     // The functions are still functions.
     assert_eq!(r#type(cobalt::item! { "input": 1 }), "1");

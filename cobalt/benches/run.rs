@@ -1,0 +1,165 @@
+//! Whole-process benchmarks: each case runs this binary anew and reads its CPU time and peak memory.
+//!
+//! `cargo bench -p cobalt --bench run` prints a table; `-- <case> <items>` runs one case in this process, for a
+//! profiler. Figures differ from machine to machine: compare those of one call.
+//!
+//! | case | what it is |
+//! |---|---|
+//! | `trivial` | items of two short fields, an agent that returns one of them, one evaluator, files written, no harness |
+//! | `harness` | the same as test cases |
+//! | `mimic` | as many libtest-mimic trials that do nothing and keep nothing: what a test binary costs by itself |
+//! | `waits` | items that wait 10 ms, 50 at a time |
+//! | `tokio` | the same waits in a bare tokio loop |
+//! | `jsonl` | items of 1 kB from a JSONL file, counted, not run |
+
+use std::process::{Command, exit};
+use std::time::{Duration, Instant};
+
+use cobalt::{Dataset, Experiment, FnEvaluator, Item};
+
+const CASES: [(&str, &[usize]); 6] = [
+    ("mimic", &[10_000]),
+    ("harness", &[1_000, 10_000, 100_000]),
+    ("trivial", &[1_000, 10_000, 100_000]),
+    ("tokio", &[1_000]),
+    ("waits", &[1_000]),
+    ("jsonl", &[10_000, 100_000]),
+];
+/// How often each case runs; the median is shown.
+const ROUNDS: usize = 7;
+
+fn main() {
+    if std::env::var_os("BENCH_HARNESS").is_some() {
+        cobalt::main();
+    }
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    match &arguments[..] {
+        [] => table(),
+        [case, items] => run(case, items.parse().expect("a number of items")),
+        _ => {
+            eprintln!("usage: run [<case> <items>]");
+            exit(2);
+        }
+    }
+}
+
+fn trivial(items: usize) -> Dataset {
+    Dataset::from_items((0..items).map(|n| {
+        cobalt::item! { "input": format!("question {n}"), "expectedOutput": format!("answer {n}") }
+    }))
+}
+
+async fn answer(item: Item) -> String {
+    item["expectedOutput"].as_str().unwrap_or_default().to_owned()
+}
+
+fn same() -> FnEvaluator {
+    FnEvaluator::new("same", |cx| cx.item()["expectedOutput"] == *cx.output())
+}
+
+/// How many items the experiment of the harness has.
+fn harness_items() -> usize {
+    std::env::var("BENCH_ITEMS").ok().and_then(|items| items.parse().ok()).unwrap_or(1)
+}
+
+#[cobalt::experiment(dataset = trivial(harness_items()), evaluators = [same()], concurrency = 50)]
+async fn answers(item: Item) -> String {
+    answer(item).await
+}
+
+fn run(case: &str, items: usize) {
+    match case {
+        "mimic" => {
+            let trials =
+                (0..items).map(|n| libtest_mimic::Trial::test(format!("trial {n}"), || Ok(()))).collect();
+            libtest_mimic::run(&libtest_mimic::Arguments::default(), trials).exit();
+        }
+        "trivial" => block_on(async {
+            let experiment = Experiment::new("trivial", trivial(items)).evaluator(same()).concurrency(50);
+            let report = experiment.run(answer).await.expect("a report");
+            assert_eq!(report.summary.passed_items, items);
+        }),
+        "waits" => block_on(async {
+            let experiment = Experiment::new("waits", trivial(items)).evaluator(same()).concurrency(50);
+            let waits = |item: Item| async move {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                answer(item).await
+            };
+            experiment.run(waits).await.expect("a report");
+        }),
+        "tokio" => block_on(async move {
+            let workers = (0..50).map(|_| {
+                tokio::spawn(async move {
+                    for _ in 0..items / 50 {
+                        tokio::time::sleep(Duration::from_millis(10)).await;
+                    }
+                })
+            });
+            for worker in workers.collect::<Vec<_>>() {
+                worker.await.expect("a worker");
+            }
+        }),
+        "jsonl" => {
+            let dataset =
+                Dataset::from_jsonl(std::env::var_os("BENCH_FILE").expect("BENCH_FILE")).expect("a data set");
+            assert_eq!(dataset.len(), items);
+        }
+        _ => panic!("no case `{case}`"),
+    }
+}
+
+fn block_on(work: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime").block_on(work);
+}
+
+fn table() {
+    println!("{:<10} {:>8}  {:>8}  {:>8}  {:>8}", "case", "items", "CPU s", "wall s", "MiB");
+    for (case, sizes) in CASES {
+        for &items in sizes {
+            let folder = tempfile::tempdir().expect("a folder");
+            let file = folder.path().join("items.jsonl");
+            if case == "jsonl" {
+                let text = "x".repeat(960);
+                let lines =
+                    (0..items).map(|n| format!("{{\"id\": \"item-{n:06}\", \"input\": \"{text}\"}}\n"));
+                std::fs::write(&file, lines.collect::<String>()).expect("a file");
+            }
+            let mut rounds: Vec<Figures> =
+                (0..ROUNDS).map(|_| measure(case, items, folder.path(), &file)).collect();
+            rounds.sort_by(|a, b| a.cpu.total_cmp(&b.cpu));
+            let Figures { cpu, wall, peak } = rounds[ROUNDS / 2];
+            println!("{case:<10} {items:>8}  {cpu:>8.3}  {wall:>8.3}  {peak:>8.1}");
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Figures {
+    cpu: f64,
+    wall: f64,
+    peak: f64,
+}
+
+/// Runs a case in a process of its own and asks the shell's `time` for what it took.
+fn measure(case: &str, items: usize, folder: &std::path::Path, file: &std::path::Path) -> Figures {
+    let me = std::env::current_exe().expect("this binary");
+    let mut command = Command::new("/usr/bin/time");
+    command.args(["-f", "%U %S %M"]).arg(me);
+    command
+        .env("COBALT_DIR", folder.join(".cobalt"))
+        .env("BENCH_ITEMS", items.to_string())
+        .env("BENCH_FILE", file);
+    if case == "harness" {
+        command.env("BENCH_HARNESS", "1");
+    } else {
+        command.args([case, &items.to_string()]);
+    }
+    let started = Instant::now();
+    let output = command.output().expect("/usr/bin/time, from the package `time`");
+    let wall = started.elapsed().as_secs_f64();
+    let text = String::from_utf8_lossy(&output.stderr);
+    let numbers: Vec<f64> =
+        text.lines().last().unwrap_or_default().split(' ').filter_map(|number| number.parse().ok()).collect();
+    let [user, system, kilobytes] = numbers[..] else { panic!("{case}: {text}") };
+    Figures { cpu: user + system, wall, peak: kilobytes / 1024.0 }
+}

@@ -1,0 +1,15 @@
+use cobalt::Item;
+
+mod evals {
+    #[cobalt::evaluator]
+    fn concise(output: &str) -> bool {
+        output.len() < 80
+    }
+}
+
+#[cobalt::experiment(dataset = "questions.jsonl", evaluators = [evals::concise], thresholds = [concise.avg >= 0.5])]
+async fn agent(item: Item) -> String {
+    item["input"].to_string()
+}
+
+fn main() {}

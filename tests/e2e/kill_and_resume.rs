@@ -1,0 +1,191 @@
+//! A run that is killed at any moment and resumed comes to the same as one that nobody disturbed.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use cobalt::Report;
+use cobalt::store::{JournalError, read_journal};
+use serde_json::Value;
+
+use crate::sandbox::{Finished, Program, Running, Sandbox, fixture, numbered};
+
+const ITEMS: usize = 60;
+const CONCURRENCY: usize = 4;
+/// The most times that one run is killed before it may end.
+const MOST_KILLS: usize = 3;
+/// How many runs are killed; hundreds by hand: `COBALT_KILL_ROUNDS=300`.
+const ROUNDS: usize = 16;
+
+#[test]
+fn a_run_killed_at_any_moment_loses_nothing_and_repeats_only_what_was_in_flight() {
+    let rounds = std::env::var("COBALT_KILL_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
+    let setups = [Setup::undisturbed(1), Setup::undisturbed(3)];
+    let seed = fastrand::u64(..);
+    println!("seed {seed}");
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut total = Tally::default();
+    for round in 0..rounds {
+        let tally = setups[round % setups.len()].round(&mut random);
+        assert!(
+            tally.repeated <= CONCURRENCY * tally.kills,
+            "round {round} of seed {seed}: {tally:?}: only what is in flight at a kill is run twice"
+        );
+        total.kills += tally.kills;
+        total.repeated += tally.repeated;
+        total.kept += tally.kept;
+        total.anew += tally.anew;
+    }
+    println!("{rounds} rounds: {total:?}");
+    assert!(total.kept > 0, "some kill came after an item was finished: {total:?}");
+}
+
+/// What became of a run that was killed, perhaps more than once.
+#[derive(Debug, Default)]
+struct Tally {
+    kills: usize,
+    /// Items in the journal at the kills.
+    kept: usize,
+    /// Items that were begun again.
+    repeated: usize,
+    /// Runs that were killed before their journal told anything of them.
+    anew: usize,
+}
+
+/// An experiment, and what it comes to when nobody disturbs it.
+struct Setup {
+    runs: usize,
+    expected: Value,
+    took: Duration,
+}
+
+impl Setup {
+    fn undisturbed(runs: usize) -> Self {
+        let sandbox = Sandbox::with_items(numbered(ITEMS, 2));
+        let finished = program(&sandbox, runs).run().code(0);
+        let report = sandbox.report();
+        assert_eq!(report.items.len(), ITEMS);
+        assert!(report.summary.total_tokens.is_some() && report.summary.estimated_cost.is_some());
+        assert!(report.ci_status.as_ref().is_some_and(|status| status.passed));
+        Self { runs, expected: lasting(&report), took: finished.took }
+    }
+
+    /// Kills a run at random moments until it comes to its end.
+    fn round(&self, random: &mut fastrand::Rng) -> Tally {
+        let sandbox = Sandbox::with_items(numbered(ITEMS, 2));
+        let mut tally = Tally::default();
+        let mut done = BTreeSet::new();
+        let mut cut_short: Option<String> = None;
+        let end = loop {
+            let resuming = match &cut_short {
+                Some(id) => program(&sandbox, self.runs).env("COBALT_RESUME", id),
+                None => program(&sandbox, self.runs),
+            };
+            let called_before = sandbox.calls().len();
+            let mut running = resuming.start();
+            let killed =
+                tally.kills < MOST_KILLS && kill_after(&mut running, self.took.mul_f64(random.f64()));
+            let finished = running.finish();
+            // No item that was in the journal is run again.
+            let again = keys_started(&sandbox.calls()[called_before..]);
+            assert!(again.is_disjoint(&done), "{:?} were finished\n{finished}", again.intersection(&done));
+            if !killed {
+                break finished;
+            }
+            tally.kills += 1;
+            match journal_of(&sandbox) {
+                Some((id, finished_items)) => {
+                    assert!(cut_short.is_none_or(|before| before == id));
+                    cut_short = Some(id);
+                    assert!(finished_items.is_superset(&done), "what was in the journal stays in it");
+                    tally.kept += finished_items.len() - done.len();
+                    done = finished_items;
+                }
+                // Killed before the first line was whole, or after the journal had done its work.
+                None if sandbox.result_files().iter().any(|path| !is_draft(path)) => break finished,
+                None => {
+                    assert!(done.is_empty(), "a journal went away");
+                    sandbox.journals().iter().for_each(|path| std::fs::remove_file(path).unwrap());
+                    sandbox.forget_calls();
+                    tally.anew += 1;
+                }
+            }
+        };
+        self.check(&sandbox, &end);
+        // Runs of one item come one after another, so that each attempt at it starts with the first.
+        let attempts = sandbox.calls().iter().filter(|call| is_first_run(call)).count();
+        tally.repeated = attempts - ITEMS;
+        tally
+    }
+
+    fn check(&self, sandbox: &Sandbox, end: &Finished) {
+        let results: Vec<_> = sandbox.result_files().into_iter().filter(|path| !is_draft(path)).collect();
+        assert_eq!(results.len(), 1, "{end}");
+        let report = cobalt::store::read_report(&results[0]).unwrap();
+        assert_eq!(lasting(&report), self.expected, "{end}");
+    }
+}
+
+fn program(sandbox: &Sandbox, runs: usize) -> Program {
+    sandbox.program(fixture!("gated")).env("E2E_RUNS", runs).env("E2E_CONCURRENCY", CONCURRENCY)
+}
+
+/// Kills the program after a while, unless it ends before.
+fn kill_after(running: &mut Running, wait: Duration) -> bool {
+    std::thread::sleep(wait);
+    if running.has_ended() {
+        return false;
+    }
+    running.kill();
+    true
+}
+
+/// A result file that was being written at a kill.
+fn is_draft(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "tmp")
+}
+
+/// The run's id and the keys of its finished items, where its journal tells of them.
+fn journal_of(sandbox: &Sandbox) -> Option<(String, BTreeSet<String>)> {
+    let journals = sandbox.journals();
+    assert!(journals.len() <= 1, "a resumed run goes on in its own journal: {journals:?}");
+    let bytes = std::fs::read(journals.first()?).unwrap();
+    match read_journal(&bytes) {
+        Ok(contents) => {
+            assert_eq!(contents.damaged, 0);
+            Some((contents.header.id, contents.items.into_iter().map(|item| item.key).collect()))
+        }
+        Err(JournalError::Empty) => None,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn is_first_run(call: &str) -> bool {
+    call.starts_with("start ") && call.ends_with(" 0")
+}
+
+fn keys_started(calls: &[String]) -> BTreeSet<String> {
+    let started = calls.iter().filter_map(|call| call.strip_prefix("start "));
+    started.map(|place| place.rsplit_once(' ').unwrap().0.to_owned()).collect()
+}
+
+/// A report without what no two runs share: its id, its times and the state of the source.
+fn lasting(report: &Report) -> Value {
+    let mut json: Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
+    forget(&mut json, &["id", "timestamp", "git"], false);
+    forget(&mut json, &["totalDurationMs", "avgLatencyMs", "latencyMs", "latency"], true);
+    json
+}
+
+fn forget(json: &mut Value, fields: &[&str], deep: bool) {
+    match json {
+        Value::Object(object) => {
+            object.retain(|field, _| !fields.contains(&field.as_str()));
+            if deep {
+                object.values_mut().for_each(|value| forget(value, fields, deep));
+            }
+        }
+        Value::Array(array) if deep => array.iter_mut().for_each(|value| forget(value, fields, deep)),
+        _ => {}
+    }
+}

@@ -1,0 +1,15 @@
+//! End-to-end tests: what a user sees when the real binaries run.
+
+mod arguments;
+mod data;
+mod failures;
+mod files;
+mod kill_and_resume;
+mod nextest;
+mod projects;
+mod resume;
+mod sandbox;
+mod selection;
+mod signals;
+mod values;
+mod verdicts;

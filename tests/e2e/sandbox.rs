@@ -1,0 +1,327 @@
+//! A folder of its own for one test, and the programs that run in it.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use cobalt::Report;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The path of one of the fixture programs.
+macro_rules! fixture {
+    ($name:literal) => {
+        std::path::Path::new(env!(concat!("CARGO_BIN_EXE_", $name)))
+    };
+}
+pub(crate) use fixture;
+
+/// How long any program of ours may take before it counts as hung.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Variables of whoever runs these tests, by which a program would behave otherwise.
+const FOREIGN: [&str; 9] =
+    ["NEXTEST", "COBALT", "RUST_TEST", "CARGO_PKG", "CARGO_MANIFEST", "GITHUB", "CI", "E2E", "NO_COLOR"];
+
+/// A command without the variables of whoever runs these tests.
+pub(crate) fn clean(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        if FOREIGN.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// A folder that stands for a package.
+pub(crate) struct Sandbox {
+    folder: TempDir,
+}
+
+impl Sandbox {
+    /// An empty package.
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a temporary folder") }
+    }
+
+    /// A package with the items that the fixtures read.
+    pub(crate) fn with_items(items: impl IntoIterator<Item = Value>) -> Self {
+        let sandbox = Self::new();
+        sandbox.write_items(items);
+        sandbox
+    }
+
+    pub(crate) fn write_items(&self, items: impl IntoIterator<Item = Value>) {
+        let lines: String = items.into_iter().map(|item| format!("{item}\n")).collect();
+        self.write("items.jsonl", &lines);
+    }
+
+    pub(crate) fn write(&self, file: &str, text: &str) {
+        let path = self.path(file);
+        std::fs::create_dir_all(path.parent().expect("a file has a folder")).expect("the folder is made");
+        std::fs::write(path, text).expect("the file is written");
+    }
+
+    pub(crate) fn path(&self, file: &str) -> PathBuf {
+        self.folder.path().join(file)
+    }
+
+    /// A fixture in this package.
+    pub(crate) fn program(&self, fixture: &Path) -> Program {
+        let mut command = clean(fixture);
+        command
+            .current_dir(self.folder.path())
+            .env("CARGO_MANIFEST_DIR", self.folder.path())
+            .env("E2E_LOG", self.path("calls.log"))
+            .env("RUST_BACKTRACE", "0");
+        Program { command }
+    }
+
+    /// What the agents were called for, in order: `start <key> <run>`, `end …`, `cancelled …`, `panicked …`.
+    pub(crate) fn calls(&self) -> Vec<String> {
+        let log = std::fs::read_to_string(self.path("calls.log")).unwrap_or_default();
+        log.lines().map(str::to_owned).collect()
+    }
+
+    /// How often the agent was called for each key, all runs together.
+    pub(crate) fn starts(&self) -> BTreeMap<String, usize> {
+        let mut starts = BTreeMap::new();
+        for call in self.calls() {
+            if let Some(place) = call.strip_prefix("start ") {
+                let key = place.rsplit_once(' ').expect("a key and a run").0;
+                *starts.entry(key.to_owned()).or_default() += 1;
+            }
+        }
+        starts
+    }
+
+    pub(crate) fn forget_calls(&self) {
+        let _ = std::fs::remove_file(self.path("calls.log"));
+    }
+
+    fn files(&self, folder: &str) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(self.path(folder)).into_iter().flatten().flatten();
+        let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
+        files.sort();
+        files
+    }
+
+    /// Everything in the folder of result files.
+    pub(crate) fn result_files(&self) -> Vec<PathBuf> {
+        self.files(".cobalt/results")
+    }
+
+    pub(crate) fn journals(&self) -> Vec<PathBuf> {
+        self.files(".cobalt/runs")
+    }
+
+    /// The id of the only run that was cut short.
+    pub(crate) fn cut_short(&self) -> String {
+        let journals = self.journals();
+        assert_eq!(journals.len(), 1, "one run was cut short: {journals:?}");
+        journals[0].file_stem().unwrap().to_string_lossy().into_owned()
+    }
+
+    /// The reports of all result files.
+    pub(crate) fn reports(&self) -> Vec<Report> {
+        self.result_files().iter().map(|path| cobalt::store::read_report(path).unwrap()).collect()
+    }
+
+    /// The only report.
+    pub(crate) fn report(&self) -> Report {
+        let mut reports = self.reports();
+        assert_eq!(reports.len(), 1, "{:?}", self.result_files());
+        reports.remove(0)
+    }
+}
+
+/// A program that is about to run.
+pub(crate) struct Program {
+    command: Command,
+}
+
+impl Program {
+    pub(crate) fn of(command: Command) -> Self {
+        Self { command }
+    }
+
+    pub(crate) fn args<'a>(mut self, args: impl IntoIterator<Item = &'a str>) -> Self {
+        self.command.args(args);
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: impl ToString) -> Self {
+        self.command.env(name, value.to_string());
+        self
+    }
+
+    pub(crate) fn start(mut self) -> Running {
+        let command = self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        let stdout = drain(child.stdout.take().expect("a pipe"));
+        let stderr = drain(child.stderr.take().expect("a pipe"));
+        Running { child, stdout, stderr, started: Instant::now() }
+    }
+
+    /// Runs the program to its end.
+    pub(crate) fn run(self) -> Finished {
+        self.start().finish()
+    }
+}
+
+fn drain(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = from.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// A program that runs.
+pub(crate) struct Running {
+    child: Child,
+    stdout: JoinHandle<String>,
+    stderr: JoinHandle<String>,
+    started: Instant,
+}
+
+impl Running {
+    /// SIGKILL: nothing in the program can know of it.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().expect("the program is ours to kill");
+    }
+
+    /// Sends a signal by its name, such as `INT`.
+    pub(crate) fn signal(&self, name: &str) {
+        let kill = format!("kill -{name} {}", self.child.id());
+        // It may have ended by now.
+        let _ = Command::new("sh").args(["-c", &kill]).stderr(Stdio::null()).status();
+    }
+
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("the program can be waited for").is_some()
+    }
+
+    /// Waits for the end; a program that does not come to it fails the test.
+    pub(crate) fn finish(mut self) -> Finished {
+        let deadline = self.started + PATIENCE;
+        while !self.has_ended() {
+            if Instant::now() > deadline {
+                self.kill();
+                let finished = self.collect();
+                panic!("the program hung\n{finished}");
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.collect()
+    }
+
+    fn collect(mut self) -> Finished {
+        let status = self.child.wait().expect("the program ended");
+        Finished {
+            status,
+            stdout: self.stdout.join().expect("stdout was read"),
+            stderr: self.stderr.join().expect("stderr was read"),
+            took: self.started.elapsed(),
+        }
+    }
+}
+
+/// What a program left.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) took: Duration,
+}
+
+impl std::fmt::Display for Finished {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { status, stdout, stderr, took } = self;
+        write!(f, "{status} after {took:?}\n--- stdout\n{stdout}\n--- stderr\n{stderr}")
+    }
+}
+
+impl Finished {
+    /// Asserts the exit code.
+    #[track_caller]
+    pub(crate) fn code(self, expected: i32) -> Self {
+        assert_eq!(self.status.code(), Some(expected), "{self}");
+        self
+    }
+
+    /// Asserts that stderr says each of these.
+    #[track_caller]
+    pub(crate) fn complains(self, parts: &[&str]) -> Self {
+        for part in parts {
+            assert!(self.stderr.contains(part), "stderr lacks `{part}`\n{self}");
+        }
+        self
+    }
+
+    /// Asserts that stdout says each of these.
+    #[track_caller]
+    pub(crate) fn says(self, parts: &[&str]) -> Self {
+        for part in parts {
+            assert!(self.stdout.contains(part), "stdout lacks `{part}`\n{self}");
+        }
+        self
+    }
+
+    /// The lines `test <name> ... <outcome>`, sorted: cases that run side by side end in any order.
+    pub(crate) fn cases(&self) -> Vec<(String, String)> {
+        let lines = self.stdout.lines().filter_map(|line| line.strip_prefix("test ")?.split_once(" ... "));
+        let mut cases: Vec<_> =
+            lines.map(|(name, outcome)| (name.trim().to_owned(), outcome.to_owned())).collect();
+        cases.sort();
+        cases
+    }
+
+    /// The names of the cases that ended so.
+    pub(crate) fn cases_that(&self, outcome: &str) -> Vec<String> {
+        let cases = self.cases().into_iter();
+        cases.filter(|(_, found)| found.starts_with(outcome)).map(|(name, _)| name).collect()
+    }
+
+    /// Stdout with what differs from run to run masked: times and ids.
+    pub(crate) fn masked(&self) -> String {
+        let lines = self.stdout.lines().map(|line| {
+            if let Some((before, _)) = line.split_once("finished in ") {
+                return format!("{before}finished in TIME");
+            }
+            if let Some((before, _)) = line.split_once(", latency p50 ") {
+                return format!("{before}, latency TIME");
+            }
+            if line.contains("latency.") && line.contains(" ms, which") {
+                let (before, rest) = line.split_once(" is ").expect("a figure");
+                let (_, after) = rest.split_once(" ms").expect("a time");
+                return format!("{before} is TIME ms{after}");
+            }
+            match line.strip_prefix("  run ") {
+                Some(run) => {
+                    let (_, path) = run.split_once(" in ").expect("an id and a path");
+                    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+                    format!("  run ID in {folder}/FILE")
+                }
+                None => line.to_owned(),
+            }
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Numbered items that an agent answers rightly, each after so many milliseconds.
+pub(crate) fn numbered(count: usize, wait_ms: u64) -> Vec<Value> {
+    let item = |n: usize| {
+        serde_json::json!({
+            "id": format!("item-{n}"), "input": n, "answer": format!("answer {n}"),
+            "grade": (n % 5) as f64 / 4.0, "tokens": 10 + n, "wait_ms": wait_ms,
+        })
+    };
+    (0..count).map(item).collect()
+}
