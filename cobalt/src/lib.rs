@@ -1,4 +1,4 @@
-//! `cargo test` for AI agents.
+#![doc = include_str!("../docs/overview.md")]
 
 pub mod dataset;
 mod engine;
@@ -31,3 +31,8 @@ pub use evaluators::{
 pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Output, TokenCount};
 pub use harness::main;
 pub use report::{Report, Threshold};
+
+/// The programs of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

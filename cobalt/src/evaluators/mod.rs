@@ -1,4 +1,7 @@
 //! What scores an output: the trait, and the evaluators that come with the library, one file each.
+//!
+//! An evaluator knows one output and its item, and nothing of the experiment. It gives a score or an error; whether a score
+//! passes, and what an error means for the run, is not its business.
 
 mod context;
 mod exact_match;
@@ -34,6 +37,9 @@ impl EvalError {
 pub type Evaluation<'a> = Pin<Box<dyn Future<Output = Result<Score, EvalError>> + Send + 'a>>;
 
 /// Scores outputs from 0 to 1.
+///
+/// Most evaluators need no type of their own: a function with [`#[cobalt::evaluator]`](macro@crate::evaluator), or a
+/// closure in [`FnEvaluator`], is enough. Implement this trait for one that has settings or holds a resource.
 ///
 /// ```
 /// use cobalt::{EvalContext, Evaluation, Evaluator, Score};

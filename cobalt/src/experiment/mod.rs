@@ -1,4 +1,6 @@
 //! What a user declares: an experiment, the agent that it calls, and what the agent gets and gives.
+//!
+//! Nothing here runs anything: `Experiment::run` and the harness hand an experiment to the session.
 
 mod agent;
 mod builder;

@@ -34,7 +34,17 @@ const INTERRUPTED: i32 = 130;
 /// Runs the experiments of this binary as tests; the whole `main` of a test target with `harness = false`.
 ///
 /// ```no_run
-/// cobalt::main();
+/// #[cobalt::experiment(
+///     dataset = "datasets/questions.jsonl",
+///     evaluators = [cobalt::ExactMatch::new("exact", "expectedOutput")],
+/// )]
+/// async fn echo(item: cobalt::Item) -> String {
+///     item["input"].to_string()
+/// }
+///
+/// fn main() {
+///     cobalt::main();
+/// }
 /// ```
 ///
 /// Each item is a case, `<experiment>::<key>`, and so is each threshold, `<experiment>::thresholds::<threshold>`; under
