@@ -1,1 +1,59 @@
-//! (soon)
+//! Data and definitions that are no good: each fails as a case of its own, and the others run.
+
+use crate::sandbox::{Sandbox, fixture};
+
+fn faulty() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("torn.jsonl", "{\"input\": 1}\n{\"input\":\n");
+    sandbox
+}
+
+#[test]
+fn what_cannot_be_run_is_a_failing_case_beside_those_that_can() {
+    let sandbox = faulty();
+    let finished = sandbox.program(fixture!("faulty")).args(["--test-threads=1"]).run().code(101);
+    let broken = [
+        "empty::dataset",
+        "missing::dataset",
+        "panicking::definition",
+        "torn::dataset",
+        "twice_exact::definition",
+        "unwrapping::dataset",
+    ];
+    assert_eq!(finished.cases_that("FAILED"), broken);
+    assert_eq!(finished.cases_that("ok"), ["healthy::one"]);
+    finished.says(&[
+        "`missing` cannot be used: ",
+        "no-such-file.jsonl",
+        "torn.jsonl, line 2",
+        "the data set is empty",
+        "two evaluators are named `exact`",
+        "a field",
+    ]);
+    assert_eq!(sandbox.report().name, "healthy");
+}
+
+#[test]
+fn a_list_shows_the_cases_that_will_fail() {
+    let finished = faulty().program(fixture!("faulty")).args(["--list", "--format", "terse"]).run().code(0);
+    let cases: Vec<_> = finished.stdout.lines().collect();
+    assert!(cases.contains(&"missing::dataset: test") && cases.contains(&"healthy::one: test"), "{cases:?}");
+    assert_eq!(cases.len(), 7);
+}
+
+#[test]
+fn what_is_not_picked_is_not_read() {
+    faulty().program(fixture!("faulty")).args(["--exact", "healthy::one"]).run().code(0);
+}
+
+#[test]
+fn a_target_without_experiments_fails() {
+    let finished = Sandbox::new().program(fixture!("none")).run().code(101);
+    finished.complains(&["no experiment is declared", "#[cobalt::experiment(..)]"]);
+}
+
+#[test]
+fn two_experiments_of_one_name_fail_and_both_places_are_named() {
+    let finished = Sandbox::new().program(fixture!("twins")).run().code(101);
+    finished.complains(&["two experiments are named `twin`", "twins.rs:9", "twins.rs:14"]);
+}

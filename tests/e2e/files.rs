@@ -1,1 +1,143 @@
-//! (soon)
+//! The files that stay.
+
+use std::path::Path;
+
+use cobalt::store::read_report;
+use serde_json::{Value, json};
+
+use crate::sandbox::{Sandbox, fixture, numbered};
+
+#[test]
+fn two_processes_at_once_keep_both_results() {
+    let sandbox = Sandbox::with_items(numbered(50, 2));
+    let start = || sandbox.program(fixture!("gated")).start();
+    let running: Vec<_> = (0..4).map(|_| start()).collect();
+    running.into_iter().for_each(|running| drop(running.finish().code(0)));
+    let reports = sandbox.reports();
+    assert_eq!(reports.len(), 4);
+    let mut ids: Vec<_> = reports.iter().map(|report| &report.id).collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 4);
+    assert!(reports.iter().all(|report| report.items.len() == 50));
+    assert!(sandbox.journals().is_empty());
+}
+
+#[test]
+fn any_name_makes_a_file_in_the_folder_of_results() {
+    let sandbox = Sandbox::with_items(numbered(1, 0));
+    let long = "x".repeat(300);
+    for (name, slug) in [
+        ("質問応答 テスト", "質問応答-テスト"),
+        ("العَرَبِيَّة", "العَرَبِيَّة"),
+        ("../../evil", "evil"),
+        ("/etc/passwd", "etc-passwd"),
+        ("a\nb\u{1b}[31m", "a-b-31m"),
+        ("🚀", "experiment"),
+        (&long, &long[..120]),
+    ] {
+        sandbox.program(fixture!("steered")).env("E2E_NAME", name).run().code(0);
+        let files = sandbox.result_files();
+        let [file] = &files[..] else { panic!("{files:?}") };
+        let report = read_report(file).unwrap();
+        assert_eq!(report.name, name);
+        let expected = format!("{}_{slug}_{}.json", report.timestamp.for_file_name(), report.id);
+        assert_eq!(file.file_name().unwrap().to_string_lossy(), expected);
+        std::fs::remove_file(file).unwrap();
+    }
+}
+
+#[test]
+fn a_result_file_has_the_shape_that_others_read() {
+    let sandbox = Sandbox::with_items([
+        json!({ "id": "right", "input": "q", "answer": "a", "tokens": 10 }),
+        json!({ "id": "odd", "input": "q", "answer": "a", "act": "fail" }),
+    ]);
+    sandbox.program(fixture!("gated")).env("E2E_RUNS", 2).run();
+    let file = &sandbox.result_files()[0];
+    let json: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+    let fields = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(json["name"], "gated");
+    assert_eq!(json["tags"], json!(["fixture", "gated"]));
+    assert_eq!(json["config"]["timeout"], 20_000);
+    assert_eq!(json["config"]["evaluators"], json!(["exact", "graded"]));
+    for figure in ["avg", "min", "max", "p50", "p95", "p99"] {
+        assert!(json["summary"]["scores"]["exact"][figure].is_number(), "{figure}");
+    }
+    let right = &json["items"][0];
+    assert_eq!(right["output"]["metadata"]["model"], "gpt-4o-mini");
+    assert_eq!(right["output"]["metadata"]["tokens"], json!({ "input": 10, "output": 5 }));
+    assert_eq!(right["aggregated"]["evaluations"]["exact"]["scores"], json!([1.0, 1.0]));
+    assert_eq!(right["runs"].as_array().unwrap().len(), 2);
+    let odd = &json["items"][1];
+    assert_eq!((&odd["status"], &odd["error"]), (&json!("error"), &json!("the agent said no")));
+    assert_eq!(odd["output"], json!({ "output": "" }));
+    assert_eq!(fields(&json["ciStatus"]), ["passed", "summary", "violations"]);
+    let time = json["timestamp"].as_str().unwrap();
+    assert!(time.len() == 24 && time.ends_with('Z'), "{time}");
+}
+
+#[test]
+fn a_draft_that_was_left_behind_is_no_result() {
+    let sandbox = Sandbox::with_items(numbered(1, 0));
+    sandbox.write(".cobalt/results/.0123456789ab.1.tmp", "{");
+    sandbox.program(fixture!("steered")).env("COBALT_RESUME", "0123456789ab").run().code(101);
+    sandbox.program(fixture!("steered")).run().code(0);
+}
+
+#[test]
+fn folders_can_be_put_elsewhere() {
+    let sandbox = Sandbox::with_items(numbered(1, 0));
+    sandbox.program(fixture!("steered")).env("COBALT_DIR", "out/cobalt").run().code(0);
+    assert!(!sandbox.path(".cobalt").exists());
+    assert_eq!(std::fs::read_dir(sandbox.path("out/cobalt/results")).unwrap().count(), 1);
+    let elsewhere = sandbox.path("results only");
+    sandbox.program(fixture!("steered")).env("COBALT_RESULTS_DIR", elsewhere.display()).run().code(0);
+    assert_eq!(std::fs::read_dir(elsewhere).unwrap().count(), 1);
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_named_with_what_to_do() {
+    let sandbox = Sandbox::with_items(numbered(1, 0));
+    sandbox.write("file", "");
+    for folder in ["file", "file/inside", "/proc/cobalt"] {
+        for fixture in [fixture!("steered"), fixture!("values")] {
+            let program = sandbox.program(fixture).env("COBALT_DIR", folder);
+            let program =
+                if fixture.ends_with("values") { program.args(["current-thread"]) } else { program };
+            let finished = program.run();
+            assert!(!finished.status.success(), "{finished}");
+            finished.complains(&["failed to create the folder `", &format!("{folder}/runs"), "COBALT_DIR"]);
+            assert_eq!(sandbox.calls(), [""; 0], "nothing is run whose results cannot be kept");
+        }
+    }
+}
+
+#[test]
+fn files_of_the_original_can_be_read() {
+    let shared = std::env::var_os("COBALT_SHARED");
+    let shared = shared.unwrap_or_else(|| concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared").into());
+    let folder = Path::new(&shared).join("peer/results");
+    let Ok(entries) = std::fs::read_dir(&folder) else {
+        println!("skipped: there is no folder {}", folder.display());
+        return;
+    };
+    let mut read = 0;
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let report = read_report(&path).unwrap();
+        let json: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        assert_eq!(report.schema, 0);
+        assert_eq!(json["id"], report.id);
+        assert_eq!(json["items"].as_array().unwrap().len(), report.items.len());
+        assert_eq!(json["summary"]["totalItems"], report.summary.total_items);
+        for (name, stats) in &report.summary.scores {
+            assert_eq!(json["summary"]["scores"][name]["avg"], stats.avg, "{name}");
+        }
+        for (item, json) in report.items.iter().zip(json["items"].as_array().unwrap()) {
+            assert_eq!(json["latencyMs"].as_f64().unwrap(), item.latency_ms());
+            assert_eq!(json["runs"].as_array().map_or(1, Vec::len), item.runs.len());
+        }
+        read += 1;
+    }
+    assert!(read > 0, "the folder has result files");
+}

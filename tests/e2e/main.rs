@@ -10,6 +10,7 @@ mod projects;
 mod resume;
 mod sandbox;
 mod selection;
+#[cfg(unix)]
 mod signals;
 mod values;
 mod verdicts;

@@ -78,7 +78,7 @@ impl Sandbox {
             .env("CARGO_MANIFEST_DIR", self.folder.path())
             .env("E2E_LOG", self.path("calls.log"))
             .env("RUST_BACKTRACE", "0");
-        Program { command }
+        Program::of(command)
     }
 
     /// What the agents were called for, in order: `start <key> <run>`, `end …`, `cancelled …`, `panicked …`.
@@ -126,6 +126,29 @@ impl Sandbox {
         journals[0].file_stem().unwrap().to_string_lossy().into_owned()
     }
 
+    /// Starts a program and waits until its only journal has so many items.
+    pub(crate) fn start_until_kept(&self, program: Program, items: usize) -> Running {
+        self.start_until(program, || {
+            let journals = self.journals();
+            let bytes = journals.first().map(|path| std::fs::read(path).unwrap_or_default());
+            // The first line is the header.
+            bytes.is_some_and(|bytes| bytes.iter().filter(|byte| **byte == b'\n').count() > items)
+        })
+    }
+
+    /// Starts a program and waits until something holds.
+    pub(crate) fn start_until(&self, program: Program, holds: impl Fn() -> bool) -> Running {
+        let mut running = program.start();
+        while !holds() {
+            if running.has_ended() || running.started.elapsed() > PATIENCE {
+                running.signal("KILL");
+                panic!("it never came to that\n{}", running.collect());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        running
+    }
+
     /// The reports of all result files.
     pub(crate) fn reports(&self) -> Vec<Report> {
         self.result_files().iter().map(|path| cobalt::store::read_report(path).unwrap()).collect()
@@ -142,11 +165,12 @@ impl Sandbox {
 /// A program that is about to run.
 pub(crate) struct Program {
     command: Command,
+    patience: Duration,
 }
 
 impl Program {
     pub(crate) fn of(command: Command) -> Self {
-        Self { command }
+        Self { command, patience: PATIENCE }
     }
 
     pub(crate) fn args<'a>(mut self, args: impl IntoIterator<Item = &'a str>) -> Self {
@@ -159,12 +183,18 @@ impl Program {
         self
     }
 
+    /// Waits long enough for a build.
+    pub(crate) fn patient(mut self) -> Self {
+        self.patience *= 10;
+        self
+    }
+
     pub(crate) fn start(mut self) -> Running {
         let command = self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program starts");
         let stdout = drain(child.stdout.take().expect("a pipe"));
         let stderr = drain(child.stderr.take().expect("a pipe"));
-        Running { child, stdout, stderr, started: Instant::now() }
+        Running { child, stdout, stderr, started: Instant::now(), patience: self.patience }
     }
 
     /// Runs the program to its end.
@@ -187,6 +217,7 @@ pub(crate) struct Running {
     stdout: JoinHandle<String>,
     stderr: JoinHandle<String>,
     started: Instant,
+    patience: Duration,
 }
 
 impl Running {
@@ -208,7 +239,7 @@ impl Running {
 
     /// Waits for the end; a program that does not come to it fails the test.
     pub(crate) fn finish(mut self) -> Finished {
-        let deadline = self.started + PATIENCE;
+        let deadline = self.started + self.patience;
         while !self.has_ended() {
             if Instant::now() > deadline {
                 self.kill();

@@ -90,6 +90,8 @@ pub enum Act {
     Fail,
     /// `fail-if-broken`: gives an error where `E2E_BROKEN` is set.
     FailIfBroken,
+    /// `hang-if-broken`: never ends where `E2E_BROKEN` is set; can be cancelled.
+    HangIfBroken,
     /// `panic`.
     Panic,
     /// `hang`: never ends; an async agent can be cancelled.
@@ -106,6 +108,7 @@ impl Act {
             None => Self::Answer,
             Some("fail") => Self::Fail,
             Some("fail-if-broken") => Self::FailIfBroken,
+            Some("hang-if-broken") => Self::HangIfBroken,
             Some("panic") => Self::Panic,
             Some("hang") => Self::Hang,
             Some("block") => Self::Block,
@@ -123,6 +126,7 @@ pub async fn act(cx: Context) -> Result<Output, String> {
     let mut call = Call::start(&cx);
     match Act::of(cx.item()) {
         Act::Hang => std::future::pending().await,
+        Act::HangIfBroken if flag("E2E_BROKEN") => std::future::pending().await,
         Act::Answer if wait(cx.item()).is_zero() => {}
         Act::Answer => tokio::time::sleep(wait(cx.item())).await,
         _ => {}
