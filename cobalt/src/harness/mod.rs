@@ -11,6 +11,7 @@ mod table;
 use std::process::exit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use libtest_mimic::{Completion, Failed, Trial};
 
@@ -18,6 +19,7 @@ use self::args::Args;
 use self::board::{Board, Summary, Verdict, Writer};
 use self::cases::{Broken, Selection, Suite, View};
 use self::nextest::Nextest;
+use self::signals::Signals;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
 use crate::session::{Interrupter, Plan, Run, Session, to_resume};
@@ -30,6 +32,8 @@ const FAILED: i32 = 101;
 const UNFIT: i32 = 3;
 /// The exit code of a program that was stopped by Ctrl-C, as shells have it.
 const INTERRUPTED: i32 = 130;
+/// How long agents that are cancelled may take to drop what they hold.
+const CLEANING_UP: Duration = Duration::from_millis(200);
 
 /// Runs the experiments of this binary as tests; the whole `main` of a test target with `harness = false`.
 ///
@@ -236,12 +240,15 @@ impl Prepared {
     fn run(self, args: &Args, layout: Layout) -> Result<i32, String> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| format!("failed to start the runtime: {error}"))?;
+        let no_signals = |error| format!("failed to catch signals: {error}");
+        // Before anything can be lost.
+        let signals = Signals::catch().map_err(no_signals)?;
         let board = Arc::new(Board::new(self.runs.iter().map(|run| run.plan().dataset().len())));
         let definitions = self.runs.iter().map(|run| Arc::clone(run.plan().definition())).collect();
         let experiments = self.runs.len();
         let writer = Writer { board: Arc::clone(&board), definitions };
         let session = Session::start(self.runs, layout, writer, runtime.handle());
-        let stopped = signals::listen(runtime.handle(), session.interrupter());
+        let stopped = signals.stop(session.interrupter()).map_err(no_signals)?;
 
         let trials = Trials {
             board: Arc::clone(&board),
@@ -258,8 +265,8 @@ impl Prepared {
                 "note: {left} plain functions still run after their timeout; they end with this process"
             );
         }
-        // Agents that still run are left behind with the runtime.
-        runtime.shutdown_background();
+        // What was cancelled may clean up; what blocks is left behind.
+        runtime.shutdown_timeout(CLEANING_UP);
         Ok(match (stopped.get(), saved, conclusion.has_failed()) {
             (true, ..) => INTERRUPTED,
             (_, false, _) => UNFIT,
