@@ -148,6 +148,7 @@ impl Prepared {
         nextest: &Nextest,
         layout: &Layout,
     ) -> Result<(), Error> {
+        let resume = to_resume(layout)?;
         for definition in definitions {
             let name = cases::case_name(definition);
             if !args.selects(&name) {
@@ -156,12 +157,13 @@ impl Prepared {
             }
             match Suite::load(definition).plan {
                 Ok(plan) => {
-                    let id = nextest.run_id(plan.name());
+                    let resumed = resume.iter().find(|run| run.experiment == plan.name());
+                    let id = resumed.map_or_else(|| nextest.run_id(plan.name()), |run| run.id.clone());
                     self.cases.push(Case { name, waits_for: WaitsFor::View(self.runs.len(), View::Whole) });
-                    self.runs.push(if nextest.is_retry() {
-                        Run::retry(plan, layout, id)?
-                    } else {
-                        Run::with_id(plan, layout, id)?
+                    self.runs.push(match (nextest.is_retry(), resumed) {
+                        (true, _) => Run::retry(plan, layout, id)?,
+                        (false, Some(_)) => Run::resume(plan, layout, &id)?,
+                        (false, None) => Run::with_id(plan, layout, id)?,
                     });
                 }
                 Err(broken) => self.add_broken(name, &broken),
