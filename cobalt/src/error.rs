@@ -46,7 +46,7 @@ pub enum Error {
     },
 
     /// A file of ours could not be written or read.
-    #[error("failed to {action} `{}`: {source}{}", .path.display(), hint(.source))]
+    #[error("failed to {action} `{}`: {source}{}", .path.display(), hint(.action, .source))]
     Storage {
         /// What was tried, as in "write".
         action: &'static str,
@@ -88,8 +88,11 @@ pub enum Error {
     },
 }
 
+/// The action of making a folder.
+pub(crate) const CREATE: &str = "create the folder";
+
 /// What a person can do about a file that cannot be written.
-fn hint(error: &io::Error) -> &'static str {
+fn hint(action: &str, error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "; make the folder writable, or name another one in COBALT_DIR"
@@ -100,6 +103,7 @@ fn hint(error: &io::Error) -> &'static str {
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
             "; move what is in its place away, or name another folder in COBALT_DIR"
         }
+        _ if action == CREATE => "; name another folder in COBALT_DIR",
         _ => "",
     }
 }

@@ -8,6 +8,7 @@ mod experiment;
 mod harness;
 mod hash;
 pub mod llm;
+mod nesting;
 pub mod paths;
 #[doc(hidden)]
 pub mod private;

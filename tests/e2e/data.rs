@@ -25,7 +25,7 @@ fn what_cannot_be_run_is_a_failing_case_beside_those_that_can() {
     finished.says(&[
         "`missing` cannot be used: ",
         "no-such-file.jsonl",
-        "torn.jsonl, line 2",
+        "torn.jsonl:2: ",
         "the data set is empty",
         "two evaluators are named `exact`",
         "a field",
@@ -48,12 +48,12 @@ fn what_is_not_picked_is_not_read() {
 
 #[test]
 fn a_target_without_experiments_fails() {
-    let finished = Sandbox::new().program(fixture!("none")).run().code(101);
+    let finished = Sandbox::new().program(fixture!("none")).run().code(3);
     finished.complains(&["no experiment is declared", "#[cobalt::experiment(..)]"]);
 }
 
 #[test]
 fn two_experiments_of_one_name_fail_and_both_places_are_named() {
-    let finished = Sandbox::new().program(fixture!("twins")).run().code(101);
+    let finished = Sandbox::new().program(fixture!("twins")).run().code(3);
     finished.complains(&["two experiments are named `twin`", "twins.rs:9", "twins.rs:14"]);
 }

@@ -138,7 +138,7 @@ fn an_item_too_deep_to_be_kept_is_refused_with_its_data_set() {
     sandbox.write("items.jsonl", &format!("{{\"input\": 1}}\n{{\"input\": {deep}}}\n"));
     let finished = sandbox.program(fixture!("steered")).run().code(101);
     assert_eq!(finished.cases_that("FAILED"), ["steered::dataset"]);
-    finished.says(&["item 1", "nested", "levels"]);
+    finished.says(&["items[1]", "nested", "levels"]);
 }
 
 #[test]

@@ -328,10 +328,9 @@ impl Finished {
             if let Some((before, _)) = line.split_once(", latency p50 ") {
                 return format!("{before}, latency TIME");
             }
-            if line.contains("latency.") && line.contains(" ms, which") {
-                let (before, rest) = line.split_once(" is ").expect("a figure");
-                let (_, after) = rest.split_once(" ms").expect("a time");
-                return format!("{before} is TIME ms{after}");
+            if line.starts_with("  met     latency.") {
+                let (before, _) = line.split_once("  (").expect("a figure in brackets");
+                return format!("{before}  (TIME)");
             }
             match line.strip_prefix("  run ") {
                 Some(run) => {
@@ -351,7 +350,7 @@ pub(crate) fn numbered(count: usize, wait_ms: u64) -> Vec<Value> {
     let item = |n: usize| {
         serde_json::json!({
             "id": format!("item-{n}"), "input": n, "answer": format!("answer {n}"),
-            "grade": (n % 5) as f64 / 4.0, "tokens": 10 + n, "wait_ms": wait_ms,
+            "grade": 0.5 + (n % 5) as f64 / 8.0, "tokens": 10 + n, "wait_ms": wait_ms,
         })
     };
     (0..count).map(item).collect()

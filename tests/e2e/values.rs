@@ -57,8 +57,10 @@ fn dropping_a_run_cancels_its_agents_and_keeps_what_is_finished() {
 #[test]
 fn an_evaluator_that_panics_as_it_is_cancelled_leaves_nobody_waiting() {
     let sandbox = Sandbox::with_items(numbered(3, 0));
-    let finished = sandbox.program(fixture!("values")).args(["clumsy"]).run();
+    let finished = sandbox.program(fixture!("values")).args(["clumsy"]).run().code(0);
     assert!(finished.took < Duration::from_secs(10), "{finished}");
+    let summary = sandbox.report().summary;
+    assert_eq!((summary.successful_items, summary.eval_errors), (3, 3));
 }
 
 #[tokio::test]

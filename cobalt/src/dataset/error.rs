@@ -55,6 +55,17 @@ pub enum DatasetError {
         /// The path as it was given.
         file: String,
     },
+    /// An item is nested too deep to be kept with its results.
+    #[error(
+        "items[{index}]: lists and objects are nested more than {deepest} levels deep, which no result file can hold: \
+         make the item flatter, or keep the deep part as text"
+    )]
+    TooDeep {
+        /// The item's place in the data set, from 0.
+        index: usize,
+        /// The most levels.
+        deepest: usize,
+    },
     /// A value given as an item is no JSON object.
     #[error("items[{index}]: expected a struct or a map, which is a JSON object, found {found}")]
     NotAnObject {

@@ -1,5 +1,6 @@
 //! The path of one item: the agent, then the evaluators, as often as the experiment has runs.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -72,7 +73,7 @@ async fn call_agent(work: &Work, context: Context) -> (Result<Output, Failure>, 
     let mut task = AbortOnDrop::new(tokio::spawn(async move { agent(context).await }));
     let failed = |error: String| Err(Failure { status: Status::Error, error });
     match timeout(limit, task.join()).await {
-        Ok(Ok((Ok(output), took))) => (Ok(output), took),
+        Ok(Ok((Ok(output), took))) => (output.checked().or_else(|error| failed(error.to_string())), took),
         Ok(Ok((Err(error), took))) => (failed(error.to_string()), took),
         Ok(Err(join)) => {
             let panic = join.try_into_panic().map(|panic| format!("panicked: {}", panic_message(&*panic)));
@@ -104,8 +105,11 @@ async fn evaluate(work: &Work, cx: &EvalContext) -> Evaluations {
 
 async fn score(evaluator: &dyn Evaluator, cx: &EvalContext, limit: Duration) -> ScoredEvaluation {
     // The call itself may panic before there is a future to wait for.
-    let evaluation = catch_panic(Box::pin(async { evaluator.evaluate(cx).await }));
-    match timeout(limit, evaluation).await {
+    let mut evaluation = Box::pin(async { evaluator.evaluate(cx).await });
+    let outcome = timeout(limit, catch_panic(&mut evaluation)).await;
+    // So may what it holds, when it is cancelled; the outcome stays what it is.
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(evaluation)));
+    match outcome {
         Ok(Ok(Ok(score))) => checked(score),
         Ok(Ok(Err(error))) => without_score(error.to_string()),
         Ok(Err(panic)) => without_score(format!("panicked: {}", panic_message(&*panic))),

@@ -39,7 +39,7 @@ pub(crate) enum Event {
     ExecutionFinished { experiment: usize },
     /// All runs of an item are done.
     ItemFinished { experiment: usize, item: ItemResult },
-    /// All items of an experiment are done.
+    /// All items of an experiment are done, or no more of them will be.
     ExperimentFinished { experiment: usize },
     /// The experiments that are not finished will not be.
     Interrupted,
@@ -47,6 +47,8 @@ pub(crate) enum Event {
 
 /// Runs the items, `concurrency` of them at a time. Dropping the future cancels what is going on.
 pub(crate) async fn run(work: Work, events: Sender<Event>) {
+    // Told however this ends, so that nobody waits for items that will not come.
+    let _told_at_the_end = TellsAtTheEnd { experiment: work.experiment, events: events.clone() };
     let work = Arc::new(work);
     let next = Arc::new(AtomicUsize::new(0));
     let mut workers = JoinSet::new();
@@ -61,7 +63,17 @@ pub(crate) async fn run(work: Work, events: Sender<Event>) {
             std::panic::resume_unwind(error.into_panic());
         }
     }
-    send(&events, Event::ExperimentFinished { experiment: work.experiment });
+}
+
+struct TellsAtTheEnd {
+    experiment: usize,
+    events: Sender<Event>,
+}
+
+impl Drop for TellsAtTheEnd {
+    fn drop(&mut self) {
+        send(&self.events, Event::ExperimentFinished { experiment: self.experiment });
+    }
 }
 
 /// Takes the next item, as soon as there is a slot for it, until there is none.

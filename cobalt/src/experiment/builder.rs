@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::agent::{Agent, AgentFn};
-use crate::dataset::{Dataset, IntoDataset};
+use crate::dataset::{Dataset, DatasetError, IntoDataset};
 use crate::error::{BoxError, Error};
 use crate::evaluators::Evaluator;
+use crate::nesting::{DEEPEST, is_too_deep};
 use crate::report::{Report, Threshold};
 use crate::session;
 
@@ -253,6 +254,10 @@ impl Prepared {
         let dataset = dataset.map_err(|source| Error::DatasetOf { experiment: name(), source })?;
         if dataset.is_empty() {
             let source = "the data set is empty; add items, or mend the filter that left none".into();
+            return Err(Error::DatasetOf { experiment: name(), source });
+        }
+        if let Some(index) = dataset.iter().position(|item| item.values().any(is_too_deep)) {
+            let source = DatasetError::TooDeep { index, deepest: DEEPEST }.into();
             return Err(Error::DatasetOf { experiment: name(), source });
         }
         Ok((self, dataset))

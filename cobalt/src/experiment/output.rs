@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::agent::AgentError;
 use crate::dataset::Item;
+use crate::nesting::{DEEPEST, dismantle, is_too_deep};
 
 /// An agent's answer with what it reports about itself.
 ///
@@ -39,6 +40,19 @@ impl Output {
     #[must_use]
     pub fn tokens(self, input: u64, output: u64) -> Self {
         self.metadata("tokens", serde_json::json!({ "input": input, "output": output }))
+    }
+
+    /// The output, if it can be kept.
+    pub(crate) fn checked(self) -> Result<Self, AgentError> {
+        if !is_too_deep(&self.value) && !self.metadata.values().any(is_too_deep) {
+            return Ok(self);
+        }
+        dismantle(self.value);
+        self.metadata.into_iter().for_each(|(_, value)| dismantle(value));
+        Err(AgentError::new(format!(
+            "the output is nested more than {DEEPEST} levels deep, which no result file can hold; make it flatter, or \
+             return the deep part as text"
+        )))
     }
 
     /// Adds a field of metadata.

@@ -110,14 +110,17 @@ impl Args {
         !self.mimic.exact || self.filters.is_empty() || self.filters.iter().any(belongs)
     }
 
-    /// The single filter that libtest-mimic can apply by itself, and so count what it leaves out.
-    pub(super) fn for_mimic(&self) -> (Arguments, bool) {
-        let mut mimic = self.mimic.clone();
-        let filters_itself = self.filters.len() <= 1;
-        if filters_itself {
-            mimic.filter = self.filters.first().cloned();
+    /// What libtest-mimic is to run the cases with: those that are flagged as ignored are run, and all others are
+    /// counted as filtered out. By itself it knows a single filter only.
+    pub(super) fn for_mimic(&self) -> Arguments {
+        Arguments {
+            ignored: true,
+            include_ignored: true,
+            bench: false,
+            exact: false,
+            skip: Vec::new(),
+            ..self.mimic.clone()
         }
-        (mimic, filters_itself)
     }
 
     /// Whether as little as possible is to be printed.

@@ -129,6 +129,16 @@ pub(super) struct Writer {
     pub(super) definitions: Vec<Arc<Definition>>,
 }
 
+impl Drop for Writer {
+    /// Nobody is to wait for what will not be told any more.
+    fn drop(&mut self) {
+        for slots in &self.board.experiments {
+            slots.lock().ended = true;
+            slots.changed.notify_all();
+        }
+    }
+}
+
 impl Listener for Writer {
     fn item(&mut self, experiment: usize, item: &ItemResult) {
         let verdict = Verdict::of(item.passed, || explain::item(item, &self.definitions[experiment]));
@@ -149,7 +159,7 @@ impl Listener for Writer {
             Ending::Finished(outcome) => {
                 let judged = outcome.thresholds.iter();
                 state.thresholds = judged
-                    .map(|threshold| Verdict::of(threshold.passed, || threshold.message.clone()))
+                    .map(|threshold| Verdict::of(threshold.passed, || explain::printable(&threshold.message)))
                     .collect();
                 let text = table::experiment(&outcome);
                 state.summary = Some(Ok(Summary { text, unsaved: outcome.unsaved }));

@@ -30,7 +30,20 @@ pub(super) fn item(item: &ItemResult, definition: &Definition) -> String {
         }
         execution(&mut text, run, definition);
     }
-    text
+    printable(&text)
+}
+
+/// Text of any origin as a terminal may show it: control characters, with which it could be steered, are written out.
+pub(super) fn printable(text: &str) -> String {
+    let mut printable = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() && !matches!(character, '\n' | '\t') {
+            printable.extend(character.escape_default());
+        } else {
+            printable.push(character);
+        }
+    }
+    printable
 }
 
 fn execution(text: &mut String, run: &Execution, definition: &Definition) {

@@ -101,7 +101,7 @@ fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool)
     // A list has no conclusion.
     let _ = libtest_mimic::run(&args.mimic, trials);
     if !args.is_terse() && !args.is_json() {
-        println!("\n{count} tests, 0 benchmarks");
+        println!("\n{count} test{}, 0 benchmarks", if count == 1 { "" } else { "s" });
     }
 }
 
@@ -260,20 +260,22 @@ impl Prepared {
         let conclusion = trials.run(self.cases, args);
         session.wait();
 
-        let saved = tell(args, (0..experiments).filter_map(|experiment| board.take_summary(experiment)));
+        let summaries = (0..experiments).filter_map(|experiment| board.take_summary(experiment));
+        let whole = conclude(args, summaries);
+        // What was cancelled may clean up; what blocks is left behind.
+        runtime.shutdown_timeout(CLEANING_UP);
         let left = threads::abandoned();
         if left > 0 {
             eprintln!(
                 "note: {left} plain functions still run after their timeout; they end with this process"
             );
         }
-        // What was cancelled may clean up; what blocks is left behind.
-        runtime.shutdown_timeout(CLEANING_UP);
-        Ok(match (stopped.get(), saved, conclusion.has_failed()) {
+        Ok(match (stopped.get(), whole, conclusion.has_failed()) {
             (true, ..) => INTERRUPTED,
-            (_, false, _) => UNFIT,
+            (_, Whole::Unsaved, _) => UNFIT,
             (.., true) => FAILED,
-            _ => 0,
+            (_, Whole::CutOff, _) => UNFIT,
+            (_, Whole::Yes, _) => 0,
         })
     }
 }
@@ -288,17 +290,16 @@ struct Trials {
 
 impl Trials {
     fn run(&self, cases: Vec<Case>, args: &Args) -> libtest_mimic::Conclusion {
-        let (mimic, filters_itself) = args.for_mimic();
-        let mut trials: Vec<_> = cases
-            .into_iter()
-            .filter(|case| filters_itself || args.selects(&case.name))
-            .map(|case| self.trial(case))
-            .collect();
+        let selected = |case: Case| {
+            let is_selected = args.selects(&case.name);
+            self.trial(case).with_ignored_flag(is_selected)
+        };
+        let mut trials: Vec<_> = cases.into_iter().map(selected).collect();
         if let Some(seed) = args.shuffle {
-            println!("shuffle seed: {seed}");
+            tell(args, &format!("shuffle seed: {seed}"));
             fastrand::Rng::with_seed(seed).shuffle(&mut trials);
         }
-        libtest_mimic::run(&mimic, trials)
+        libtest_mimic::run(&args.for_mimic(), trials)
     }
 
     fn trial(&self, case: Case) -> Trial {
@@ -329,32 +330,41 @@ impl Trials {
     }
 }
 
-/// Prints what the experiments came to, and answers whether all of it could be kept.
-fn tell(args: &Args, summaries: impl Iterator<Item = Result<Summary, String>>) -> bool {
-    let mut saved = true;
+/// Whether all that was run is done and kept.
+enum Whole {
+    Yes,
+    /// Something was stopped before its end.
+    CutOff,
+    /// Some results could not be written.
+    Unsaved,
+}
+
+/// Prints what the experiments came to.
+fn conclude(args: &Args, summaries: impl Iterator<Item = Result<Summary, String>>) -> Whole {
+    let mut whole = Whole::Yes;
     let mut cut_off = Vec::new();
     for summary in summaries {
         match summary {
             Ok(Summary { text, unsaved }) => {
-                // Stdout is for the program that reads the JSON.
-                if args.is_json() {
-                    eprintln!("{text}")
-                } else {
-                    println!("{text}")
-                }
+                tell(args, &text);
                 if let Some(error) = unsaved {
-                    saved = false;
+                    whole = Whole::Unsaved;
                     eprintln!("error: the results are not kept: {error}");
                 }
             }
             Err(id) => cut_off.push(id),
         }
     }
-    if !cut_off.is_empty() {
-        let ids = cut_off.join(",");
-        eprintln!(
-            "stopped before the end; what is finished is kept. Set COBALT_RESUME={ids} to run the rest"
-        );
+    if cut_off.is_empty() {
+        return whole;
     }
-    saved
+    let ids = cut_off.join(",");
+    eprintln!("stopped before the end; what is finished is kept. Set COBALT_RESUME={ids} to run the rest");
+    if matches!(whole, Whole::Yes) { Whole::CutOff } else { whole }
+}
+
+/// Prints a text beside the cases.
+fn tell(args: &Args, text: &str) {
+    // Stdout is for the program that reads the JSON.
+    if args.is_json() { eprintln!("{text}") } else { println!("{text}") }
 }

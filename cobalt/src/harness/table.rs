@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
+use super::explain::printable;
 use crate::llm::prices::format_cost;
 use crate::report::{ItemResult, ScoreStats, Summary};
 use crate::session::Outcome;
@@ -16,7 +17,7 @@ pub(super) fn experiment(outcome: &Outcome) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = write(&mut text, outcome);
-    text
+    printable(&text)
 }
 
 fn write(text: &mut String, outcome: &Outcome) -> fmt::Result {

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::error::Error;
+use crate::error::{CREATE, Error};
 use crate::paths::package_root;
 
 /// What git is not to keep: all that is generated.
@@ -55,7 +55,7 @@ impl Layout {
     pub(crate) fn create(&self) -> Result<(), Error> {
         let is_new = !self.root.exists();
         for folder in [&self.journals(), &self.results] {
-            fs::create_dir_all(folder).map_err(|source| storage("create the folder", folder, source))?;
+            fs::create_dir_all(folder).map_err(|source| storage(CREATE, folder, source))?;
         }
         if is_new {
             let ignore = self.root.join(".gitignore");
