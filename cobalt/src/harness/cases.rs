@@ -1,13 +1,15 @@
 //! The test cases of a binary: its experiments seen as cargo, nextest and editors see tests.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::args::Args;
-use crate::error::Error;
+use crate::error::{BoxError, Error};
 use crate::experiment::Experiment;
 use crate::private::ExperimentDefinition;
 use crate::session::Plan;
 use crate::slug::slug;
+use crate::threads::panic_message;
 
 /// The longest part of a case's name that comes from an experiment's, in bytes.
 const LONGEST_NAME: usize = 160;
@@ -83,13 +85,13 @@ pub(super) fn cases_of(name: &str, plan: &Plan) -> Vec<(String, View)> {
 
 fn plan(definition: &'static ExperimentDefinition) -> Result<Plan, Broken> {
     let name = (definition.name)();
-    let dataset = (definition.dataset)().map_err(|source| Broken {
+    let dataset = guarded(definition.dataset).map_err(|source| Broken {
         case: "dataset",
         error: Error::DatasetOf { experiment: name.clone(), source },
     })?;
     let mut experiment = Experiment::new(name.clone(), dataset);
     experiment.definition.source_hash = Some(definition.source_hash);
-    let prepared = (definition.define)(experiment).map_err(|problem| Broken {
+    let prepared = guarded(|| (definition.define)(experiment)).map_err(|problem| Broken {
         case: "definition",
         error: Error::Definition { experiment: name, problem: problem.to_string() },
     })?;
@@ -97,6 +99,12 @@ fn plan(definition: &'static ExperimentDefinition) -> Result<Plan, Broken> {
         case: if matches!(error, Error::Definition { .. }) { "definition" } else { "dataset" },
         error,
     })
+}
+
+/// Calls what the user declared; a panic in it is an error of that experiment alone.
+fn guarded<T>(declared: impl FnOnce() -> Result<T, BoxError>) -> Result<T, BoxError> {
+    catch_unwind(AssertUnwindSafe(declared))
+        .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic)).into()))
 }
 
 /// The items to run for the selected cases of an experiment: none, some, or all.

@@ -238,10 +238,10 @@ impl Prepared {
         let runtime = runtime.map_err(|error| format!("failed to start the runtime: {error}"))?;
         let board = Arc::new(Board::new(self.runs.iter().map(|run| run.plan().dataset().len())));
         let definitions = self.runs.iter().map(|run| Arc::clone(run.plan().definition())).collect();
-        let experiments = self.runs.len();
         let writer = Writer { board: Arc::clone(&board), definitions };
         let session = Session::start(self.runs, layout, writer, runtime.handle());
-        let stopped = signals::listen(runtime.handle(), session.interrupter());
+        let stop = Stop { session: session.interrupter(), board: Arc::clone(&board), args: args.clone() };
+        signals::listen(runtime.handle(), || stop.now());
 
         let trials = Trials {
             board: Arc::clone(&board),
@@ -251,7 +251,7 @@ impl Prepared {
         let conclusion = trials.run(self.cases, args);
         session.wait();
 
-        let saved = tell(args, (0..experiments).filter_map(|experiment| board.take_summary(experiment)));
+        let saved = tell(args, &board);
         let left = threads::abandoned();
         if left > 0 {
             eprintln!(
@@ -260,11 +260,10 @@ impl Prepared {
         }
         // Agents that still run are left behind with the runtime.
         runtime.shutdown_background();
-        Ok(match (stopped.get(), saved, conclusion.has_failed()) {
-            (true, ..) => INTERRUPTED,
-            (_, false, _) => UNFIT,
-            (.., true) => FAILED,
-            _ => 0,
+        Ok(match (saved, conclusion.has_failed()) {
+            (false, _) => UNFIT,
+            (true, true) => FAILED,
+            (true, false) => 0,
         })
     }
 }
@@ -320,11 +319,30 @@ impl Trials {
     }
 }
 
+/// What is to be done when the process is asked to end.
+struct Stop {
+    session: Interrupter,
+    board: Arc<Board>,
+    args: Args,
+}
+
+impl Stop {
+    /// Keeps what is finished, says how to go on, and ends the process.
+    fn now(self) -> ! {
+        self.board.close();
+        self.session.interrupt();
+        self.board.wait_for_all();
+        println!();
+        tell(&self.args, &self.board);
+        exit(INTERRUPTED)
+    }
+}
+
 /// Prints what the experiments came to, and answers whether all of it could be kept.
-fn tell(args: &Args, summaries: impl Iterator<Item = Result<Summary, String>>) -> bool {
+fn tell(args: &Args, board: &Board) -> bool {
     let mut saved = true;
     let mut cut_off = Vec::new();
-    for summary in summaries {
+    for summary in board.take_summaries() {
         match summary {
             Ok(Summary { text, unsaved }) => {
                 // Stdout is for the program that reads the JSON.

@@ -2,37 +2,20 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 
 use tokio::runtime::Handle;
 
 use super::INTERRUPTED;
-use crate::session::Interrupter;
 
-/// Whether the process was asked to stop.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Stopped(Arc<AtomicBool>);
-
-impl Stopped {
-    pub(super) fn get(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
-}
-
-/// Interrupts the session when the process is asked to stop.
-pub(super) fn listen(runtime: &Handle, session: Interrupter) -> Stopped {
-    let stopped = Stopped::default();
-    let set = stopped.clone();
+/// Calls `stop`, on a thread of its own, when the process is first asked to end.
+pub(super) fn listen(runtime: &Handle, stop: impl FnOnce() + Send + 'static) {
     runtime.spawn(async move {
         asked_to_stop().await;
-        set.0.store(true, Ordering::Release);
-        session.interrupt();
+        std::thread::spawn(stop);
         asked_to_stop().await;
         std::process::exit(INTERRUPTED);
     });
-    stopped
 }
 
 async fn asked_to_stop() {
