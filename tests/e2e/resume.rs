@@ -55,7 +55,7 @@ fn a_run_is_not_resumed_on_other_data() {
     let (sandbox, id) = cut_short();
     sandbox.forget_calls();
     sandbox.write_items(items().into_iter().chain([json!({ "id": "late", "input": 9 })]));
-    let finished = resume(&sandbox, &id).run().code(101);
+    let finished = resume(&sandbox, &id).run().code(3);
     finished.complains(&[&id, "cannot be resumed", "`items.jsonl` has changed", "then 5 items, now 6"]);
     is_untouched(&sandbox, &id);
 }
@@ -67,7 +67,7 @@ fn a_run_is_not_resumed_with_other_runs_timeouts_evaluators_or_verdicts() {
         [("E2E_RUNS", "2"), ("E2E_TIMEOUT_MS", "19000"), ("E2E_EXACT", "same"), ("E2E_LENIENT", "1")];
     for (variable, value) in changes {
         sandbox.forget_calls();
-        let finished = resume(&sandbox, &id).env(variable, value).run().code(101);
+        let finished = resume(&sandbox, &id).env(variable, value).run().code(3);
         finished.complains(&[&id, "the experiment or one of its evaluators has changed", "start a new run"]);
         is_untouched(&sandbox, &id);
     }
@@ -84,10 +84,10 @@ fn a_run_may_go_on_with_another_concurrency() {
 fn an_unknown_id_is_told_which_runs_can_be_resumed() {
     let (sandbox, id) = cut_short();
     sandbox.forget_calls();
-    let finished = resume(&sandbox, "0123456789ab").run().code(101);
+    let finished = resume(&sandbox, "0123456789ab").run().code(3);
     finished.complains(&["run `0123456789ab` cannot be resumed", "no such run", &id]);
     is_untouched(&sandbox, &id);
-    let finished = resume(&Sandbox::with_items(items()), "0123456789ab").run().code(101);
+    let finished = resume(&Sandbox::with_items(items()), "0123456789ab").run().code(3);
     finished.complains(&["none was cut short"]);
 }
 
@@ -98,7 +98,7 @@ fn a_finished_run_is_told_its_result_file() {
     let id = sandbox.report().id;
     sandbox.forget_calls();
     let file = sandbox.result_files()[0].display().to_string();
-    resume(&sandbox, &id).run().code(101).complains(&[&id, "it is finished", &file]);
+    resume(&sandbox, &id).run().code(3).complains(&[&id, "it is finished", &file]);
     assert_eq!(sandbox.calls(), [""; 0]);
 }
 
@@ -108,7 +108,7 @@ fn a_run_that_still_goes_on_elsewhere_is_left_alone() {
     let mut running = sandbox.start_until_kept(sandbox.program(fixture!("steered")).env("E2E_BROKEN", 1), 4);
     let id = sandbox.cut_short();
     let calls = sandbox.calls();
-    resume(&sandbox, &id).run().code(101).complains(&[&id, "still going on in another process"]);
+    resume(&sandbox, &id).run().code(3).complains(&[&id, "still going on in another process"]);
     assert_eq!(sandbox.calls(), calls);
     running.kill();
     running.finish();
@@ -153,7 +153,7 @@ fn a_journal_that_is_no_journal_is_refused_with_the_reason() {
         ("{}\n", "cannot be understood"),
     ] {
         sandbox.write(".cobalt/runs/0123456789ab.jsonl", text);
-        let finished = resume(&sandbox, "0123456789ab").run().code(101);
+        let finished = resume(&sandbox, "0123456789ab").run().code(3);
         finished.complains(&["run `0123456789ab` cannot be resumed", reason]);
     }
 }

@@ -69,9 +69,16 @@ impl Definition {
 
     /// Text that changes with whatever makes results incomparable, except the data.
     pub(crate) fn fingerprint(&self) -> String {
-        let mut parts = vec![format!("runs {}", self.runs), format!("timeout {:?}", self.timeout)];
+        let mut parts = vec![
+            format!("runs {}", self.runs),
+            format!("timeout {:?}", self.timeout),
+            format!("strict {}", self.is_strict()),
+        ];
         parts.extend(self.source_hash.map(|hash| format!("source {hash:016x}")));
-        parts.extend(self.evaluators.iter().map(|e| format!("{} {}", e.name(), e.fingerprint())));
+        let evaluator =
+            |e: &Arc<dyn Evaluator>| format!("{} from {} {}", e.name(), e.pass_mark(), e.fingerprint());
+        parts.extend(self.evaluators.iter().map(evaluator));
+        parts.extend(self.thresholds.iter().map(Threshold::case_name));
         crate::hash::sha256_hex(&parts)
     }
 

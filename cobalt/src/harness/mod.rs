@@ -9,15 +9,18 @@ mod signals;
 mod table;
 
 use std::process::exit;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use libtest_mimic::{Completion, Failed, Trial};
+use tokio::runtime::Runtime;
 
 use self::args::Args;
 use self::board::{Board, Summary, Verdict, Writer};
 use self::cases::{Broken, Selection, Suite, View};
 use self::nextest::Nextest;
+use self::signals::Signals;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
 use crate::session::{Interrupter, Plan, Run, Session, to_resume};
@@ -30,6 +33,8 @@ const FAILED: i32 = 101;
 const UNFIT: i32 = 3;
 /// The exit code of a program that was stopped by Ctrl-C, as shells have it.
 const INTERRUPTED: i32 = 130;
+/// How long agents that are cancelled may take to drop what they hold.
+const CLEANING_UP: Duration = Duration::from_millis(200);
 
 /// Runs the experiments of this binary as tests; the whole `main` of a test target with `harness = false`.
 ///
@@ -144,6 +149,7 @@ impl Prepared {
         nextest: &Nextest,
         layout: &Layout,
     ) -> Result<(), Error> {
+        let resume = to_resume(layout)?;
         for definition in definitions {
             let name = cases::case_name(definition);
             if !args.selects(&name) {
@@ -152,12 +158,13 @@ impl Prepared {
             }
             match Suite::load(definition).plan {
                 Ok(plan) => {
-                    let id = nextest.run_id(plan.name());
+                    let resumed = resume.iter().find(|run| run.experiment == plan.name());
+                    let id = resumed.map_or_else(|| nextest.run_id(plan.name()), |run| run.id.clone());
                     self.cases.push(Case { name, waits_for: WaitsFor::View(self.runs.len(), View::Whole) });
-                    self.runs.push(if nextest.is_retry() {
-                        Run::retry(plan, layout, id)?
-                    } else {
-                        Run::with_id(plan, layout, id)?
+                    self.runs.push(match (nextest.is_retry(), resumed) {
+                        (true, _) => Run::retry(plan, layout, id)?,
+                        (false, Some(_)) => Run::resume(plan, layout, &id)?,
+                        (false, None) => Run::with_id(plan, layout, id)?,
                     });
                 }
                 Err(broken) => self.add_broken(name, &broken),
@@ -236,12 +243,21 @@ impl Prepared {
     fn run(self, args: &Args, layout: Layout) -> Result<i32, String> {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
         let runtime = runtime.map_err(|error| format!("failed to start the runtime: {error}"))?;
+        let no_signals = |error| format!("failed to catch signals: {error}");
+        // Before anything can be lost.
+        let signals = Signals::catch().map_err(no_signals)?;
         let board = Arc::new(Board::new(self.runs.iter().map(|run| run.plan().dataset().len())));
         let definitions = self.runs.iter().map(|run| Arc::clone(run.plan().definition())).collect();
         let writer = Writer { board: Arc::clone(&board), definitions };
         let session = Session::start(self.runs, layout, writer, runtime.handle());
-        let stop = Stop { session: session.interrupter(), board: Arc::clone(&board), args: args.clone() };
-        signals::listen(runtime.handle(), || stop.now());
+        let runtime = Arc::new(Mutex::new(Some(runtime)));
+        let stop = Stop {
+            session: session.interrupter(),
+            board: Arc::clone(&board),
+            runtime: Arc::clone(&runtime),
+            args: args.clone(),
+        };
+        signals.hear(|| stop.now()).map_err(no_signals)?;
 
         let trials = Trials {
             board: Arc::clone(&board),
@@ -258,8 +274,7 @@ impl Prepared {
                 "note: {left} plain functions still run after their timeout; they end with this process"
             );
         }
-        // Agents that still run are left behind with the runtime.
-        runtime.shutdown_background();
+        shut_down(&runtime);
         Ok(match (saved, conclusion.has_failed()) {
             (false, _) => UNFIT,
             (true, true) => FAILED,
@@ -323,6 +338,7 @@ impl Trials {
 struct Stop {
     session: Interrupter,
     board: Arc<Board>,
+    runtime: Arc<Mutex<Option<Runtime>>>,
     args: Args,
 }
 
@@ -334,7 +350,16 @@ impl Stop {
         self.board.wait_for_all();
         println!();
         tell(&self.args, &self.board);
+        shut_down(&self.runtime);
         exit(INTERRUPTED)
+    }
+}
+
+/// Lets agents that were cancelled drop what they hold, and leaves behind those that block.
+fn shut_down(runtime: &Mutex<Option<Runtime>>) {
+    let runtime = runtime.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(runtime) = runtime {
+        runtime.shutdown_timeout(CLEANING_UP);
     }
 }
 

@@ -1,50 +1,75 @@
 //! Ctrl-C and the request to terminate: the first stops the run and keeps what is finished, the second ends at once.
+//!
+//! They are waited for on a thread of its own: agents may block every thread of the runtime that they run on.
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
-use std::task::Poll;
+use std::{io, thread};
 
-use tokio::runtime::Handle;
+use tokio::runtime::{Builder, Runtime};
 
 use super::INTERRUPTED;
 
-/// Calls `stop`, on a thread of its own, when the process is first asked to end.
-pub(super) fn listen(runtime: &Handle, stop: impl FnOnce() + Send + 'static) {
-    runtime.spawn(async move {
-        asked_to_stop().await;
-        std::thread::spawn(stop);
-        asked_to_stop().await;
-        std::process::exit(INTERRUPTED);
-    });
+/// Signals that no longer end the process by themselves, but wait to be heard.
+pub(super) struct Signals {
+    runtime: Runtime,
+    source: Source,
 }
 
-async fn asked_to_stop() {
-    let mut interrupted = pin!(async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    });
-    let mut terminated = pin!(terminated());
-    poll_fn(|cx| {
-        if interrupted.as_mut().poll(cx).is_ready() || terminated.as_mut().poll(cx).is_ready() {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
-    })
-    .await;
+impl Signals {
+    /// Catches the signals from now on.
+    pub(super) fn catch() -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_io().build()?;
+        let source = runtime.block_on(async { Source::new() })?;
+        Ok(Self { runtime, source })
+    }
+
+    /// Calls `stop` when the process is first asked to end.
+    pub(super) fn hear(mut self, stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let listener = thread::Builder::new().name("cobalt-signals".to_owned()).spawn(move || {
+            self.wait();
+            thread::spawn(stop);
+            self.wait();
+            std::process::exit(INTERRUPTED);
+        });
+        listener.map(drop)
+    }
+
+    fn wait(&mut self) {
+        self.runtime.block_on(self.source.next());
+    }
 }
 
 #[cfg(unix)]
-async fn terminated() {
-    use tokio::signal::unix::{SignalKind, signal};
-    match signal(SignalKind::terminate()) {
-        Ok(mut signal) => drop(signal.recv().await),
-        Err(_) => std::future::pending().await,
+struct Source {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Source {
+    fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    async fn next(&mut self) {
+        std::future::poll_fn(|cx| {
+            let ready = self.interrupt.poll_recv(cx).is_ready() || self.terminate.poll_recv(cx).is_ready();
+            if ready { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+        })
+        .await;
     }
 }
 
 #[cfg(not(unix))]
-async fn terminated() {
-    std::future::pending::<()>().await;
+struct Source(tokio::signal::windows::CtrlC);
+
+#[cfg(not(unix))]
+impl Source {
+    fn new() -> io::Result<Self> {
+        tokio::signal::windows::ctrl_c().map(Self)
+    }
+
+    async fn next(&mut self) {
+        self.0.recv().await;
+    }
 }

@@ -18,18 +18,35 @@ use crate::store::{
 /// Names the runs to take up again, separated by commas.
 const RESUME: &str = "COBALT_RESUME";
 
-/// A run that was cut off and is to be taken up again.
+/// A run that is to be taken up again.
 #[derive(Debug)]
 pub(crate) struct CutOff {
     pub(crate) id: String,
     pub(crate) experiment: String,
 }
 
-/// The runs that `COBALT_RESUME` names. An id without a journal is an error.
+/// The runs that `COBALT_RESUME` names. An id that is not known is an error.
+///
+/// A run that is finished is among them: another process may have resumed it that was started with the same list.
 pub(crate) fn to_resume(layout: &Layout) -> Result<Vec<CutOff>, Error> {
     let ids = std::env::var(RESUME).unwrap_or_default();
     let ids = ids.split(',').map(str::trim).filter(|id| !id.is_empty());
     ids.map(|id| Ok(CutOff { id: id.to_owned(), experiment: experiment_of(layout, id)? })).collect()
+}
+
+/// What earlier processes have done of a run.
+struct Done {
+    /// When the first of them started it.
+    timestamp: Timestamp,
+    /// How long it has gone on.
+    elapsed: Duration,
+    items: Vec<ItemResult>,
+}
+
+impl Default for Done {
+    fn default() -> Self {
+        Self { timestamp: Timestamp::now(), elapsed: Duration::ZERO, items: Vec::new() }
+    }
 }
 
 /// A plan with the items to run, what is done of them, and the journal.
@@ -44,12 +61,12 @@ pub(crate) struct Run {
 impl Run {
     /// A new run of all items, or of those with the selected indexes.
     pub(crate) fn new(plan: Plan, selection: Option<Vec<usize>>, layout: &Layout) -> Result<Self, Error> {
-        Self::begin(plan, selection, layout, new_run_id(), Timestamp::now(), Vec::new())
+        Self::begin(plan, selection, layout, new_run_id(), Done::default())
     }
 
     /// A new run of all items under an id that is given.
     pub(crate) fn with_id(plan: Plan, layout: &Layout, id: String) -> Result<Self, Error> {
-        Self::begin(plan, None, layout, id, Timestamp::now(), Vec::new())
+        Self::begin(plan, None, layout, id, Done::default())
     }
 
     pub(crate) fn plan(&self) -> &Plan {
@@ -66,9 +83,9 @@ impl Run {
         selection: Option<Vec<usize>>,
         layout: &Layout,
         id: String,
-        timestamp: Timestamp,
-        done: Vec<ItemResult>,
+        done: Done,
     ) -> Result<Self, Error> {
+        let Done { timestamp, items: done, elapsed } = done;
         let header = JournalHeader {
             journal: JOURNAL_VERSION,
             id,
@@ -83,11 +100,11 @@ impl Run {
         let mut journal = if plan.save { Some(JournalWriter::create(layout, &header)?) } else { None };
         if let Some(journal) = &mut journal {
             for item in &done {
-                journal.push(Duration::ZERO, item)?;
+                journal.push(elapsed, item)?;
             }
             journal.flush()?;
         }
-        Ok(Self { plan, header, journal, done, elapsed: Duration::ZERO })
+        Ok(Self { plan, header, journal, done, elapsed })
     }
 
     /// The rest of a run that was cut off. Refused where its results would not fit to those of the rest.
@@ -118,17 +135,18 @@ impl Run {
     ///
     /// For a test runner that retries a failed case in a new process: `id` is the same in both.
     pub(crate) fn retry(plan: Plan, layout: &Layout, id: String) -> Result<Self, Error> {
-        let mut run = if layout.journal(&id).exists() {
-            Self::resume(plan, layout, &id)?
-        } else {
-            let earlier = layout.result_of(&id).map(|path| read_report(&path)).transpose()?;
-            let (timestamp, done) = earlier
-                .map_or_else(|| (Timestamp::now(), Vec::new()), |report| (report.timestamp, report.items));
-            let kept = done.into_iter().filter(|item| !item.is_in_error()).collect();
-            return Self::begin(plan, None, layout, id, timestamp, kept);
-        };
-        run.done.retain(|item| !item.is_in_error());
-        Ok(run)
+        if layout.journal(&id).exists() {
+            let mut run = Self::resume(plan, layout, &id)?;
+            run.done.retain(|item| !item.is_in_error());
+            return Ok(run);
+        }
+        let earlier = layout.result_of(&id).map(|path| read_report(&path)).transpose()?;
+        let done = earlier.map_or_else(Done::default, |report| Done {
+            timestamp: report.timestamp,
+            elapsed: Duration::from_millis(report.summary.total_duration_ms),
+            items: report.items.into_iter().filter(|item| !item.is_in_error()).collect(),
+        });
+        Self::begin(plan, None, layout, id, done)
     }
 
     /// What the engine needs, and what the recorder does.

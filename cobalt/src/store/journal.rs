@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::layout::{Layout, storage};
+use super::results::read_report;
 use crate::error::Error;
 use crate::report::{DatasetSummary, ItemResult, RunConfig, Timestamp};
 
@@ -198,21 +199,29 @@ impl Resumed {
             }
             Err(TryLockError::Error(source)) => return Err(storage("lock", &path, source)),
         }
+        // The process that held it until this moment has removed it: that run is finished.
+        if !path.exists() {
+            return Err(refuse(missing(layout, id)));
+        }
         let contents = read_locked(&path, &file, refuse)?;
         Ok(Self { contents, journal: JournalWriter { file, path, lines: Vec::new() } })
     }
 }
 
-/// The experiment that a run which was cut off is one of.
+/// The experiment that a run is one of, whether it was cut off or has been finished since.
 pub(crate) fn experiment_of(layout: &Layout, id: &str) -> Result<String, Error> {
     let refuse = |reason: String| Error::Resume { id: id.to_owned(), reason };
     let path = layout.journal(id);
-    let journal = match fs::read(&path) {
-        Ok(journal) => journal,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(refuse(missing(layout, id))),
-        Err(source) => return Err(storage("read", &path, source)),
-    };
-    read_journal(&journal).map(|contents| contents.header.name).map_err(|error| refuse(error.to_string()))
+    match fs::read(&path) {
+        Ok(journal) => {
+            read_journal(&journal).map(|run| run.header.name).map_err(|error| refuse(error.to_string()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match layout.result_of(id) {
+            Some(result) => read_report(&result).map(|report| report.name),
+            None => Err(refuse(missing(layout, id))),
+        },
+        Err(source) => Err(storage("read", &path, source)),
+    }
 }
 
 /// Reads a journal that is ours alone, and cuts off the line that was being written when its process ended.
