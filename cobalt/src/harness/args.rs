@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use libtest_mimic::{Arguments, ColorSetting, FormatSetting};
 
 /// What was asked for on the command line.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Args {
     /// What libtest-mimic sees, without any filter.
     pub(super) mimic: Arguments,

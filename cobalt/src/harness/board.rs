@@ -1,6 +1,8 @@
 //! Where test cases wait for what becomes of them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use super::{explain, table};
 use crate::error::Error;
@@ -30,6 +32,8 @@ const MOST_TOLD: usize = 20;
 /// The cases of all experiments that run.
 pub(super) struct Board {
     experiments: Vec<Slots>,
+    /// Set when the process is about to end: what is not told by then never will be.
+    closed: AtomicBool,
 }
 
 /// The cases of one experiment.
@@ -57,7 +61,7 @@ impl Board {
             state: Mutex::new(State { items: vec![None; items], ..State::default() }),
             changed: Condvar::new(),
         };
-        Self { experiments: items.map(slots).collect() }
+        Self { experiments: items.map(slots).collect(), closed: AtomicBool::new(false) }
     }
 
     /// Waits for an item.
@@ -65,20 +69,25 @@ impl Board {
         let slots = &self.experiments[experiment];
         let waiting = |state: &mut State| state.items[index].is_none() && !state.ended;
         let state = slots.changed.wait_while(slots.lock(), waiting).unwrap_or_else(PoisonError::into_inner);
-        state.items[index].clone().unwrap_or(Verdict::NotRun)
+        let verdict = state.items[index].clone().unwrap_or(Verdict::NotRun);
+        drop(state);
+        self.told(verdict)
     }
 
     /// Waits for a threshold.
     pub(super) fn threshold(&self, experiment: usize, index: usize) -> Verdict {
         let state = self.experiments[experiment].wait_for_end();
-        state.thresholds.get(index).cloned().unwrap_or(Verdict::NotRun)
+        let verdict = state.thresholds.get(index).cloned().unwrap_or(Verdict::NotRun);
+        drop(state);
+        self.told(verdict)
     }
 
     /// Waits for all items and thresholds of an experiment.
     pub(super) fn whole(&self, experiment: usize) -> Verdict {
         let state = self.experiments[experiment].wait_for_end();
         if !matches!(state.summary, Some(Ok(_))) {
-            return Verdict::NotRun;
+            drop(state);
+            return self.told(Verdict::NotRun);
         }
         let failures: Vec<_> = state
             .items
@@ -99,9 +108,27 @@ impl Board {
         })
     }
 
-    /// What an experiment came to, or the id of its run when that was stopped before.
-    pub(super) fn take_summary(&self, experiment: usize) -> Option<Result<Summary, String>> {
-        self.experiments[experiment].lock().summary.take()
+    /// No case is told any more.
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+    }
+
+    /// A verdict to tell. A case that was not run because the process ends has none, and waits for that end.
+    fn told(&self, verdict: Verdict) -> Verdict {
+        while matches!(verdict, Verdict::NotRun) && self.closed.load(Ordering::Acquire) {
+            thread::park();
+        }
+        verdict
+    }
+
+    /// Waits until every experiment has come to its end.
+    pub(super) fn wait_for_all(&self) {
+        self.experiments.iter().for_each(|slots| drop(slots.wait_for_end()));
+    }
+
+    /// What each experiment came to, or the id of its run when that was stopped before.
+    pub(super) fn take_summaries(&self) -> impl Iterator<Item = Result<Summary, String>> {
+        self.experiments.iter().filter_map(|slots| slots.lock().summary.take())
     }
 }
 

@@ -101,10 +101,10 @@ fn plan(definition: &'static ExperimentDefinition) -> Result<Plan, Broken> {
     })
 }
 
-/// Calls code of the user's whose panic is to fail its own experiment only.
-fn guarded<T>(code: impl FnOnce() -> Result<T, BoxError>) -> Result<T, BoxError> {
-    let outcome = catch_unwind(AssertUnwindSafe(code));
-    outcome.unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic)).into()))
+/// Calls what the user declared; a panic in it is an error of that experiment alone.
+fn guarded<T>(declared: impl FnOnce() -> Result<T, BoxError>) -> Result<T, BoxError> {
+    catch_unwind(AssertUnwindSafe(declared))
+        .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic)).into()))
 }
 
 /// The items to run for the selected cases of an experiment: none, some, or all.

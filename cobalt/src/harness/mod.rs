@@ -9,11 +9,12 @@ mod signals;
 mod table;
 
 use std::process::exit;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use libtest_mimic::{Completion, Failed, Trial};
+use tokio::runtime::Runtime;
 
 use self::args::Args;
 use self::board::{Board, Summary, Verdict, Writer};
@@ -247,10 +248,16 @@ impl Prepared {
         let signals = Signals::catch().map_err(no_signals)?;
         let board = Arc::new(Board::new(self.runs.iter().map(|run| run.plan().dataset().len())));
         let definitions = self.runs.iter().map(|run| Arc::clone(run.plan().definition())).collect();
-        let experiments = self.runs.len();
         let writer = Writer { board: Arc::clone(&board), definitions };
         let session = Session::start(self.runs, layout, writer, runtime.handle());
-        let stopped = signals.stop(session.interrupter()).map_err(no_signals)?;
+        let runtime = Arc::new(Mutex::new(Some(runtime)));
+        let stop = Stop {
+            session: session.interrupter(),
+            board: Arc::clone(&board),
+            runtime: Arc::clone(&runtime),
+            args: args.clone(),
+        };
+        signals.hear(|| stop.now()).map_err(no_signals)?;
 
         let trials = Trials {
             board: Arc::clone(&board),
@@ -260,22 +267,19 @@ impl Prepared {
         let conclusion = trials.run(self.cases, args);
         session.wait();
 
-        let summaries = (0..experiments).filter_map(|experiment| board.take_summary(experiment));
-        let whole = conclude(args, summaries);
-        // What was cancelled may clean up; what blocks is left behind.
-        runtime.shutdown_timeout(CLEANING_UP);
+        let whole = tell(args, &board);
+        shut_down(&runtime);
         let left = threads::abandoned();
         if left > 0 {
             eprintln!(
                 "note: {left} plain functions still run after their timeout; they end with this process"
             );
         }
-        Ok(match (stopped.get(), whole, conclusion.has_failed()) {
-            (true, ..) => INTERRUPTED,
-            (_, Whole::Unsaved, _) => UNFIT,
-            (.., true) => FAILED,
-            (_, Whole::CutOff, _) => UNFIT,
-            (_, Whole::Yes, _) => 0,
+        Ok(match (whole, conclusion.has_failed()) {
+            (Whole::Unsaved, _) => UNFIT,
+            (_, true) => FAILED,
+            (Whole::CutOff, false) => UNFIT,
+            (Whole::Yes, false) => 0,
         })
     }
 }
@@ -296,7 +300,7 @@ impl Trials {
         };
         let mut trials: Vec<_> = cases.into_iter().map(selected).collect();
         if let Some(seed) = args.shuffle {
-            tell(args, &format!("shuffle seed: {seed}"));
+            print(args, &format!("shuffle seed: {seed}"));
             fastrand::Rng::with_seed(seed).shuffle(&mut trials);
         }
         libtest_mimic::run(&args.for_mimic(), trials)
@@ -330,6 +334,35 @@ impl Trials {
     }
 }
 
+/// What is to be done when the process is asked to end.
+struct Stop {
+    session: Interrupter,
+    board: Arc<Board>,
+    runtime: Arc<Mutex<Option<Runtime>>>,
+    args: Args,
+}
+
+impl Stop {
+    /// Keeps what is finished, says how to go on, and ends the process.
+    fn now(self) -> ! {
+        self.board.close();
+        self.session.interrupt();
+        self.board.wait_for_all();
+        println!();
+        tell(&self.args, &self.board);
+        shut_down(&self.runtime);
+        exit(INTERRUPTED)
+    }
+}
+
+/// Lets agents that were cancelled drop what they hold, and leaves behind those that block.
+fn shut_down(runtime: &Mutex<Option<Runtime>>) {
+    let runtime = runtime.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(runtime) = runtime {
+        runtime.shutdown_timeout(CLEANING_UP);
+    }
+}
+
 /// Whether all that was run is done and kept.
 enum Whole {
     Yes,
@@ -340,13 +373,13 @@ enum Whole {
 }
 
 /// Prints what the experiments came to.
-fn conclude(args: &Args, summaries: impl Iterator<Item = Result<Summary, String>>) -> Whole {
+fn tell(args: &Args, board: &Board) -> Whole {
     let mut whole = Whole::Yes;
     let mut cut_off = Vec::new();
-    for summary in summaries {
+    for summary in board.take_summaries() {
         match summary {
             Ok(Summary { text, unsaved }) => {
-                tell(args, &text);
+                print(args, &text);
                 if let Some(error) = unsaved {
                     whole = Whole::Unsaved;
                     eprintln!("error: the results are not kept: {error}");
@@ -364,7 +397,7 @@ fn conclude(args: &Args, summaries: impl Iterator<Item = Result<Summary, String>
 }
 
 /// Prints a text beside the cases.
-fn tell(args: &Args, text: &str) {
+fn print(args: &Args, text: &str) {
     // Stdout is for the program that reads the JSON.
     if args.is_json() { eprintln!("{text}") } else { println!("{text}") }
 }

@@ -2,24 +2,11 @@
 //!
 //! They are waited for on a thread of its own: agents may block every thread of the runtime that they run on.
 
-use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{io, thread};
 
 use tokio::runtime::{Builder, Runtime};
 
 use super::INTERRUPTED;
-use crate::session::Interrupter;
-
-/// Whether the process was asked to stop.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Stopped(Arc<AtomicBool>);
-
-impl Stopped {
-    pub(super) fn get(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
-}
 
 /// Signals that no longer end the process by themselves, but wait to be heard.
 pub(super) struct Signals {
@@ -35,18 +22,15 @@ impl Signals {
         Ok(Self { runtime, source })
     }
 
-    /// Interrupts the session when the process is asked to stop.
-    pub(super) fn stop(mut self, session: Interrupter) -> io::Result<Stopped> {
-        let stopped = Stopped::default();
-        let set = stopped.clone();
-        std::thread::Builder::new().name("cobalt-signals".to_owned()).spawn(move || {
+    /// Calls `stop` when the process is first asked to end.
+    pub(super) fn hear(mut self, stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let listener = thread::Builder::new().name("cobalt-signals".to_owned()).spawn(move || {
             self.wait();
-            set.0.store(true, Ordering::Release);
-            session.interrupt();
+            thread::spawn(stop);
             self.wait();
             std::process::exit(INTERRUPTED);
-        })?;
-        Ok(stopped)
+        });
+        listener.map(drop)
     }
 
     fn wait(&mut self) {

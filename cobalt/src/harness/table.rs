@@ -87,7 +87,11 @@ fn headline(outcome: &Outcome) -> String {
     let Summary { total_items, passed_items, failed_items, timeouts, eval_errors, .. } =
         outcome.report.summary;
     let summary = &outcome.report.summary;
-    let mut parts = vec![format!("{passed_items} of {} passed", count(total_items, "item"))];
+    let mut parts = vec![if outcome.report.config.strict {
+        format!("{passed_items} of {} passed", count(total_items, "item"))
+    } else {
+        count(total_items, "item")
+    }];
     if outcome.report.partial {
         parts.push("partial run".to_owned());
     }

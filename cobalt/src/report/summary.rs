@@ -78,7 +78,8 @@ pub struct ScoreStats {
     /// The standard error of the mean. Runs of one item are no independent trials: it is taken over the items' means.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub std_error: Option<f64>,
-    /// The 95 % interval of the mean by Student's t over the items' means, cut to 0..=1.
+    /// The 95 % interval of the mean: Wilson's where all scores are 0 or 1 and each item was run once, else by
+    /// Student's t over the items' means, cut to 0..=1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ci95: Option<Interval>,
     /// The share of scores at the evaluator's pass mark or above.
@@ -255,12 +256,21 @@ impl<'a> EvaluatorFigures<'a> {
             count: all.n,
             stddev: all.stddev_population,
             std_error: items.std_error,
-            ci95: items.ci95.map(|ci| Interval { low: ci.low.max(0.0), high: ci.high.min(1.0) }),
+            ci95: self.interval(runs, items.ci95),
             pass_rate: self.pass_rate(None),
             pass_rate_ci95: if runs == 1 { wilson(passes, all.n as u64, 0.95) } else { None },
             pass_at_k: self.over_k(runs, pass_at_k),
             pass_hat_k: self.over_k(runs, pass_hat_k),
         })
+    }
+
+    /// The interval of the mean. Student's t has no width where all of a few scores are equal, as in 5 of 5 passed.
+    fn interval(&self, runs: usize, student: Option<Interval>) -> Option<Interval> {
+        if runs == 1 && self.scores.iter().all(|score| *score == 0.0 || *score == 1.0) {
+            let ones = self.scores.iter().filter(|score| **score == 1.0).count();
+            return wilson(ones as u64, self.scores.len() as u64, 0.95);
+        }
+        student.map(|ci| Interval { low: ci.low.max(0.0), high: ci.high.min(1.0) })
     }
 
     /// A figure of n runs of which c pass, for each k up to `runs`, averaged over the items that have k scores.
