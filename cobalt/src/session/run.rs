@@ -156,7 +156,11 @@ impl Run {
         // An item that was run again after an error stands in the journal twice; the later one counts.
         let mut seen = HashSet::new();
         done.reverse();
-        done.retain(|item| item.index < plan.dataset.len() && seen.insert(item.index));
+        done.retain(|item| {
+            // A damaged line may still be JSON, and speak of another item.
+            let is_known = plan.keys.get(item.index).is_some_and(|key| **key == *item.key);
+            is_known && item.runs.len() == plan.definition.runs && seen.insert(item.index)
+        });
         let work = Work {
             experiment,
             names: plan.definition.evaluators.iter().map(|evaluator| evaluator.name().into()).collect(),
