@@ -69,6 +69,15 @@ pub enum Error {
         reason: String,
     },
 
+    /// A result file could not be written, and all that it would hold is in the run's journal.
+    #[error("{source}; nothing is lost: once that is mended, COBALT_RESUME={id} writes the results")]
+    InJournal {
+        /// The run's id.
+        id: String,
+        /// Why there is no result file.
+        source: Box<Error>,
+    },
+
     /// All items ran, and their results could not be written.
     #[error("experiment `{}` ran, and its results could not be kept: {source}", .report.name)]
     Unsaved {

@@ -5,7 +5,7 @@ use std::path::Path;
 use cobalt::store::read_report;
 use serde_json::{Value, json};
 
-use crate::sandbox::{Sandbox, fixture, numbered};
+use crate::sandbox::{Program, Sandbox, fixture, numbered};
 
 #[test]
 fn two_processes_at_once_keep_both_results() {
@@ -83,6 +83,36 @@ fn a_draft_that_was_left_behind_is_no_result() {
     sandbox.write(".cobalt/results/.0123456789ab.1.tmp", "{");
     sandbox.program(fixture!("steered")).env("COBALT_RESUME", "0123456789ab").run().code(3);
     sandbox.program(fixture!("steered")).run().code(0);
+}
+
+#[cfg(unix)]
+#[test]
+fn results_that_cannot_be_written_in_the_end_are_in_the_journal_still() {
+    for fixture in [fixture!("gated"), fixture!("values")] {
+        let sandbox = Sandbox::with_items(numbered(8, 100));
+        let with_args = |program: Program| {
+            if fixture.ends_with("values") { program.args(["current-thread"]) } else { program }
+        };
+        let running = sandbox.start_until_kept(with_args(sandbox.program(fixture)), 2);
+        std::fs::remove_dir(sandbox.path(".cobalt/results")).unwrap();
+        sandbox.write(".cobalt/results", "in the way");
+        let finished = running.finish();
+        assert!(!finished.status.success(), "{finished}");
+        let id = sandbox.cut_short();
+        let folder = sandbox.path(".cobalt/results").display().to_string();
+        finished.complains(&[
+            "failed to create the folder",
+            &folder,
+            "in COBALT_DIR",
+            &format!("COBALT_RESUME={id}"),
+        ]);
+        std::fs::remove_file(sandbox.path(".cobalt/results")).unwrap();
+        sandbox.forget_calls();
+        let again = sandbox.program(fixture).env("COBALT_RESUME", &id);
+        with_args(again).run().code(0);
+        assert_eq!(sandbox.calls(), [""; 0], "all was done");
+        assert_eq!(sandbox.report().items.len(), 8);
+    }
 }
 
 #[test]

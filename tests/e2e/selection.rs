@@ -1,5 +1,7 @@
 //! Only what was picked is run.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::sandbox::{Sandbox, fixture, numbered};
@@ -22,6 +24,26 @@ fn a_filter_that_picks_some_items_runs_those_only_and_makes_the_run_partial() {
     assert_eq!(json["partial"], true);
     assert!(json.get("ciStatus").is_none());
     assert_eq!(json["summary"]["totalItems"], 3);
+}
+
+#[test]
+fn as_many_items_are_worked_on_at_a_time_as_was_said_and_their_runs_one_after_another() {
+    for (fixture, concurrency) in [(fixture!("steered"), 3), (fixture!("plain"), 7)] {
+        let sandbox = Sandbox::with_items(numbered(20, 20));
+        let program = sandbox.program(fixture).env("E2E_CONCURRENCY", concurrency).env("E2E_RUNS", 2);
+        program.run().code(0);
+        let (mut working, mut most) = (BTreeSet::new(), 0);
+        for call in sandbox.calls() {
+            let (what, key) = call.rsplit_once(' ').unwrap().0.split_once(' ').unwrap();
+            if what == "start" {
+                assert!(working.insert(key.to_owned()), "two runs of {key} at a time");
+            } else {
+                working.remove(key);
+            }
+            most = most.max(working.len());
+        }
+        assert_eq!(most, concurrency);
+    }
 }
 
 #[test]

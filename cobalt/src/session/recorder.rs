@@ -173,8 +173,12 @@ impl Record {
     fn save(&mut self, layout: &Layout, report: &Report) -> (Option<PathBuf>, Option<Error>) {
         match write_report(layout, report) {
             Ok(path) => (Some(path), self.journal.take().and_then(|journal| journal.remove().err())),
-            // Without a journal either, that is where it began to go wrong.
-            Err(error) => (None, Some(self.journal_error.take().unwrap_or(error))),
+            Err(error) => {
+                let id = self.header.id.clone();
+                let in_journal = |source| Error::InJournal { id, source: Box::new(source) };
+                // Without a journal either, that is where it began to go wrong.
+                (None, Some(self.journal_error.take().unwrap_or_else(|| in_journal(error))))
+            }
         }
     }
 

@@ -24,6 +24,8 @@ pub fn result_file_name(report: &Report) -> String {
 
 /// Writes a report's file by writing another, syncing it and renaming it, and returns its path.
 pub(crate) fn write_report(layout: &Layout, report: &Report) -> Result<PathBuf, Error> {
+    // Someone may have tidied up since the run began.
+    layout.create()?;
     let path = layout.results().join(result_file_name(report));
     let draft = layout.results().join(format!(".{}.{}.tmp", report.id, std::process::id()));
     let written = File::create(&draft).and_then(|file| {
