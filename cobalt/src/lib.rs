@@ -19,9 +19,9 @@ pub mod store;
 pub mod template;
 mod threads;
 
-#[doc = include_str!("docs/evaluator.md")]
+#[doc = include_str!("../docs/evaluator.md")]
 pub use cobalt_macros::evaluator;
-#[doc = include_str!("docs/experiment.md")]
+#[doc = include_str!("../docs/experiment.md")]
 pub use cobalt_macros::experiment;
 pub use dataset::{Dataset, DatasetError, DecodeError, IntoDataset, Item};
 pub use error::{BoxError, Error};

@@ -9,8 +9,7 @@ use crate::dataset::{Dataset, DatasetError, IntoDataset};
 use crate::error::{BoxError, Error};
 use crate::evaluators::Evaluator;
 use crate::nesting::{DEEPEST, is_too_deep};
-use crate::report::{Report, Threshold};
-use crate::session;
+use crate::report::Threshold;
 
 /// How many items are worked on at a time, unless the experiment says otherwise.
 const DEFAULT_CONCURRENCY: usize = 5;
@@ -202,18 +201,6 @@ impl Experiment {
     pub fn save(mut self, save: bool) -> Self {
         self.save = save;
         self
-    }
-
-    /// Runs the agent over the data set and reports.
-    ///
-    /// Low scores and failed items are in the report and no errors of this call. Must be called in a tokio runtime.
-    ///
-    /// # Errors
-    ///
-    /// The data set cannot be read or is empty, a setting makes no sense, there is no tokio runtime, or the results
-    /// cannot be written (the report is then in the error).
-    pub async fn run<M>(self, agent: impl Agent<M>) -> Result<Report, Error> {
-        session::run_one(self.bind(agent)).await
     }
 
     /// The experiment with its agent, ready to run.

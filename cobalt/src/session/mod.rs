@@ -6,12 +6,12 @@
 mod plan;
 mod recorder;
 mod run;
+mod value;
 
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 
 pub(crate) use plan::Plan;
@@ -19,9 +19,6 @@ pub(crate) use recorder::{Ending, Listener, Outcome};
 pub(crate) use run::{Run, to_resume};
 
 use crate::engine::{self, Event};
-use crate::error::Error;
-use crate::experiment::Prepared;
-use crate::report::{ItemResult, Report};
 use crate::store::Layout;
 
 /// Experiments on their way.
@@ -79,48 +76,5 @@ impl Interrupter {
         }
         // Where the recorder has ended, there is nothing left to interrupt.
         let _ = self.events.send(Event::Interrupted);
-    }
-}
-
-/// Runs one experiment on the tokio runtime that this is called in.
-pub(crate) async fn run_one(prepared: Prepared) -> Result<Report, Error> {
-    let plan = Plan::new(prepared)?;
-    let runtime =
-        Handle::try_current().map_err(|_| Error::NoRuntime { experiment: plan.name().to_owned() })?;
-    let layout = Layout::from_environment();
-    let resumed = to_resume(&layout)?.into_iter().find(|run| run.experiment == plan.name());
-    let run = match resumed {
-        Some(run) => Run::resume(plan, &layout, &run.id)?,
-        None => Run::new(plan, None, &layout)?,
-    };
-    let (sender, ending) = oneshot::channel();
-    let session = Session::start(vec![run], layout, Only(Some(sender)), &runtime);
-    // Whoever drops this future wants no more of the run.
-    let _cancel = InterruptOnDrop(session.interrupter());
-    match ending.await.expect("the recorder tells how each experiment ended") {
-        Ending::Finished(outcome) => outcome.into_report(),
-        Ending::Interrupted { experiment, id } => Err(Error::Interrupted { experiment, id }),
-    }
-}
-
-/// Hears the end of the only experiment.
-struct Only(Option<oneshot::Sender<Ending>>);
-
-impl Listener for Only {
-    fn item(&mut self, _: usize, _: &ItemResult) {}
-
-    fn ended(&mut self, _: usize, ending: Ending) {
-        if let Some(sender) = self.0.take() {
-            // The one who asked may have gone.
-            let _ = sender.send(ending);
-        }
-    }
-}
-
-struct InterruptOnDrop(Interrupter);
-
-impl Drop for InterruptOnDrop {
-    fn drop(&mut self) {
-        self.0.interrupt();
     }
 }

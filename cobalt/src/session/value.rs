@@ -1,0 +1,63 @@
+//! `Experiment::run`: an experiment as a value, run in its caller's runtime.
+
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+use super::{Ending, Interrupter, Listener, Plan, Run, Session, to_resume};
+use crate::error::Error;
+use crate::experiment::{Agent, Experiment};
+use crate::report::{ItemResult, Report};
+use crate::store::Layout;
+
+impl Experiment {
+    /// Runs the agent over the data set and reports.
+    ///
+    /// Low scores and failed items are in the report and no errors of this call. Must be called in a tokio runtime. A
+    /// run of this experiment that `COBALT_RESUME` names is taken up where it was cut off.
+    ///
+    /// # Errors
+    ///
+    /// The data set cannot be read or is empty, a setting makes no sense, there is no tokio runtime, the run to resume
+    /// does not fit, or the results cannot be written (the report is then in the error).
+    pub async fn run<M>(self, agent: impl Agent<M>) -> Result<Report, Error> {
+        let plan = Plan::new(self.bind(agent))?;
+        let runtime =
+            Handle::try_current().map_err(|_| Error::NoRuntime { experiment: plan.name().to_owned() })?;
+        let layout = Layout::from_environment();
+        let resumed = to_resume(&layout)?.into_iter().find(|run| run.experiment == plan.name());
+        let run = match resumed {
+            Some(run) => Run::resume(plan, &layout, &run.id)?,
+            None => Run::new(plan, None, &layout)?,
+        };
+        let (sender, ending) = oneshot::channel();
+        let session = Session::start(vec![run], layout, Only(Some(sender)), &runtime);
+        // Whoever drops this future wants no more of the run.
+        let _cancel = InterruptOnDrop(session.interrupter());
+        match ending.await.expect("the recorder tells how each experiment ended") {
+            Ending::Finished(outcome) => outcome.into_report(),
+            Ending::Interrupted { experiment, id } => Err(Error::Interrupted { experiment, id }),
+        }
+    }
+}
+
+/// Hears the end of the only experiment.
+struct Only(Option<oneshot::Sender<Ending>>);
+
+impl Listener for Only {
+    fn item(&mut self, _: usize, _: &ItemResult) {}
+
+    fn ended(&mut self, _: usize, ending: Ending) {
+        if let Some(sender) = self.0.take() {
+            // The one who asked may have gone.
+            let _ = sender.send(ending);
+        }
+    }
+}
+
+struct InterruptOnDrop(Interrupter);
+
+impl Drop for InterruptOnDrop {
+    fn drop(&mut self) {
+        self.0.interrupt();
+    }
+}
