@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Expr, ExprLit, ItemFn, Lit, PatType, Type};
+use syn::{Expr, ItemFn, PatType, Type};
 
 use crate::errors::Errors;
 use crate::function::{self, at};
@@ -57,7 +57,7 @@ impl Evaluator {
     fn parse(attribute: TokenStream, function: TokenStream, errors: &mut Errors) -> Option<Self> {
         let function = function::parse(function, "an evaluator", errors);
         let settings = Settings::parse(attribute, &KEYS, errors);
-        let name = settings.get("name").map(|(_, value)| check_name(value, errors));
+        let name = settings.name("an evaluator", errors);
         let pass_mark = settings.get("pass_mark").map(|(_, value)| check_pass_mark(value, errors));
         let function = function?;
         let name = name.unwrap_or_else(|| function::name(&function).to_token_stream());
@@ -212,18 +212,6 @@ impl Argument {
             (Source::Item, false) => quote_spanned!(span=> ::cobalt::private::item_owned::<#ty>(#borrowed)?),
         }
     }
-}
-
-fn check_name(value: &Expr, errors: &mut Errors) -> TokenStream {
-    match value {
-        Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) if name.value().trim().is_empty() => {
-            errors.at(value, "an evaluator's name cannot be empty");
-        }
-        Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => {}
-        Expr::Lit(_) => errors.at(value, "an evaluator's name is text"),
-        _ => {}
-    }
-    value.to_token_stream()
 }
 
 fn check_pass_mark(value: &Expr, errors: &mut Errors) -> TokenStream {

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Expr, ExprLit, ItemFn, Lit, PatType, Type};
+use syn::{Expr, ItemFn, PatType, Type};
 
 use crate::errors::Errors;
 use crate::evaluators::Evaluators;
@@ -74,7 +74,7 @@ impl Experiment {
             None => Vec::new(),
         };
         let calls = builder_calls(&settings, errors);
-        let name = settings.get("name").map(|(_, value)| check_name(value, errors));
+        let name = settings.name("an experiment", errors);
         let function = function?;
         let form = Form::parse(&function, errors);
         let name = name.unwrap_or_else(|| function::name(&function).to_token_stream());
@@ -116,7 +116,6 @@ impl Experiment {
                         name: __cobalt_name,
                         file: ::core::file!(),
                         line: #line,
-                        module: ::core::module_path!(),
                         manifest_dir: ::core::env!("CARGO_MANIFEST_DIR"),
                         source_hash: #hash,
                         dataset: __cobalt_dataset,
@@ -237,18 +236,6 @@ fn parse_evaluators(settings: &Settings, errors: &mut Errors) -> Evaluators {
         Some(list)
     });
     Evaluators::parse(&list.unwrap_or_default(), errors)
-}
-
-fn check_name(value: &Expr, errors: &mut Errors) -> TokenStream {
-    match value {
-        Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) if name.value().trim().is_empty() => {
-            errors.at(value, "an experiment's name cannot be empty");
-        }
-        Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => {}
-        Expr::Lit(_) => errors.at(value, "an experiment's name is text"),
-        _ => {}
-    }
-    value.to_token_stream()
 }
 
 /// The settings that are one call of the builder each.

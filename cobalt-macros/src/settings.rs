@@ -1,10 +1,11 @@
 //! The inside of an attribute: `key = value, key = value`.
 
 use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
-use syn::{Expr, Ident, Token};
+use syn::{Expr, ExprLit, Ident, Lit, Token};
 
 use crate::errors::Errors;
 use crate::list::bare;
@@ -104,6 +105,20 @@ impl Settings {
     /// The value of a key, with the key for complaints.
     pub(crate) fn get(&self, name: &str) -> Option<(&Ident, &Expr)> {
         self.settings.iter().find(|(key, _)| key == name).map(|(key, value)| (key, bare(value)))
+    }
+
+    /// The `name`, where one is set: a text or an expression. `what` has it, as in "an experiment".
+    pub(crate) fn name(&self, what: &str, errors: &mut Errors) -> Option<TokenStream> {
+        let (_, value) = self.get("name")?;
+        match value {
+            Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) if name.value().trim().is_empty() => {
+                errors.at(value, format!("{what}'s name cannot be empty"));
+            }
+            Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => {}
+            Expr::Lit(_) => errors.at(value, format!("{what}'s name is text")),
+            _ => {}
+        }
+        Some(value.to_token_stream())
     }
 
     /// Those of the keys that nobody can have meant to write.

@@ -5,7 +5,7 @@ pub mod threshold;
 
 use std::future::Future;
 
-pub use arguments::{Argument, item, item_owned, item_ref, output_owned, output_ref};
+pub use arguments::{Argument, item_owned, item_ref, output_owned, output_ref};
 pub use inventory;
 pub use serde_json;
 
@@ -14,7 +14,7 @@ pub use crate::dataset::IntoDataset;
 pub use crate::error::BoxError;
 use crate::evaluators::{EvalContext, FnEvaluator, IntoScore};
 use crate::experiment::{AgentError, Context, Experiment, Output};
-pub use crate::experiment::{IntoOutput, Prepared};
+pub use crate::experiment::{IntoOutput, Prepared, item};
 
 /// What `#[cobalt::experiment]` registers.
 #[derive(Debug)]
@@ -25,8 +25,6 @@ pub struct ExperimentDefinition {
     pub file: &'static str,
     /// The line of the attribute.
     pub line: u32,
-    /// The module of the function.
-    pub module: &'static str,
     /// The package's folder when it was compiled.
     pub manifest_dir: &'static str,
     /// A hash of the tokens of the attribute and the function.

@@ -109,7 +109,12 @@ macro_rules! agent_of {
     };
 }
 
-fn item<T: DeserializeOwned>(context: &Context) -> Result<T, AgentError> {
+/// The agent's item as the type of its parameter.
+///
+/// # Errors
+///
+/// Names the field that does not fit.
+pub fn item<T: DeserializeOwned>(context: &Context) -> Result<T, AgentError> {
     context.item_as().map_err(|error| AgentError::new(error.to_string()))
 }
 

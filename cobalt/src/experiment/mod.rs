@@ -8,7 +8,7 @@ mod context;
 mod output;
 
 pub(crate) use agent::AgentFn;
-pub use agent::{Agent, AgentError};
+pub use agent::{Agent, AgentError, item};
 pub(crate) use builder::{Definition, Progress};
 pub use builder::{Experiment, Prepared};
 pub use context::Context;

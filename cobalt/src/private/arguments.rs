@@ -1,4 +1,4 @@
-//! What the function below an attribute is called with.
+//! What an evaluator function is called with.
 
 use std::any::Any;
 use std::ops::Deref;
@@ -8,7 +8,6 @@ use serde::de::DeserializeOwned;
 use crate::dataset::DecodeError;
 use crate::error::BoxError;
 use crate::evaluators::EvalContext;
-use crate::experiment::{AgentError, Context};
 
 /// A value that is borrowed where it is there already, and decoded where it is not.
 #[derive(Debug)]
@@ -41,15 +40,6 @@ impl<'a, T: 'static> Argument<'a, T> {
 
 fn misfit(what: &str, error: &DecodeError) -> String {
     format!("the {what} does not fit the parameter: {error}")
-}
-
-/// The agent's item.
-///
-/// # Errors
-///
-/// Names the field that does not fit.
-pub fn item<T: DeserializeOwned>(context: &Context) -> Result<T, AgentError> {
-    context.item_as().map_err(|error| AgentError::new(error.to_string()))
 }
 
 /// The evaluator's item, for a parameter that is a reference.
