@@ -136,13 +136,4 @@ impl EvalContext {
     pub fn metadata(&self) -> &Item {
         self.inner.output.all_metadata()
     }
-
-    /// A name as templates see it: `output` and `metadata` are the agent's, all else a field of the item.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        match name {
-            "output" => Some(self.output()),
-            _ => self.inner.item.get(name),
-        }
-    }
 }
