@@ -57,7 +57,6 @@ fn strict_overrides_thresholds_and_their_absence() {
 
 #[test]
 fn with_several_runs_one_bad_run_fails_its_item() {
-    // `wait_ms` alone tells runs apart, so that the error comes from the environment.
     let sandbox = Sandbox::with_items([
         json!({ "id": "steady", "answer": "a", "grade": 0.5, "tokens": 10 }),
         json!({ "id": "shaky", "answer": "a", "act": "fail", "tokens": 10 }),
