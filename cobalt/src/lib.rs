@@ -18,6 +18,7 @@ mod slug;
 pub mod store;
 pub mod template;
 mod threads;
+mod wording;
 
 #[doc = include_str!("../docs/evaluator.md")]
 pub use cobalt_macros::evaluator;

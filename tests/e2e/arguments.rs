@@ -94,7 +94,7 @@ test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 5 filtered out; 
 desk: 2 of 3 items passed, latency TIME
            avg  95 % interval    min    p50    p95    max  passed
   exact  0.667    0.208–0.939  0.000  1.000  1.000  1.000  66.7 %
-  low     exact: cdc5ab0672314548
+  low     exact: 0002
   run ID in .cobalt/results/FILE
 ";
     assert_eq!(finished.masked(), expected);

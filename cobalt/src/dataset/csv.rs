@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::item::Item;
 use super::{DatasetError, text};
+use crate::wording::count;
 
 /// Reads a header and a row per item; `delimiter` is `b','`, or `b'\t'` for tab-separated values.
 #[doc(hidden)]
@@ -45,12 +46,11 @@ fn check_header(header: &Record) -> Result<(), String> {
 }
 
 fn ragged(row: &Record, names: &[String]) -> String {
-    let fields = |count: usize| format!("{count} field{}", if count == 1 { "" } else { "s" });
     format!(
         "expected {} as in the header, found {}: a field with a comma, a quote or a line break in it needs quotes \
          around it",
-        fields(names.len()),
-        fields(row.fields.len())
+        count(names.len(), "field"),
+        count(row.fields.len(), "field")
     )
 }
 

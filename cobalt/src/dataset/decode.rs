@@ -7,6 +7,7 @@ use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
 use super::{Item, suggest};
+use crate::wording::cut;
 
 /// Reads an item as a type of your own.
 ///
@@ -123,10 +124,7 @@ fn mismatch(message: &str) -> Option<String> {
     let found_and_expected =
         ["invalid type: ", "invalid value: "].iter().find_map(|prefix| message.strip_prefix(prefix))?;
     let (found, expected) = found_and_expected.rsplit_once(", expected ")?;
-    Some(match found.char_indices().nth(SHOWN) {
-        Some((cut, _)) => format!("expected {expected}, found {}…", &found[..cut]),
-        None => format!("expected {expected}, found {found}"),
-    })
+    Some(format!("expected {expected}, found {}", cut(found, SHOWN)))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{EvalContext, EvalError, Evaluation, Evaluator, Score};
+use crate::wording::cut;
 
 /// Scores 1 where the output equals a field of the item, and 0 elsewhere.
 ///
@@ -112,14 +113,10 @@ fn is_tree(value: &Value) -> bool {
     value.is_object() || value.is_array()
 }
 
-/// A value in quotes, cut to what fits into a reason.
+/// A value as JSON, cut to what fits into a reason.
 fn shown(value: &Value) -> String {
     const LONGEST: usize = 200;
-    let text = value.to_string();
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    cut(&value.to_string(), LONGEST).into_owned()
 }
 
 impl Evaluator for ExactMatch {

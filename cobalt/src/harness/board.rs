@@ -5,6 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use super::{explain, table};
+use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::experiment::Definition;
 use crate::report::ItemResult;
@@ -153,7 +154,7 @@ impl Slots {
 /// Puts what the session tells on the board.
 pub(super) struct Writer {
     pub(super) board: Arc<Board>,
-    pub(super) definitions: Vec<Arc<Definition>>,
+    pub(super) experiments: Vec<(Arc<Definition>, Dataset)>,
 }
 
 impl Drop for Writer {
@@ -168,7 +169,7 @@ impl Drop for Writer {
 
 impl Listener for Writer {
     fn item(&mut self, experiment: usize, item: &ItemResult) {
-        let verdict = Verdict::of(item.passed, || explain::item(item, &self.definitions[experiment]));
+        let verdict = Verdict::of(item.passed, || explain::item(item, &self.experiments[experiment].0));
         let slots = &self.board.experiments[experiment];
         slots.lock().items[item.index] = Some(verdict);
     }
@@ -188,7 +189,8 @@ impl Listener for Writer {
                 state.thresholds = judged
                     .map(|threshold| Verdict::of(threshold.passed, || explain::printable(&threshold.message)))
                     .collect();
-                let text = table::experiment(&outcome);
+                let (definition, dataset) = &self.experiments[experiment];
+                let text = table::experiment(&outcome, definition, dataset);
                 state.summary = Some(Ok(Summary { text, unsaved: outcome.unsaved }));
             }
             Ending::Interrupted { id, .. } => state.summary = Some(Err(id)),

@@ -1,5 +1,6 @@
 //! Says why a case failed: what was expected, what the agent gave, and what each evaluator found.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -7,6 +8,7 @@ use serde_json::Value;
 use crate::dataset::Item;
 use crate::experiment::Definition;
 use crate::report::{Execution, ItemResult, Status};
+use crate::wording::cut;
 
 /// The longest text shown of a value, in characters.
 const LONGEST: usize = 600;
@@ -52,7 +54,7 @@ fn execution(text: &mut String, run: &Execution, definition: &Definition) {
     }
     if let Some(error) = &run.error {
         let what = if run.status == Status::Timeout { "timeout" } else { "error" };
-        let _ = write!(text, "\n  {what}: {}", cut(error));
+        let _ = write!(text, "\n  {what}: {}", shortened(error));
     }
     for evaluator in &definition.evaluators {
         let Some(evaluation) = run.evaluations.get(evaluator.name()) else { continue };
@@ -69,7 +71,7 @@ fn execution(text: &mut String, run: &Execution, definition: &Definition) {
             }
         }
         if let Some(reason) = &evaluation.reason {
-            let _ = write!(text, " ({})", cut(reason));
+            let _ = write!(text, " ({})", shortened(reason));
         }
     }
 }
@@ -79,12 +81,12 @@ fn expected(item: &Item) -> Option<&Value> {
 }
 
 fn line(text: &mut String, name: &str, value: &Value) {
-    let _ = write!(text, "\n  {name}: {}", cut(&value.to_string()));
+    let _ = write!(text, "\n  {name}: {}", shortened(&value.to_string()));
 }
 
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}… ({} characters)", &text[..end], text.chars().count()),
-        None => text.to_owned(),
+fn shortened(text: &str) -> Cow<'_, str> {
+    match cut(text, LONGEST) {
+        Cow::Owned(beginning) => format!("{beginning} ({} characters)", text.chars().count()).into(),
+        whole => whole,
     }
 }

@@ -25,6 +25,7 @@ use crate::error::Error;
 use crate::private::ExperimentDefinition;
 use crate::session::{Interrupter, Plan, Run, Session, to_resume};
 use crate::store::Layout;
+use crate::wording::count;
 use crate::{paths, threads};
 
 /// The exit code of libtest where a test failed.
@@ -96,13 +97,13 @@ fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool)
         let suites = definitions.iter().map(|definition| Suite::load(definition));
         suites.flat_map(|suite| names_of(&suite)).collect()
     };
-    let selected: Vec<_> = names.into_iter().filter(|name| args.selects(name)).collect();
-    let count = selected.len();
-    let trials = selected.into_iter().map(|name| Trial::test(name, || Ok(()))).collect();
+    let names: Vec<_> = names.into_iter().filter(|name| args.selects(name)).collect();
+    let selected = names.len();
+    let trials = names.into_iter().map(|name| Trial::test(name, || Ok(()))).collect();
     // A list has no conclusion.
     let _ = libtest_mimic::run(&args.mimic, trials);
     if !args.is_terse() && !args.is_json() {
-        println!("\n{count} test{}, 0 benchmarks", if count == 1 { "" } else { "s" });
+        println!("\n{}, 0 benchmarks", count(selected, "test"));
     }
 }
 
@@ -247,8 +248,9 @@ impl Prepared {
         // Before anything can be lost.
         let signals = Signals::catch().map_err(no_signals)?;
         let board = Arc::new(Board::new(self.runs.iter().map(|run| run.plan().dataset().len())));
-        let definitions = self.runs.iter().map(|run| Arc::clone(run.plan().definition())).collect();
-        let writer = Writer { board: Arc::clone(&board), definitions };
+        let plans = self.runs.iter().map(Run::plan);
+        let experiments = plans.map(|plan| (Arc::clone(plan.definition()), plan.dataset().clone())).collect();
+        let writer = Writer { board: Arc::clone(&board), experiments };
         let session = Session::start(self.runs, layout, writer, runtime.handle());
         let runtime = Arc::new(Mutex::new(Some(runtime)));
         let stop = Stop {

@@ -4,25 +4,47 @@ use std::fmt::{self, Write as _};
 use std::path::Path;
 
 use super::explain::printable;
+use crate::dataset::Dataset;
+use crate::experiment::Definition;
 use crate::llm::prices::format_cost;
-use crate::report::{ItemResult, ScoreStats, Summary};
+use crate::report::{ItemResult, Report, ScoreStats, Summary, with_unit};
 use crate::session::Outcome;
+use crate::wording::count;
 
 /// The most items named of those with low scores.
 const MOST_LOW: usize = 8;
 const COLUMNS: [&str; 7] = ["avg", "95 % interval", "min", "p50", "p95", "max", "passed"];
 
 /// The lines on one experiment.
-pub(super) fn experiment(outcome: &Outcome) -> String {
+pub(super) fn experiment(outcome: &Outcome, definition: &Definition, dataset: &Dataset) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
-    let _ = write(&mut text, outcome);
+    let _ = write(&mut text, outcome, definition, dataset);
     printable(&text)
 }
 
-fn write(text: &mut String, outcome: &Outcome) -> fmt::Result {
+fn write(text: &mut String, outcome: &Outcome, definition: &Definition, dataset: &Dataset) -> fmt::Result {
     let report = &outcome.report;
     writeln!(text, "{}: {}", report.name, headline(outcome))?;
+    scores(text, report)?;
+    for (evaluator, mark) in report.config.evaluators.iter().zip(&report.config.pass_marks) {
+        low_scores(text, evaluator, *mark, &report.items, dataset)?;
+    }
+    for (threshold, outcome) in definition.thresholds.iter().zip(&outcome.thresholds) {
+        let word = if outcome.passed { "met   " } else { "MISSED" };
+        match outcome.actual {
+            Some(actual) => writeln!(text, "  {word}  {}  ({})", outcome.name, with_unit(threshold, actual))?,
+            None => writeln!(text, "  {word}  {}", outcome.message)?,
+        }
+    }
+    if let Some(path) = &outcome.path {
+        writeln!(text, "  run {} in {}", report.id, relative(path))?;
+    }
+    Ok(())
+}
+
+/// The statistics, a row for each evaluator.
+fn scores(text: &mut String, report: &Report) -> fmt::Result {
     let names: Vec<_> =
         report.config.evaluators.iter().map(|name| (name, report.summary.scores.get(name))).collect();
     let width = names.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
@@ -51,36 +73,26 @@ fn write(text: &mut String, outcome: &Outcome) -> fmt::Result {
         }
         writeln!(text)?;
     }
-    for (name, mark) in report.config.evaluators.iter().zip(&report.config.pass_marks) {
-        low_scores(text, name, *mark, &report.items)?;
-    }
-    for threshold in &outcome.thresholds {
-        match (threshold.passed, threshold.actual) {
-            (true, Some(actual)) => writeln!(text, "  met     {}  ({})", threshold.name, decimals(actual))?,
-            _ => writeln!(text, "  MISSED  {}", threshold.message)?,
-        }
-    }
-    if let Some(path) = &outcome.path {
-        writeln!(text, "  run {} in {}", report.id, shown(path))?;
-    }
     Ok(())
 }
 
-/// The items that an evaluator scored below its mark in some run.
-fn low_scores(text: &mut String, evaluator: &str, mark: f64, items: &[ItemResult]) -> fmt::Result {
+/// The items that an evaluator scored below its mark in some run, by the names of their cases.
+fn low_scores(
+    text: &mut String,
+    evaluator: &str,
+    mark: f64,
+    items: &[ItemResult],
+    dataset: &Dataset,
+) -> fmt::Result {
     let low: Vec<_> = items.iter().filter(|item| item.scores(evaluator).any(|score| score < mark)).collect();
     if low.is_empty() {
         return Ok(());
     }
-    let keys: Vec<_> = low.iter().take(MOST_LOW).map(|item| &*item.key).collect();
+    let names = dataset.case_keys();
+    let shown: Vec<_> = low.iter().take(MOST_LOW).map(|item| &*names[item.index]).collect();
     let more =
         if low.len() > MOST_LOW { format!(", and {} more", low.len() - MOST_LOW) } else { String::new() };
-    writeln!(text, "  low     {evaluator}: {}{more}", keys.join(", "))
-}
-
-/// A figure with at most four decimals.
-fn decimals(figure: f64) -> String {
-    format!("{}", (figure * 1e4).round() / 1e4)
+    writeln!(text, "  low     {evaluator}: {}{more}", shown.join(", "))
 }
 
 fn headline(outcome: &Outcome) -> String {
@@ -135,10 +147,6 @@ fn row(stats: &ScoreStats) -> [String; COLUMNS.len()] {
     ]
 }
 
-fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
-}
-
 fn time(milliseconds: f64) -> String {
     if milliseconds < 1.0 {
         format!("{:.0} µs", milliseconds * 1000.0)
@@ -150,7 +158,7 @@ fn time(milliseconds: f64) -> String {
 }
 
 /// A path as seen from the current folder, where it lies in it.
-fn shown(path: &Path) -> String {
+fn relative(path: &Path) -> String {
     let current = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(&current).unwrap_or(path).display().to_string()
 }

@@ -63,5 +63,5 @@ pub(crate) use model::SCHEMA;
 pub use model::{CiStatus, DatasetSummary, GitState, Report, RunConfig, Timestamp, Violation};
 pub use summary::{Figures, LatencyStats, ScoreStats, Summary};
 pub use threshold::{Category, Comparison, LatencyBound, Metric, NumberBound, Threshold, ThresholdError};
-pub(crate) use verdict::ci_status;
 pub use verdict::{ThresholdOutcome, judge};
+pub(crate) use verdict::{ci_status, with_unit};

@@ -4,6 +4,7 @@ use super::model::{CiStatus, Violation};
 use super::stats::{Describe, describe, sum};
 use super::summary::{EvaluatorFigures, Figures, share};
 use super::threshold::{Category, Metric, Threshold};
+use crate::wording::count;
 
 /// What became of one threshold.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +30,7 @@ pub fn judge(threshold: &Threshold, figures: &Figures<'_>) -> ThresholdOutcome {
             let message = format!(
                 "{} is {}, which {relation} `{threshold}`",
                 what(threshold),
-                shown(threshold, actual)
+                with_unit(threshold, actual)
             );
             ThresholdOutcome { name, passed, actual: Some(actual), message }
         }
@@ -58,8 +59,8 @@ pub(crate) fn ci_status(thresholds: &[Threshold], outcomes: &[ThresholdOutcome])
         })
         .collect();
     let summary = match violations.len() {
-        0 => format!("all {} thresholds passed", thresholds.len()),
-        missed => format!("{missed} of {} thresholds missed", thresholds.len()),
+        0 => format!("{} met", count(thresholds.len(), "threshold")),
+        missed => format!("{missed} of {} missed", count(thresholds.len(), "threshold")),
     };
     Some(CiStatus { passed: violations.is_empty(), violations, summary })
 }
@@ -68,7 +69,8 @@ fn what(threshold: &Threshold) -> String {
     format!("{}.{}", threshold.category(), threshold.metric())
 }
 
-fn shown(threshold: &Threshold, actual: f64) -> String {
+/// A figure with its unit.
+pub(crate) fn with_unit(threshold: &Threshold, actual: f64) -> String {
     match threshold.category() {
         Category::Latency => format!("{} ms", rounded(actual)),
         Category::Cost | Category::JudgeCost => format!("${}", rounded(actual)),
@@ -100,8 +102,9 @@ fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> 
             "no output reports tokens; return `Output::new(..).tokens(input, output)`".to_owned()
         }),
         Category::Cost if figures.unpriced > 0 => Err(format!(
-            "{} items used tokens of unknown cost; report the model and both token counts with `Output`, and see that the price table knows the model",
-            figures.unpriced
+            "{} used tokens of unknown cost; report the model and both token counts with `Output`, and see that the \
+             price table knows the model",
+            count(figures.unpriced, "item")
         )),
         Category::Cost => of_amounts(metric, &figures.cost, || {
             "no output reports its model and tokens; return `Output::new(..).model(..).tokens(..)`".to_owned()
@@ -120,7 +123,9 @@ fn of_evaluator(metric: Metric, evaluator: &EvaluatorFigures<'_>) -> Result<f64,
         Metric::PassRate(mark) => evaluator.pass_rate(mark),
         _ => describe(&evaluator.scores).and_then(|stats| pick(metric, &stats)),
     };
-    rate.ok_or_else(|| format!("`{}` gave no score; it failed {} times", evaluator.name, evaluator.errors))
+    rate.ok_or_else(|| {
+        format!("`{}` gave no score in {}", evaluator.name, count(evaluator.errors, "evaluation"))
+    })
 }
 
 /// A figure over all scores of all evaluators; each counts as passed by its own evaluator's mark.
