@@ -164,7 +164,7 @@ impl Experiment {
         self
     }
 
-    /// Adds a tag, by which runs can be picked and found.
+    /// Adds a tag, which is kept with the results.
     pub fn tag(mut self, tag: impl Into<String>) -> Self {
         self.definition.tags.push(tag.into());
         self

@@ -1,4 +1,4 @@
-//! Reads a threshold from its text form, `score.avg >= 0.8`, as configuration has it.
+//! Reads a threshold from its text form, `score.avg >= 0.8`.
 
 use std::str::FromStr;
 
