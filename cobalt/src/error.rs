@@ -1,7 +1,7 @@
 //! Everything that can go wrong for a reason outside the library: one type, whose messages say what to do.
 
-use std::io;
 use std::path::PathBuf;
+use std::{fmt, io};
 
 use crate::dataset::DatasetError;
 use crate::report::Report;
@@ -10,7 +10,7 @@ use crate::report::Report;
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why an experiment could not be declared, run or kept.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A data set could not be read.
@@ -97,6 +97,14 @@ pub enum Error {
     },
 }
 
+/// The message. A `main` that returns an error shows it in this form, which would else hide what to do among the fields,
+/// or fill the screen with a report.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 /// The action of making a folder.
 pub(crate) const CREATE: &str = "create the folder";
 
@@ -115,4 +123,11 @@ fn hint(action: &str, error: &io::Error) -> &'static str {
         _ if action == CREATE => "; name another folder in COBALT_DIR",
         _ => "",
     }
+}
+
+#[cfg(test)]
+#[test]
+fn an_error_that_main_returns_is_shown_by_its_message() {
+    let error = Error::NoRuntime { experiment: "desk".to_owned() };
+    assert_eq!(format!("{error:?}"), error.to_string());
 }
