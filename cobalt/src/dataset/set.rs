@@ -136,6 +136,7 @@ impl Dataset {
     ///     .map(|item| item! { "input": item["question"], "expectedOutput": item["answer"] });
     /// assert_eq!(dataset.get(0).unwrap()["input"], "2 + 2");
     /// ```
+    #[must_use]
     pub fn map(self, mut change: impl FnMut(Item) -> Item) -> Dataset {
         let Ok(dataset) = self.try_map(|item| Ok::<_, std::convert::Infallible>(change(item)));
         dataset
@@ -156,6 +157,7 @@ impl Dataset {
     }
 
     /// The items for which a function is true, in their order.
+    #[must_use]
     pub fn filter(self, mut keep: impl FnMut(&Item) -> bool) -> Dataset {
         self.with_items(|items| items.retain(|item| keep(item)))
     }
@@ -174,11 +176,13 @@ impl Dataset {
     /// assert_eq!(some.len(), 10);
     /// assert_eq!(some.keys(), all.sample(20).slice(..10).keys());
     /// ```
+    #[must_use]
     pub fn sample(self, n: usize) -> Dataset {
         self.sample_with_seed(n, SAMPLE_SEED)
     }
 
     /// Like [`sample`](Dataset::sample), by a seed of your own.
+    #[must_use]
     pub fn sample_with_seed(self, n: usize, seed: u64) -> Dataset {
         self.with_items(|items| {
             let n = n.min(items.len());
@@ -204,6 +208,7 @@ impl Dataset {
     /// assert_eq!(all.clone().slice(..50).len(), 10);
     /// assert_eq!(all.slice(20..).len(), 0);
     /// ```
+    #[must_use]
     pub fn slice(self, range: impl RangeBounds<usize>) -> Dataset {
         let start = match range.start_bound() {
             Bound::Included(start) => *start,

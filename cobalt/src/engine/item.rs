@@ -60,9 +60,7 @@ async fn execute(work: &Work, context: Context) -> Execution {
 
 /// To the microsecond: more digits would only lengthen the files.
 fn milliseconds(duration: Duration) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "microseconds of a run lie far below 2^53")]
-    let microseconds = duration.as_micros() as f64;
-    microseconds / 1000.0
+    duration.as_micros() as f64 / 1000.0
 }
 
 /// Calls the agent in a task of its own, so that a panic, or a call that blocks, is its own.

@@ -124,11 +124,6 @@ impl TokenCount {
 fn count(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| {
         let number = value.as_f64()?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "checked to be whole and in range"
-        )]
         (number >= 0.0 && number.fract() == 0.0 && number < 9e15).then_some(number as u64)
     })
 }

@@ -160,7 +160,6 @@ impl ItemResult {
     /// The mean time that the agent took, in milliseconds.
     #[must_use]
     pub fn latency_ms(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a number of runs is small")]
         let runs = self.runs.len().max(1) as f64;
         self.runs.iter().map(|run| run.latency_ms).sum::<f64>() / runs
     }

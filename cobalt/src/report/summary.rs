@@ -48,7 +48,6 @@ pub struct Summary {
     pub latency: Option<LatencyStats>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &usize) -> bool {
     *count == 0
 }
@@ -172,7 +171,6 @@ impl<'a> Figures<'a> {
         let usage = Usage::of(item, prices);
         if let Some(tokens) = usage.tokens {
             *self.total_tokens.get_or_insert(0) += tokens;
-            #[expect(clippy::cast_precision_loss, reason = "token counts lie far below 2^53")]
             self.tokens.push(tokens as f64);
         }
         self.cost.extend(usage.cost.filter(|_| !usage.unpriced));
@@ -288,7 +286,6 @@ impl<'a> EvaluatorFigures<'a> {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of scores lie far below 2^53")]
 pub(super) fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
