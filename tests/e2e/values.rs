@@ -95,6 +95,19 @@ async fn a_progress_function_that_panics_costs_no_results() {
 }
 
 #[tokio::test]
+async fn as_many_items_at_a_time_as_there_are_can_be_asked_for() {
+    let dataset = Dataset::from_items((0..3).map(|n| cobalt::item! { "input": n, "answer": n }));
+    let report = Experiment::new("unlimited", dataset)
+        .evaluator(ExactMatch::new("exact", "answer"))
+        .concurrency(usize::MAX)
+        .save(false)
+        .run(|item: cobalt::Item| async move { item["input"].clone() })
+        .await
+        .unwrap();
+    assert_eq!(report.summary.passed_items, 3);
+}
+
+#[tokio::test]
 async fn an_experiment_that_makes_no_sense_is_an_error_that_says_what_to_change() {
     let items = || Dataset::from_items([cobalt::item! { "input": 1 }]);
     let agent = |_: cobalt::Item| async { "" };
