@@ -171,7 +171,9 @@ impl<'a> Figures<'a> {
         }
         let usage = Usage::of(item, prices);
         if let Some(tokens) = usage.tokens {
-            *self.total_tokens.get_or_insert(0) += tokens;
+            let total = self.total_tokens.get_or_insert(0);
+            // An agent may report anything; a panic here would cost all results.
+            *total = total.saturating_add(tokens);
             #[expect(clippy::cast_precision_loss, reason = "token counts lie far below 2^53")]
             self.tokens.push(tokens as f64);
         }
@@ -306,7 +308,8 @@ impl Usage {
         let mut usage = Self { tokens: None, cost: None, unpriced: false };
         for output in item.runs.iter().filter_map(|run| run.output.as_ref()) {
             let Some(count) = output.token_count() else { continue };
-            *usage.tokens.get_or_insert(0) += count.total;
+            let tokens = usage.tokens.get_or_insert(0);
+            *tokens = tokens.saturating_add(count.total);
             // Without the two sides apart there is no price to multiply with.
             let cost = count
                 .split
@@ -318,5 +321,26 @@ impl Usage {
             }
         }
         usage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::experiment::Output;
+    use crate::report::Execution;
+
+    fn item(runs: Vec<Execution>) -> ItemResult {
+        ItemResult { index: 0, key: String::new(), input: Arc::default(), passed: true, runs }
+    }
+
+    #[test]
+    fn absurd_token_counts_stop_at_the_largest_number() {
+        let run = || Execution { output: Some(Output::new("").tokens(u64::MAX, 1)), ..Execution::default() };
+        let items = [item(vec![run(), run()]), item(vec![run(), run()])];
+        let summary = Figures::gather(&items, &[], &PriceTable::default()).summary(Duration::ZERO);
+        assert_eq!(summary.total_tokens, Some(u64::MAX));
     }
 }
