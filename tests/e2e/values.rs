@@ -127,6 +127,13 @@ async fn an_experiment_that_makes_no_sense_is_an_error_that_says_what_to_change(
     assert_eq!(hasty, "experiment `e` cannot be run: `timeout` must be longer than zero");
     let nameless = message(Experiment::new(" ", items()).evaluator(exact())).await;
     assert!(nameless.contains("its name is empty"), "{nameless}");
+    let too_strict = ExactMatch::new("exact", "answer").pass_mark(80.0);
+    let too_strict = message(Experiment::new("e", items()).evaluator(too_strict)).await;
+    assert!(too_strict.contains("the pass mark of evaluator `exact` is 80; make it a number from 0 to 1"));
+    let no_mark = ExactMatch::new("exact", "answer").pass_mark(f64::NAN);
+    assert!(message(Experiment::new("e", items()).evaluator(no_mark)).await.contains("is NaN"));
+    let unnamed = message(Experiment::new("e", items()).evaluator(ExactMatch::new("", "answer"))).await;
+    assert!(unnamed.contains("an evaluator's name is empty"), "{unnamed}");
     let empty = message(Experiment::new("e", items().slice(0..0)).evaluator(exact())).await;
     assert!(empty.contains("the data set is empty"), "{empty}");
     let missing = message(Experiment::new("e", "no-such.jsonl").evaluator(exact())).await;
