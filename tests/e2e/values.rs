@@ -108,6 +108,31 @@ async fn as_many_items_at_a_time_as_there_are_can_be_asked_for() {
 }
 
 #[tokio::test]
+async fn the_time_until_a_panic_counts_for_plain_and_async_agents() {
+    let patience = Duration::from_millis(30);
+    let experiment = || {
+        let dataset = Dataset::from_items([cobalt::item! { "input": 1 }]);
+        Experiment::new("late panic", dataset).evaluator(ExactMatch::new("exact", "input")).save(false)
+    };
+    let plain = move |_: cobalt::Item| -> String {
+        std::thread::sleep(patience);
+        panic!("too late")
+    };
+    let patient = move |_: cobalt::Item| async move {
+        tokio::time::sleep(patience).await;
+        if patience > Duration::ZERO {
+            panic!("too late")
+        }
+        "never"
+    };
+    let reports = [experiment().run(plain).await.unwrap(), experiment().run(patient).await.unwrap()];
+    for report in reports {
+        assert_eq!(report.items[0].error(), Some("panicked: too late"));
+        assert!(report.items[0].latency_ms() >= 30.0, "{}", report.items[0].latency_ms());
+    }
+}
+
+#[tokio::test]
 async fn an_experiment_that_makes_no_sense_is_an_error_that_says_what_to_change() {
     let items = || Dataset::from_items([cobalt::item! { "input": 1 }]);
     let agent = |_: cobalt::Item| async { "" };
