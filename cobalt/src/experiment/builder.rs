@@ -98,10 +98,14 @@ impl Definition {
         for (index, evaluator) in self.evaluators.iter().enumerate() {
             let (name, mark) = (evaluator.name(), evaluator.pass_mark());
             if name.trim().is_empty() {
-                return Err("an evaluator's name is empty; scores are kept by name, so give it one".to_owned());
+                return Err(
+                    "an evaluator's name is empty; scores are kept by name, so give it one".to_owned()
+                );
             }
             if !(0.0..=1.0).contains(&mark) {
-                return Err(format!("the pass mark of evaluator `{name}` is {mark}; make it a number from 0 to 1"));
+                return Err(format!(
+                    "the pass mark of evaluator `{name}` is {mark}; make it a number from 0 to 1"
+                ));
             }
             if self.evaluators[..index].iter().any(|earlier| earlier.name() == evaluator.name()) {
                 return Err(format!(
