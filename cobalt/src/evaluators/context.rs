@@ -24,6 +24,7 @@ struct Inner {
     run_index: usize,
     output: Arc<Output>,
     text: OnceLock<String>,
+    metadata: OnceLock<Value>,
 }
 
 impl EvalContext {
@@ -57,7 +58,8 @@ impl EvalContext {
     }
 
     fn build(item: Arc<Item>, key: Arc<str>, index: usize, run_index: usize, output: Arc<Output>) -> Self {
-        Self { inner: Arc::new(Inner { item, key, index, run_index, output, text: OnceLock::new() }) }
+        let (text, metadata) = (OnceLock::new(), OnceLock::new());
+        Self { inner: Arc::new(Inner { item, key, index, run_index, output, text, metadata }) }
     }
 
     /// The same execution with another item, for [`FnEvaluator::context`](super::FnEvaluator::context).
@@ -142,7 +144,25 @@ impl EvalContext {
     pub fn get(&self, name: &str) -> Option<&Value> {
         match name {
             "output" => Some(self.output()),
+            "metadata" => Some(self.inner.metadata.get_or_init(|| Value::Object(self.metadata().clone()))),
             _ => self.inner.item.get(name),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_name_finds_what_the_agent_gave_before_fields_of_the_item() {
+        let item = crate::item! { "input": "2 + 2", "output": "old", "metadata": "old" };
+        let cx = EvalContext::new(item, Output::new("4").model("m"));
+        assert_eq!(cx.get("input"), Some(&json!("2 + 2")));
+        assert_eq!(cx.get("output"), Some(&json!("4")));
+        assert_eq!(cx.get("metadata"), Some(&json!({ "model": "m" })));
+        assert_eq!(cx.get("absent"), None);
     }
 }
