@@ -75,11 +75,12 @@ pub struct ScoreStats {
     pub count: usize,
     /// The standard deviation of all scores, of the population.
     pub stddev: f64,
-    /// The standard error of the mean. Runs of one item are no independent trials: it is taken over the items' means.
+    /// The standard error of the mean. Runs of one item are no independent trials: it is taken over the items' means,
+    /// weighted by their numbers of scores where these differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub std_error: Option<f64>,
     /// The 95 % interval of the mean: Wilson's where all scores are 0 or 1 and each item was run once, else by
-    /// Student's t over the items' means, cut to 0..=1.
+    /// Student's t with that standard error, cut to 0..=1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ci95: Option<Interval>,
     /// The share of scores at the evaluator's pass mark or above.
@@ -245,8 +246,7 @@ impl<'a> EvaluatorFigures<'a> {
 
     fn stats(&self, runs: usize) -> Option<ScoreStats> {
         let all = describe(&self.scores)?;
-        let means: Vec<f64> = self.items.iter().map(|&(total, count, _)| total / f64::from(count)).collect();
-        let items = describe(&means)?;
+        let items = describe(&self.by_item(all.mean))?;
         let passes: u64 = self.items.iter().map(|&(_, _, passes)| u64::from(passes)).sum();
         Some(ScoreStats {
             avg: all.mean,
@@ -264,6 +264,16 @@ impl<'a> EvaluatorFigures<'a> {
             pass_at_k: self.over_k(runs, pass_at_k),
             pass_hat_k: self.over_k(runs, pass_hat_k),
         })
+    }
+
+    /// What each item says of the mean of all scores: its own mean where all items have as many scores, else drawn
+    /// towards the mean of all as far as the item has fewer of them, so that these values have that mean, too. Their
+    /// standard error is that of a ratio (Cochran, "Sampling techniques", 3rd edition, 1977, chapter 6).
+    fn by_item(&self, mean: f64) -> Vec<f64> {
+        let counts: f64 = self.items.iter().map(|&(_, count, _)| f64::from(count)).sum();
+        let usual = counts / self.items.len() as f64;
+        let items = self.items.iter();
+        items.map(|&(total, count, _)| mean + (total - mean * f64::from(count)) / usual).collect()
     }
 
     /// The interval of the mean. Student's t has no width where all of a few scores are equal, as in 5 of 5 passed.
@@ -330,10 +340,53 @@ mod tests {
 
     use super::*;
     use crate::experiment::Output;
-    use crate::report::Execution;
+    use crate::report::{Execution, ScoredEvaluation};
 
     fn item(runs: Vec<Execution>) -> ItemResult {
         ItemResult { index: 0, key: String::new(), input: Arc::default(), passed: true, runs }
+    }
+
+    fn scored(scores: &[Option<f64>]) -> ItemResult {
+        let run = |score: &Option<f64>| {
+            let evaluation = ScoredEvaluation { score: *score, ..ScoredEvaluation::default() };
+            Execution {
+                evaluations: [("e".into(), evaluation)].into_iter().collect(),
+                ..Execution::default()
+            }
+        };
+        item(scores.iter().map(run).collect())
+    }
+
+    fn stats(items: &[ItemResult]) -> ScoreStats {
+        let figures = Figures::gather(items, &[("e", 0.5)], &PriceTable::default());
+        figures.summary(Duration::ZERO).scores["e"].clone()
+    }
+
+    fn is_close(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-12
+    }
+
+    #[test]
+    fn runs_of_one_item_are_no_independent_trials() {
+        let (low, high) = ([Some(0.2), Some(0.4)], [Some(0.8), Some(1.0)]);
+        let stats = stats(&[scored(&low), scored(&high)]);
+        // Two means of 0.3 and 0.9: a deviation of 0.6 / sqrt(2), over sqrt(2).
+        assert!(is_close(stats.avg, 0.6) && is_close(stats.std_error.unwrap(), 0.3));
+    }
+
+    #[test]
+    fn the_interval_lies_around_the_mean_where_scores_are_missing() {
+        let items: Vec<_> = (0..20)
+            .map(
+                |n| if n % 2 == 0 { scored(&[Some(0.1); 4]) } else { scored(&[Some(0.9), None, None, None]) },
+            )
+            .collect();
+        let stats = stats(&items);
+        let ci95 = stats.ci95.unwrap();
+        assert!(is_close(stats.avg, 0.26));
+        assert!(is_close((ci95.low + ci95.high) / 2.0, stats.avg), "{ci95:?}");
+        // Deviations of (0.4 - 4 * 0.26) / 2.5 and (0.9 - 0.26) / 2.5, both 0.256, of 20 items.
+        assert!(is_close(stats.std_error.unwrap(), 0.256 / 19.0_f64.sqrt()));
     }
 
     #[test]
