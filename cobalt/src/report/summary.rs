@@ -130,7 +130,9 @@ pub struct Figures<'a> {
     /// Items with tokens of unknown cost.
     pub(super) unpriced: usize,
     /// Items whose agent gave an output in every run.
-    pub(super) successful: usize,
+    successful: usize,
+    /// Whether the agent gave any output at all.
+    pub(super) answered: bool,
     runs: usize,
 }
 
@@ -166,6 +168,7 @@ impl<'a> Figures<'a> {
     fn add(&mut self, item: &ItemResult, prices: &PriceTable) {
         self.latency.push(item.latency_ms());
         self.successful += usize::from(item.status() == Status::Ok);
+        self.answered |= item.runs.iter().any(|run| run.status == Status::Ok);
         self.runs = self.runs.max(item.runs.len());
         for evaluator in &mut self.evaluators {
             evaluator.add(item);
