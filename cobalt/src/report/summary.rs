@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::item::{ItemResult, Status};
 use super::stats::{Interval, describe, pass_at_k, pass_hat_k, sum, wilson};
@@ -22,10 +23,11 @@ pub struct Summary {
     /// The agent's tokens over all executions; absent where none were reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_tokens: Option<u64>,
-    /// The agent's cost over all executions whose model has a known price, in USD; absent where none has.
+    /// The agent's cost over all executions of the items whose cost is known, in USD; absent where it is of none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimated_cost: Option<f64>,
     /// Statistics of each evaluator that gave a score, by its name.
+    #[serde(deserialize_with = "without_null")]
     pub scores: BTreeMap<String, ScoreStats>,
     /// Items whose agent gave an output in every run.
     pub successful_items: usize,
@@ -51,6 +53,16 @@ pub struct Summary {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &usize) -> bool {
     *count == 0
+}
+
+/// The original averages scores that are no numbers, and writes the outcome as null: no statistics are left of it.
+fn without_null<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, ScoreStats>, D::Error> {
+    let scores = BTreeMap::<String, serde_json::Value>::deserialize(deserializer)?;
+    let known = scores.into_iter().filter(|(_, stats)| stats.get("avg").is_none_or(|avg| !avg.is_null()));
+    let stats = |(name, stats)| Ok((name, serde_json::from_value(stats).map_err(D::Error::custom)?));
+    known.map(stats).collect()
 }
 
 /// An evaluator's scores over all executions.
@@ -390,6 +402,17 @@ mod tests {
         assert!(is_close((ci95.low + ci95.high) / 2.0, stats.avg), "{ci95:?}");
         // Deviations of (0.4 - 4 * 0.26) / 2.5 and (0.9 - 0.26) / 2.5, both 0.256, of 20 items.
         assert!(is_close(stats.std_error.unwrap(), 0.256 / 19.0_f64.sqrt()));
+    }
+
+    #[test]
+    fn averages_of_what_is_no_number_are_no_reason_not_to_read_a_file() {
+        let scores = serde_json::json!({
+            "odd": { "avg": null, "min": null, "max": null, "p50": 1, "p95": 1, "p99": 1 },
+            "known": { "avg": 1, "min": 1, "max": 1, "p50": 1, "p95": 1, "p99": 1 },
+        });
+        let summary = serde_json::json!({ "totalItems": 2, "scores": scores });
+        let summary: Summary = serde_json::from_value(summary).unwrap();
+        assert_eq!(summary.scores.keys().collect::<Vec<_>>(), ["known"]);
     }
 
     #[test]
