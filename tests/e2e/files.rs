@@ -115,6 +115,17 @@ fn results_that_cannot_be_written_in_the_end_are_in_the_journal_still() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_journal_that_was_tidied_away_costs_no_results() {
+    let sandbox = Sandbox::with_items(numbered(8, 100));
+    let running = sandbox.start_until_kept(sandbox.program(fixture!("gated")), 2);
+    std::fs::remove_dir_all(sandbox.path(".cobalt")).unwrap();
+    let finished = running.finish().code(0);
+    assert_eq!(finished.stderr, "");
+    assert_eq!(sandbox.report().items.len(), 8);
+}
+
 #[test]
 fn folders_can_be_put_elsewhere() {
     let sandbox = Sandbox::with_items(numbered(1, 0));

@@ -200,6 +200,17 @@ fn runs_of_two_test_targets_are_resumed_by_one_list_of_ids() {
 }
 
 #[test]
+fn of_two_runs_of_one_experiment_the_first_is_resumed_and_the_other_is_said_to_be_left() {
+    let (sandbox, first) = cut_short();
+    let journal = std::fs::read_to_string(&sandbox.journals()[0]).unwrap();
+    sandbox.write(".cobalt/runs/0123456789ab.jsonl", &journal);
+    let finished = resume(&sandbox, &format!("{first},0123456789ab")).run().code(0);
+    finished.complains(&["`0123456789ab` is one of experiment `steered`, of which another run is resumed"]);
+    assert_eq!(sandbox.report().id, first);
+    assert_eq!(sandbox.cut_short(), "0123456789ab");
+}
+
+#[test]
 fn a_program_of_two_experiments_resumes_both() {
     let sandbox = Sandbox::with_items(items());
     let values = || sandbox.program(fixture!("values")).args(["both"]);

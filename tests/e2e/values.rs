@@ -95,6 +95,44 @@ async fn a_progress_function_that_panics_costs_no_results() {
 }
 
 #[tokio::test]
+async fn as_many_items_at_a_time_as_there_are_can_be_asked_for() {
+    let dataset = Dataset::from_items((0..3).map(|n| cobalt::item! { "input": n, "answer": n }));
+    let report = Experiment::new("unlimited", dataset)
+        .evaluator(ExactMatch::new("exact", "answer"))
+        .concurrency(usize::MAX)
+        .save(false)
+        .run(|item: cobalt::Item| async move { item["input"].clone() })
+        .await
+        .unwrap();
+    assert_eq!(report.summary.passed_items, 3);
+}
+
+#[tokio::test]
+async fn the_time_until_a_panic_counts_for_plain_and_async_agents() {
+    let patience = Duration::from_millis(30);
+    let experiment = || {
+        let dataset = Dataset::from_items([cobalt::item! { "input": 1 }]);
+        Experiment::new("late panic", dataset).evaluator(ExactMatch::new("exact", "input")).save(false)
+    };
+    let plain = move |_: cobalt::Item| -> String {
+        std::thread::sleep(patience);
+        panic!("too late")
+    };
+    let patient = move |_: cobalt::Item| async move {
+        tokio::time::sleep(patience).await;
+        if patience > Duration::ZERO {
+            panic!("too late")
+        }
+        "never"
+    };
+    let reports = [experiment().run(plain).await.unwrap(), experiment().run(patient).await.unwrap()];
+    for report in reports {
+        assert_eq!(report.items[0].error(), Some("panicked: too late"));
+        assert!(report.items[0].latency_ms() >= 30.0, "{}", report.items[0].latency_ms());
+    }
+}
+
+#[tokio::test]
 async fn an_experiment_that_makes_no_sense_is_an_error_that_says_what_to_change() {
     let items = || Dataset::from_items([cobalt::item! { "input": 1 }]);
     let agent = |_: cobalt::Item| async { "" };
@@ -114,6 +152,13 @@ async fn an_experiment_that_makes_no_sense_is_an_error_that_says_what_to_change(
     assert_eq!(hasty, "experiment `e` cannot be run: `timeout` must be longer than zero");
     let nameless = message(Experiment::new(" ", items()).evaluator(exact())).await;
     assert!(nameless.contains("its name is empty"), "{nameless}");
+    let too_strict = ExactMatch::new("exact", "answer").pass_mark(80.0);
+    let too_strict = message(Experiment::new("e", items()).evaluator(too_strict)).await;
+    assert!(too_strict.contains("the pass mark of evaluator `exact` is 80; make it a number from 0 to 1"));
+    let no_mark = ExactMatch::new("exact", "answer").pass_mark(f64::NAN);
+    assert!(message(Experiment::new("e", items()).evaluator(no_mark)).await.contains("is NaN"));
+    let unnamed = message(Experiment::new("e", items()).evaluator(ExactMatch::new("", "answer"))).await;
+    assert!(unnamed.contains("an evaluator's name is empty"), "{unnamed}");
     let empty = message(Experiment::new("e", items().slice(0..0)).evaluator(exact())).await;
     assert!(empty.contains("the data set is empty"), "{empty}");
     let missing = message(Experiment::new("e", "no-such.jsonl").evaluator(exact())).await;

@@ -96,7 +96,10 @@ impl ExactMatch {
     fn same_json(&self, a: &Value, b: &Value) -> bool {
         match (a, b) {
             (Value::String(a), Value::String(b)) => self.same_text(a, b),
-            (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+            (Value::Number(a), Value::Number(b)) => {
+                // Two whole numbers are exact; as floating-point numbers, large neighbours would be equal.
+                a == b || ((a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64())
+            }
             (Value::Array(a), Value::Array(b)) => {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.same_json(a, b))
             }
@@ -174,6 +177,15 @@ mod tests {
     fn a_number_equals_its_text() {
         assert_eq!(score(&exact(), json!(4), json!("4")), 1.0);
         assert_eq!(score(&exact(), json!("4"), json!(5)), 0.0);
+    }
+
+    #[test]
+    fn large_whole_numbers_that_differ_by_one_differ() {
+        let large = 9_007_199_254_740_993_u64;
+        assert_eq!(score(&exact(), json!(large), json!(large)), 1.0);
+        assert_eq!(score(&exact(), json!(large), json!(large - 1)), 0.0);
+        assert_eq!(score(&exact(), json!([large]), json!([large - 1])), 0.0);
+        assert_eq!(score(&exact(), json!(4), json!(4.0)), 1.0);
     }
 
     #[test]

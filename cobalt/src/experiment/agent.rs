@@ -95,13 +95,15 @@ macro_rules! agent_of {
                 let agent = Arc::new(self);
                 SharedAgent(Arc::new(move |$context| {
                     let agent = Arc::clone(&agent);
+                    let called = Instant::now();
                     let call = threads::run(move || {
                         let started = Instant::now();
                         let answer = || agent $arguments.into_output();
                         (answer(), started.elapsed())
                     });
                     Box::pin(async move {
-                        call.await.unwrap_or_else(|error| (Err(AgentError::new(error.to_string())), Duration::ZERO))
+                        call.await
+                            .unwrap_or_else(|error| (Err(AgentError::new(error.to_string())), called.elapsed()))
                     })
                 }))
             }

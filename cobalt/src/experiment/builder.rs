@@ -96,6 +96,17 @@ impl Definition {
             return Err("it has no evaluator, so nothing would be measured; add one".to_owned());
         }
         for (index, evaluator) in self.evaluators.iter().enumerate() {
+            let (name, mark) = (evaluator.name(), evaluator.pass_mark());
+            if name.trim().is_empty() {
+                return Err(
+                    "an evaluator's name is empty; scores are kept by name, so give it one".to_owned()
+                );
+            }
+            if !(0.0..=1.0).contains(&mark) {
+                return Err(format!(
+                    "the pass mark of evaluator `{name}` is {mark}; make it a number from 0 to 1"
+                ));
+            }
             if self.evaluators[..index].iter().any(|earlier| earlier.name() == evaluator.name()) {
                 return Err(format!(
                     "two evaluators are named `{}`; scores are kept by name, so rename one",

@@ -196,10 +196,10 @@ impl Prepared {
             }
         }
         for run in resume {
-            eprintln!(
-                "note: run `{}` is one of experiment `{}`, which is not in this test target",
-                run.id, run.experiment
-            );
+            let is_here = definitions.iter().any(|definition| (definition.name)() == run.experiment);
+            let why =
+                if is_here { "of which another run is resumed" } else { "which is not in this test target" };
+            eprintln!("note: run `{}` is one of experiment `{}`, {why}", run.id, run.experiment);
         }
         Ok(())
     }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::item::{ItemResult, Status};
 use super::stats::{Interval, describe, pass_at_k, pass_hat_k, sum, wilson};
@@ -22,10 +23,11 @@ pub struct Summary {
     /// The agent's tokens over all executions; absent where none were reported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_tokens: Option<u64>,
-    /// The agent's cost over all executions whose model has a known price, in USD; absent where none has.
+    /// The agent's cost over all executions of the items whose cost is known, in USD; absent where it is of none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub estimated_cost: Option<f64>,
     /// Statistics of each evaluator that gave a score, by its name.
+    #[serde(deserialize_with = "without_null")]
     pub scores: BTreeMap<String, ScoreStats>,
     /// Items whose agent gave an output in every run.
     pub successful_items: usize,
@@ -52,6 +54,16 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
+/// The original averages scores that are no numbers, and writes the outcome as null: no statistics are left of it.
+fn without_null<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, ScoreStats>, D::Error> {
+    let scores = BTreeMap::<String, serde_json::Value>::deserialize(deserializer)?;
+    let known = scores.into_iter().filter(|(_, stats)| stats.get("avg").is_none_or(|avg| !avg.is_null()));
+    let stats = |(name, stats)| Ok((name, serde_json::from_value(stats).map_err(D::Error::custom)?));
+    known.map(stats).collect()
+}
+
 /// An evaluator's scores over all executions.
 ///
 /// Percentiles interpolate linearly.
@@ -74,11 +86,12 @@ pub struct ScoreStats {
     pub count: usize,
     /// The standard deviation of all scores, of the population.
     pub stddev: f64,
-    /// The standard error of the mean. Runs of one item are no independent trials: it is taken over the items' means.
+    /// The standard error of the mean. Runs of one item are no independent trials: it is taken over the items' means,
+    /// weighted by their numbers of scores where these differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub std_error: Option<f64>,
     /// The 95 % interval of the mean: Wilson's where all scores are 0 or 1 and each item was run once, else by
-    /// Student's t over the items' means, cut to 0..=1.
+    /// Student's t with that standard error, cut to 0..=1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ci95: Option<Interval>,
     /// The share of scores at the evaluator's pass mark or above.
@@ -128,7 +141,9 @@ pub struct Figures<'a> {
     /// Items with tokens of unknown cost.
     pub(super) unpriced: usize,
     /// Items whose agent gave an output in every run.
-    pub(super) successful: usize,
+    successful: usize,
+    /// Whether the agent gave any output at all.
+    pub(super) answered: bool,
     runs: usize,
 }
 
@@ -164,13 +179,16 @@ impl<'a> Figures<'a> {
     fn add(&mut self, item: &ItemResult, prices: &PriceTable) {
         self.latency.push(item.latency_ms());
         self.successful += usize::from(item.status() == Status::Ok);
+        self.answered |= item.runs.iter().any(|run| run.status == Status::Ok);
         self.runs = self.runs.max(item.runs.len());
         for evaluator in &mut self.evaluators {
             evaluator.add(item);
         }
         let usage = Usage::of(item, prices);
         if let Some(tokens) = usage.tokens {
-            *self.total_tokens.get_or_insert(0) += tokens;
+            let total = self.total_tokens.get_or_insert(0);
+            // An agent may report anything; a panic here would cost all results.
+            *total = total.saturating_add(tokens);
             self.tokens.push(tokens as f64);
         }
         self.cost.extend(usage.cost.filter(|_| !usage.unpriced));
@@ -241,8 +259,7 @@ impl<'a> EvaluatorFigures<'a> {
 
     fn stats(&self, runs: usize) -> Option<ScoreStats> {
         let all = describe(&self.scores)?;
-        let means: Vec<f64> = self.items.iter().map(|&(total, count, _)| total / f64::from(count)).collect();
-        let items = describe(&means)?;
+        let items = describe(&self.by_item(all.mean))?;
         let passes: u64 = self.items.iter().map(|&(_, _, passes)| u64::from(passes)).sum();
         Some(ScoreStats {
             avg: all.mean,
@@ -260,6 +277,16 @@ impl<'a> EvaluatorFigures<'a> {
             pass_at_k: self.over_k(runs, pass_at_k),
             pass_hat_k: self.over_k(runs, pass_hat_k),
         })
+    }
+
+    /// What each item says of the mean of all scores: its own mean where all items have as many scores, else drawn
+    /// towards the mean of all as far as the item has fewer of them, so that these values have that mean, too. Their
+    /// standard error is that of a ratio (Cochran, "Sampling techniques", 3rd edition, 1977, chapter 6).
+    fn by_item(&self, mean: f64) -> Vec<f64> {
+        let counts: f64 = self.items.iter().map(|&(_, count, _)| f64::from(count)).sum();
+        let usual = counts / self.items.len() as f64;
+        let items = self.items.iter();
+        items.map(|&(total, count, _)| mean + (total - mean * f64::from(count)) / usual).collect()
     }
 
     /// The interval of the mean. Student's t has no width where all of a few scores are equal, as in 5 of 5 passed.
@@ -303,7 +330,8 @@ impl Usage {
         let mut usage = Self { tokens: None, cost: None, unpriced: false };
         for output in item.runs.iter().filter_map(|run| run.output.as_ref()) {
             let Some(count) = output.token_count() else { continue };
-            *usage.tokens.get_or_insert(0) += count.total;
+            let tokens = usage.tokens.get_or_insert(0);
+            *tokens = tokens.saturating_add(count.total);
             // Without the two sides apart there is no price to multiply with.
             let cost = count
                 .split
@@ -315,5 +343,80 @@ impl Usage {
             }
         }
         usage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::experiment::Output;
+    use crate::report::{Execution, ScoredEvaluation};
+
+    fn item(runs: Vec<Execution>) -> ItemResult {
+        ItemResult { index: 0, key: String::new(), input: Arc::default(), passed: true, runs }
+    }
+
+    fn scored(scores: &[Option<f64>]) -> ItemResult {
+        let run = |score: &Option<f64>| {
+            let evaluation = ScoredEvaluation { score: *score, ..ScoredEvaluation::default() };
+            Execution {
+                evaluations: [("e".into(), evaluation)].into_iter().collect(),
+                ..Execution::default()
+            }
+        };
+        item(scores.iter().map(run).collect())
+    }
+
+    fn stats(items: &[ItemResult]) -> ScoreStats {
+        let figures = Figures::gather(items, &[("e", 0.5)], &PriceTable::default());
+        figures.summary(Duration::ZERO).scores["e"].clone()
+    }
+
+    fn is_close(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-12
+    }
+
+    #[test]
+    fn runs_of_one_item_are_no_independent_trials() {
+        let (low, high) = ([Some(0.2), Some(0.4)], [Some(0.8), Some(1.0)]);
+        let stats = stats(&[scored(&low), scored(&high)]);
+        // Two means of 0.3 and 0.9: a deviation of 0.6 / sqrt(2), over sqrt(2).
+        assert!(is_close(stats.avg, 0.6) && is_close(stats.std_error.unwrap(), 0.3));
+    }
+
+    #[test]
+    fn the_interval_lies_around_the_mean_where_scores_are_missing() {
+        let items: Vec<_> = (0..20)
+            .map(
+                |n| if n % 2 == 0 { scored(&[Some(0.1); 4]) } else { scored(&[Some(0.9), None, None, None]) },
+            )
+            .collect();
+        let stats = stats(&items);
+        let ci95 = stats.ci95.unwrap();
+        assert!(is_close(stats.avg, 0.26));
+        assert!(is_close((ci95.low + ci95.high) / 2.0, stats.avg), "{ci95:?}");
+        // Deviations of (0.4 - 4 * 0.26) / 2.5 and (0.9 - 0.26) / 2.5, both 0.256, of 20 items.
+        assert!(is_close(stats.std_error.unwrap(), 0.256 / 19.0_f64.sqrt()));
+    }
+
+    #[test]
+    fn averages_of_what_is_no_number_are_no_reason_not_to_read_a_file() {
+        let scores = serde_json::json!({
+            "odd": { "avg": null, "min": null, "max": null, "p50": 1, "p95": 1, "p99": 1 },
+            "known": { "avg": 1, "min": 1, "max": 1, "p50": 1, "p95": 1, "p99": 1 },
+        });
+        let summary = serde_json::json!({ "totalItems": 2, "scores": scores });
+        let summary: Summary = serde_json::from_value(summary).unwrap();
+        assert_eq!(summary.scores.keys().collect::<Vec<_>>(), ["known"]);
+    }
+
+    #[test]
+    fn absurd_token_counts_stop_at_the_largest_number() {
+        let run = || Execution { output: Some(Output::new("").tokens(u64::MAX, 1)), ..Execution::default() };
+        let items = [item(vec![run(), run()]), item(vec![run(), run()])];
+        let summary = Figures::gather(&items, &[], &PriceTable::default()).summary(Duration::ZERO);
+        assert_eq!(summary.total_tokens, Some(u64::MAX));
     }
 }

@@ -71,10 +71,14 @@ fn what(threshold: &Threshold) -> String {
 
 /// A figure with its unit.
 pub(crate) fn with_unit(threshold: &Threshold, actual: f64) -> String {
+    let figure = rounded(actual);
+    // What is rounded to the other side of the bound is shown in full.
+    let keeps_its_side = figure.parse().is_ok_and(|r| threshold.holds(r) == threshold.holds(actual));
+    let figure = if keeps_its_side { figure } else { actual.to_string() };
     match threshold.category() {
-        Category::Latency => format!("{} ms", rounded(actual)),
-        Category::Cost | Category::JudgeCost => format!("${}", rounded(actual)),
-        _ => rounded(actual),
+        Category::Latency => format!("{figure} ms"),
+        Category::Cost | Category::JudgeCost => format!("${figure}"),
+        _ => figure,
     }
 }
 
@@ -85,7 +89,7 @@ fn rounded(figure: f64) -> String {
 }
 
 fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> {
-    if figures.successful == 0 {
+    if !figures.answered {
         return Err("every item failed".to_owned());
     }
     let metric = threshold.metric();
@@ -161,4 +165,59 @@ fn pick(metric: Metric, stats: &Describe) -> Option<f64> {
         Metric::P99 => stats.p99,
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::experiment::Output;
+    use crate::llm::prices::PriceTable;
+    use crate::report::{Execution, ItemResult, ScoredEvaluation, Status};
+
+    fn scored(score: f64) -> Execution {
+        let evaluation = ScoredEvaluation { score: Some(score), ..ScoredEvaluation::default() };
+        Execution {
+            output: Some(Output::new("")),
+            evaluations: [("e".into(), evaluation)].into_iter().collect(),
+            ..Execution::default()
+        }
+    }
+
+    fn failed() -> Execution {
+        Execution { status: Status::Error, error: Some("no".to_owned()), ..Execution::default() }
+    }
+
+    fn judged(threshold: &str, items: Vec<Vec<Execution>>) -> ThresholdOutcome {
+        let item = |(index, runs): (usize, _)| {
+            let (key, input) = (index.to_string(), Arc::default());
+            ItemResult { index, key, input, passed: true, runs }
+        };
+        let items: Vec<_> = items.into_iter().enumerate().map(item).collect();
+        judge(&threshold.parse().unwrap(), &Figures::gather(&items, &[("e", 0.5)], &PriceTable::default()))
+    }
+
+    #[test]
+    fn a_run_without_any_output_has_nothing_to_measure() {
+        for threshold in ["e.avg >= 0", "latency.max <= 1h", "tokens.total <= 9"] {
+            let outcome = judged(threshold, vec![vec![failed(), failed()], vec![failed(), failed()]]);
+            assert!(!outcome.passed && outcome.actual.is_none());
+            assert!(outcome.message.ends_with("has nothing to measure: every item failed"));
+        }
+    }
+
+    #[test]
+    fn items_that_each_failed_in_some_run_are_measured_by_their_other_runs() {
+        let outcome = judged("e.avg >= 0.5", vec![vec![failed(), scored(1.0)], vec![scored(0.5), failed()]]);
+        assert_eq!((outcome.passed, outcome.actual), (true, Some(0.75)));
+    }
+
+    #[test]
+    fn a_figure_is_shown_on_its_side_of_the_bound() {
+        let one = |score| judged("e.avg >= 0.8", vec![vec![scored(score)]]).message;
+        assert_eq!(one(0.5), "e.avg is 0.5, which misses `e.avg >= 0.8`");
+        assert_eq!(one(0.799_999_999), "e.avg is 0.799999999, which misses `e.avg >= 0.8`");
+        assert_eq!(one(0.800_000_001), "e.avg is 0.8, which meets `e.avg >= 0.8`");
+    }
 }

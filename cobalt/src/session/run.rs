@@ -164,7 +164,8 @@ impl Run {
         let work = Work {
             experiment,
             names: plan.definition.evaluators.iter().map(|evaluator| evaluator.name().into()).collect(),
-            slots: Arc::new(Semaphore::new(plan.definition.concurrency)),
+            // A semaphore has a limit; more slots than items are of no use anyway.
+            slots: Arc::new(Semaphore::new(plan.definition.concurrency.min(plan.dataset.len()))),
             definition: plan.definition,
             agent: plan.agent,
             dataset: plan.dataset,

@@ -153,9 +153,7 @@ impl JournalWriter {
 
     /// One write for all lines that have gathered. What could not be written is kept for the next try.
     fn flush_lines(&mut self) -> io::Result<()> {
-        self.file.write_all(&self.lines)?;
-        self.lines.clear();
-        Ok(())
+        write_out(&mut self.lines, &mut self.file)
     }
 
     /// Adds an item; it is on disk after [`flush`](Self::flush).
@@ -171,8 +169,28 @@ impl JournalWriter {
 
     /// Removes the journal of a run whose result file is written.
     pub(crate) fn remove(self) -> Result<(), Error> {
-        fs::remove_file(&self.path).map_err(|source| storage("remove", &self.path, source))
+        match fs::remove_file(&self.path) {
+            // Someone may have tidied up since the run began.
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(storage("remove", &self.path, source))
+            }
+            _ => Ok(()),
+        }
     }
+}
+
+/// Writes `bytes` and takes away what was written, so that after an error, as on a full disk, the next try goes on
+/// in the middle of the line.
+fn write_out(bytes: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match to.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => drop(bytes.drain(..written)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// A run taken up again: what it had done, and its journal to go on with.
@@ -244,4 +262,42 @@ fn missing(layout: &Layout, id: &str) -> String {
     open.sort();
     let known = if open.is_empty() { "none was cut short".to_owned() } else { open.join(", ") };
     format!("there is no such run in `{}`; runs that can be resumed: {known}", layout.journals().display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes a few bytes, then none, then all.
+    struct FullForAWhile {
+        written: Vec<u8>,
+        calls: usize,
+    }
+
+    impl Write for FullForAWhile {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.calls += 1;
+            let taken = match self.calls {
+                1 => bytes.len().min(5),
+                2 => return Err(io::ErrorKind::StorageFull.into()),
+                _ => bytes.len(),
+            };
+            self.written.extend(&bytes[..taken]);
+            Ok(taken)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_that_was_cut_by_a_full_disk_is_completed_later() {
+        let mut disk = FullForAWhile { written: Vec::new(), calls: 0 };
+        let mut lines = b"first line\n".to_vec();
+        assert_eq!(write_out(&mut lines, &mut disk).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        lines.extend(b"second line\n");
+        write_out(&mut lines, &mut disk).unwrap();
+        assert_eq!(disk.written, b"first line\nsecond line\n");
+    }
 }
