@@ -79,14 +79,14 @@ fn run(args: &Args) -> Result<i32, String> {
         list(args, &definitions, nextest.is_some());
         return Ok(0);
     }
-    let mut prepared = Prepared::default();
+    let mut schedule = Schedule::default();
     let layout = Layout::from_environment();
     match nextest {
-        Some(nextest) => prepared.add_wholes(&definitions, args, &nextest, &layout),
-        None => prepared.add_all(&definitions, args, &layout),
+        Some(nextest) => schedule.add_wholes(&definitions, args, &nextest, &layout),
+        None => schedule.add_all(&definitions, args, &layout),
     }
     .map_err(|error| error.to_string())?;
-    prepared.run(args, layout)
+    schedule.run(args, layout)
 }
 
 /// Prints the cases as libtest does. An experiment that is one case needs no data for that.
@@ -120,7 +120,7 @@ fn broken_case(suite: &str, broken: &Broken) -> String {
 
 /// The cases of this process, and the runs that they wait for.
 #[derive(Default)]
-struct Prepared {
+struct Schedule {
     cases: Vec<Case>,
     runs: Vec<Run>,
 }
@@ -141,7 +141,7 @@ enum WaitsFor {
     Unselected,
 }
 
-impl Prepared {
+impl Schedule {
     /// Where each experiment is one case: the one that this process was started for.
     fn add_wholes(
         &mut self,
