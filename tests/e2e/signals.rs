@@ -28,7 +28,8 @@ fn a_run_that_is_asked_to_stop_keeps_what_is_finished_and_says_how_to_go_on() {
         assert!(asked.elapsed() < SOON, "{finished}");
         let id = sandbox.cut_short();
         let finished = finished.complains(&[&format!("COBALT_RESUME={id}")]);
-        assert_eq!(finished.cases_that("ok").len(), 4);
+        let told = finished.cases();
+        assert!(told.iter().all(|(_, outcome)| outcome.starts_with("ok")), "no verdict on what was not run");
         assert!(sandbox.result_files().is_empty());
 
         sandbox.forget_calls();

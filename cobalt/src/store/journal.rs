@@ -6,7 +6,8 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,9 @@ use crate::report::{DatasetSummary, ItemResult, RunConfig, Timestamp};
 
 /// The version of the journal's shape.
 pub(crate) const JOURNAL_VERSION: u32 = 1;
+
+/// How long the lock of a journal is waited for.
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// A journal's first line: what is run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -210,7 +214,7 @@ impl Resumed {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(refuse(missing(layout, id))),
             Err(source) => return Err(storage("open", &path, source)),
         };
-        match file.try_lock() {
+        match lock(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 return Err(refuse("it is still going on in another process; wait for it to end".to_owned()));
@@ -223,6 +227,18 @@ impl Resumed {
         }
         let contents = read_locked(&path, &file, refuse)?;
         Ok(Self { contents, journal: JournalWriter { file, path, lines: Vec::new() } })
+    }
+}
+
+/// Locks a file, and waits a little for that. A process that was killed as it started another one leaves the lock to
+/// that until it is under way.
+fn lock(file: &File) -> Result<(), TryLockError> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(PATIENCE / 20),
+            outcome => return outcome,
+        }
     }
 }
 

@@ -27,7 +27,8 @@ pub(crate) fn write_report(layout: &Layout, report: &Report) -> Result<PathBuf, 
     // Someone may have tidied up since the run began.
     layout.create()?;
     let path = layout.results().join(result_file_name(report));
-    let draft = layout.results().join(format!(".{}.{}.tmp", report.id, std::process::id()));
+    // One process at a time has the run; a draft that it left when it was killed is written over.
+    let draft = layout.results().join(format!(".{}.tmp", report.id));
     let written = File::create(&draft).and_then(|file| {
         let mut file = BufWriter::with_capacity(1 << 16, file);
         write_json(&mut file, report)?;
