@@ -15,6 +15,9 @@ pub(crate) enum Error {
     #[error("failed to start `{program}`: {source}")]
     Start { program: String, source: io::Error },
 
+    #[error("failed to catch Ctrl-C: {0}")]
+    Signals(ctrlc::Error),
+
     #[error("failed to read what cargo says: {0}")]
     Messages(io::Error),
 

@@ -9,10 +9,14 @@ use crate::error::Error;
 
 /// The exit code of a test binary in which a case failed.
 const FAILED: i32 = 101;
+/// The exit code of a test binary that was stopped by Ctrl-C.
+const INTERRUPTED: i32 = 130;
 
 /// Runs the selected experiments, one test binary after another.
 pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Error> {
     let experiments = discover::experiments(arguments)?;
+    // Ctrl-C is for the test binary, which keeps what is finished and ends; this program then ends with it.
+    ctrlc::set_handler(|| {}).map_err(Error::Signals)?;
     let mut worst = 0;
     for binary in compile(&experiments, arguments)? {
         worst = worst.max(match run_binary(&binary, arguments)? {
@@ -20,6 +24,9 @@ pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Error> {
             FAILED => 1,
             code => code,
         });
+        if worst == INTERRUPTED {
+            break;
+        }
     }
     Ok(ExitCode::from(u8::try_from(worst).unwrap_or(3)))
 }

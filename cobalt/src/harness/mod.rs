@@ -8,6 +8,7 @@ mod nextest;
 mod signals;
 mod table;
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,6 +35,8 @@ const FAILED: i32 = 101;
 const UNFIT: i32 = 3;
 /// The exit code of a program that was stopped by Ctrl-C, as shells have it.
 const INTERRUPTED: i32 = 130;
+/// The most threads of the runtime.
+const MOST_WORKERS: usize = 512;
 /// How long agents that are cancelled may take to drop what they hold.
 const CLEANING_UP: Duration = Duration::from_millis(200);
 
@@ -242,7 +245,12 @@ impl Schedule {
 
     /// Runs what was added, and answers with the exit code.
     fn run(self, args: &Args, layout: Layout) -> Result<i32, String> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+        let items_at_a_time =
+            self.runs.iter().map(|run| run.plan().definition().concurrency).fold(0, usize::saturating_add);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(workers(items_at_a_time))
+            .enable_all()
+            .build();
         let runtime = runtime.map_err(|error| format!("failed to start the runtime: {error}"))?;
         let no_signals = |error| format!("failed to catch signals: {error}");
         // Before anything can be lost.
@@ -266,8 +274,10 @@ impl Schedule {
             stop: args.fail_fast.then(|| session.interrupter()),
             failed: Arc::default(),
         };
-        let conclusion = trials.run(self.cases, args);
+        // Printing panics where nobody reads any more, as under `head`; the run goes on to its end all the same.
+        let conclusion = catch_unwind(AssertUnwindSafe(|| trials.run(self.cases, args)));
         session.wait();
+        let conclusion = conclusion.unwrap_or_else(|panic| resume_unwind(panic));
 
         let whole = tell(args, &board);
         shut_down(&runtime);
@@ -284,6 +294,13 @@ impl Schedule {
             (Whole::Yes, false) => 0,
         })
     }
+}
+
+/// How many threads the runtime has: more than agents can run at a time, so that agents that block without saying so
+/// leave one for timers and for each other. A thread without work costs next to nothing.
+fn workers(items_at_a_time: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, Into::into);
+    items_at_a_time.saturating_add(1).clamp(cores, cores.max(MOST_WORKERS))
 }
 
 /// Turns cases into trials that wait at the board.

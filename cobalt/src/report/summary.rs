@@ -101,7 +101,7 @@ pub struct ScoreStats {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_rate_ci95: Option<Interval>,
     /// With several runs: for k = 1, 2, … the chance that at least one of k runs of an item passes, averaged over the
-    /// items that have k scores. Chen et al. 2021, "Evaluating Large Language Models Trained on Code".
+    /// items whose every run has a score. Chen et al. 2021, "Evaluating Large Language Models Trained on Code".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pass_at_k: Vec<f64>,
     /// With several runs: for k = 1, 2, … the chance that all of k runs of an item pass, averaged likewise. Yao et al.
@@ -298,15 +298,16 @@ impl<'a> EvaluatorFigures<'a> {
         student.map(|ci| Interval { low: ci.low.max(0.0), high: ci.high.min(1.0) })
     }
 
-    /// A figure of n runs of which c pass, for each k up to `runs`, averaged over the items that have k scores.
+    /// A figure of n runs of which c pass, for each k up to `runs`, averaged over the items whose every run has a score:
+    /// over other items for each k, the figures could not be compared.
     fn over_k(&self, runs: usize, figure: fn(u64, u64, u64) -> Option<f64>) -> Vec<f64> {
         if runs < 2 {
             return Vec::new();
         }
+        let items = self.items.iter().filter(|&&(_, scores, _)| scores as usize == runs);
         let average = |k| {
-            let items = self.items.iter();
             let values: Vec<f64> =
-                items.filter_map(|&(_, n, c)| figure(u64::from(n), u64::from(c), k)).collect();
+                items.clone().filter_map(|&(_, n, c)| figure(u64::from(n), u64::from(c), k)).collect();
             describe(&values).map(|d| d.mean)
         };
         (1..=runs as u64).map_while(average).collect()

@@ -12,8 +12,8 @@ use crate::store::Layout;
 impl Experiment {
     /// Runs the agent over the data set and reports.
     ///
-    /// Low scores and failed items are in the report and no errors of this call. Must be called in a tokio runtime. A
-    /// run of this experiment that `COBALT_RESUME` names is taken up where it was cut off.
+    /// Low scores and failed items are in the report and no errors of this call. Must be called in a tokio runtime, whose
+    /// threads an async agent must not block: time-outs need one of them (a plain function may block). A run of this experiment that `COBALT_RESUME` names is taken up where it was cut off.
     ///
     /// # Errors
     ///

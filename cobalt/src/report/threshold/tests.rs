@@ -153,3 +153,13 @@ fn bounds_are_kept_as_they_are_compared() {
         assert!(!parsed(text).holds(f64::NAN));
     }
 }
+
+#[test]
+fn rounding_decides_no_threshold() {
+    let mean = (0.7 + 0.8 + 0.9) / 3.0;
+    assert!(mean < 0.8, "the case that this is about");
+    assert!(Comparison::AtLeast.holds(mean, 0.8) && !Comparison::Below.holds(mean, 0.8));
+    assert!(Comparison::AtMost.holds(0.1 + 0.2, 0.3) && !Comparison::Above.holds(0.1 + 0.2, 0.3));
+    assert!(!Comparison::AtLeast.holds(0.799_999, 0.8));
+    assert!(!Comparison::AtMost.holds(2e-13, 1e-13), "small amounts are told apart");
+}
