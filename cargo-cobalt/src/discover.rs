@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::{Metadata, MetadataCommand, Package, TargetKind};
+use cargo_metadata::{Metadata, MetadataCommand, Package, PackageId, TargetKind};
 use serde::Deserialize;
 
 use crate::cli::Run;
@@ -17,6 +17,7 @@ const LIBRARY: &str = "cobalt";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Experiments {
     pub(crate) package: String,
+    pub(crate) id: PackageId,
     pub(crate) target: String,
 }
 
@@ -29,10 +30,11 @@ pub(crate) fn experiments(arguments: &Run) -> Result<Vec<Experiments>, Error> {
         let tests = package.targets.iter().filter(|target| target.kind.contains(&TargetKind::Test));
         let tests = tests.filter(|target| manual.contains(&target.name));
         let tests = tests.filter(|target| arguments.test.is_empty() || arguments.test.contains(&target.name));
-        found.extend(
-            tests
-                .map(|target| Experiments { package: package.name.to_string(), target: target.name.clone() }),
-        );
+        found.extend(tests.map(|target| Experiments {
+            package: package.name.to_string(),
+            id: package.id.clone(),
+            target: target.name.clone(),
+        }));
     }
     if found.is_empty() {
         return Err(Error::NothingMatched(format!(

@@ -78,6 +78,18 @@ pub enum Error {
         source: Box<Error>,
     },
 
+    /// Neither a result file nor all of the journal could be written.
+    #[error(
+        "{source}; what was finished before is kept: once that is mended, COBALT_RESUME={id} runs the rest and writes \
+         the results"
+    )]
+    PartlyInJournal {
+        /// The run's id.
+        id: String,
+        /// What first went wrong.
+        source: Box<Error>,
+    },
+
     /// All items ran, and their results could not be written.
     #[error("experiment `{}` ran, and its results could not be kept: {source}", .report.name)]
     Unsaved {

@@ -117,6 +117,23 @@ fn results_that_cannot_be_written_in_the_end_are_in_the_journal_still() {
 
 #[cfg(unix)]
 #[test]
+fn where_files_may_not_grow_what_was_written_before_is_kept() {
+    let sandbox = Sandbox::with_items(numbered(60, 5));
+    let limited = "trap '' XFSZ; ulimit -f 8; exec \"$0\"";
+    let fixture = fixture!("gated").to_str().unwrap();
+    let finished = sandbox.program(Path::new("sh")).args(["-c", limited, fixture]).run().code(3);
+    assert_eq!(sandbox.starts().len(), 60);
+    let id = sandbox.cut_short();
+    finished.complains(&["failed to write", ".jsonl`", &format!("COBALT_RESUME={id} runs the rest")]);
+    sandbox.forget_calls();
+    sandbox.program(fixture!("gated")).env("COBALT_RESUME", &id).run().code(0);
+    let missing = sandbox.starts().len();
+    assert!((1..60).contains(&missing), "{missing}");
+    assert_eq!(sandbox.report().items.len(), 60);
+}
+
+#[cfg(unix)]
+#[test]
 fn a_journal_that_was_tidied_away_costs_no_results() {
     let sandbox = Sandbox::with_items(numbered(8, 100));
     let running = sandbox.start_until_kept(sandbox.program(fixture!("gated")), 2);

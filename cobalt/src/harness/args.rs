@@ -19,7 +19,7 @@ pub(super) struct Args {
 }
 
 /// Options that take a value as their next argument.
-const WITH_VALUE: [&str; 6] = ["--test-threads", "--logfile", "--skip", "--color", "--format", "-Z"];
+const WITH_VALUE: [&str; 5] = ["--test-threads", "--logfile", "--skip", "--color", "--format"];
 /// Flags that libtest has and that have no meaning here, as nothing is captured, timed or forked.
 const WITHOUT_MEANING: [&str; 5] =
     ["--force-run-in-process", "--exclude-should-panic", "--report-time", "--ensure-time", "--no-capture"];
@@ -54,11 +54,12 @@ impl Args {
                 "--shuffle" => args.shuffle = args.shuffle.or_else(|| Some(fastrand::u64(..))),
                 "--shuffle-seed" => args.shuffle = Some(number("--shuffle-seed", value())?),
                 name if WITHOUT_MEANING.contains(&name) => {}
-                name if WITH_VALUE.contains(&name) && name != &*argument => known.push(argument.clone()),
-                name if WITH_VALUE.contains(&name) => {
-                    known.push(argument.clone());
-                    known.extend(value());
-                }
+                // In one word, as the value may begin with a dash.
+                "-Z" => known.push(format!("-Z{}", value().unwrap_or_default())),
+                name if WITH_VALUE.contains(&name) => known.push(match value() {
+                    Some(value) => format!("{name}={value}"),
+                    None => argument.clone(),
+                }),
                 _ if argument.starts_with('-') => known.push(argument.clone()),
                 _ => args.filters.push(argument.clone()),
             }
@@ -160,6 +161,7 @@ mod tests {
         assert_eq!(selected(&["desk", "--skip", "ab"]), ["desk::a"]);
         assert_eq!(selected(&["--exact", "--skip=desk::a"]), ["desk::ab", "sums::a"]);
         assert_eq!(selected(&["--", "--odd", "sums"]), ["sums::a"]);
+        assert_eq!(selected(&["--skip", "-b", "--skip", "desk::", "--skip", "b"]), ["sums::a"]);
     }
 
     #[test]

@@ -175,9 +175,12 @@ impl Record {
             Ok(path) => (Some(path), self.journal.take().and_then(|journal| journal.remove().err())),
             Err(error) => {
                 let id = self.header.id.clone();
-                let in_journal = |source| Error::InJournal { id, source: Box::new(source) };
-                // Without a journal either, that is where it began to go wrong.
-                (None, Some(self.journal_error.take().unwrap_or_else(|| in_journal(error))))
+                // Where the journal broke off, that is where it began to go wrong.
+                let kept = match self.journal_error.take() {
+                    Some(first) => Error::PartlyInJournal { id, source: Box::new(first) },
+                    None => Error::InJournal { id, source: Box::new(error) },
+                };
+                (None, Some(kept))
             }
         }
     }
