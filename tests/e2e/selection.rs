@@ -29,7 +29,7 @@ fn a_filter_that_picks_some_items_runs_those_only_and_makes_the_run_partial() {
 #[test]
 fn as_many_items_are_worked_on_at_a_time_as_was_said_and_their_runs_one_after_another() {
     for (fixture, concurrency) in [(fixture!("steered"), 3), (fixture!("plain"), 7)] {
-        let sandbox = Sandbox::with_items(numbered(20, 20));
+        let sandbox = Sandbox::with_items(numbered(20, 50));
         let program = sandbox.program(fixture).env("E2E_CONCURRENCY", concurrency).env("E2E_RUNS", 2);
         program.run().code(0);
         let (mut working, mut most) = (BTreeSet::new(), 0);
