@@ -24,7 +24,7 @@ pub(crate) enum Command {
     /// Experiments are the test targets with `harness = false` of the packages that depend on cobalt.
     ///
     /// Exit codes: 0; 1 an experiment failed (with --ci); 2 wrong arguments; 3 the project could not be built, or the
-    /// experiments not be run or kept; 4 nothing matched; 130 stopped by Ctrl-C.
+    /// experiments not be run or kept; 4 there is no test target to run; 130 stopped by Ctrl-C.
     Run(Run),
 }
 

@@ -9,6 +9,7 @@ mod harness;
 mod hash;
 pub mod llm;
 mod nesting;
+mod panics;
 pub mod paths;
 #[doc(hidden)]
 pub mod private;

@@ -8,7 +8,6 @@
 //! there are cores to run them, unless those that run have been at it for a while: such calls wait for something, and
 //! leave their core to others.
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,6 +19,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
+
+use crate::panics;
 
 /// How many threads may be held by calls that nobody waits for any more.
 pub(crate) const MOST_ABANDONED: usize = 64;
@@ -36,7 +37,7 @@ static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism()
 /// Why a call gave no result.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
-    #[error("panicked: {0}")]
+    #[error("{0}")]
     Panicked(String),
     #[error(
         "not called: {MOST_ABANDONED} threads are still held by plain functions that ran past their timeout; \
@@ -54,7 +55,7 @@ pub(crate) fn run<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) 
         work: Box::new(move || {
             let result = catch_unwind(AssertUnwindSafe(work));
             // Nobody listens any more when the call was abandoned.
-            let _ = sender.send(result.map_err(|payload| CallError::Panicked(panic_message(&*payload))));
+            let _ = sender.send(result.map_err(|payload| CallError::Panicked(panics::describe(&*payload))));
         }),
     };
     let refused = POOL.submit(job).is_err();
@@ -64,12 +65,6 @@ pub(crate) fn run<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) 
 /// How many threads are held at this moment by calls that were given up.
 pub(crate) fn abandoned() -> usize {
     POOL.lock().abandoned()
-}
-
-/// The text of a panic, as far as it has one.
-pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }
 
 /// A call on its way; resolves to what the function returned.

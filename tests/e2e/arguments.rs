@@ -23,7 +23,7 @@ desk: 3 of 3 items passed, latency TIME
   exact  1.000    0.439–1.000  1.000  1.000  1.000  1.000  100.0 %
   run ID in .cobalt/results/FILE
 
-sums: 2 items, latency TIME
+sums: 2 items, 2 thresholds met, latency TIME
            avg  95 % interval    min    p50    p95    max  passed
   exact  0.500    0.095–0.905  0.000  0.500  0.950  1.000  50.0 %
   low     exact: four

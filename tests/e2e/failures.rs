@@ -21,7 +21,7 @@ fn an_agent_that_fails_or_panics_fails_its_item_only() {
         ]);
         let finished = sandbox.program(fixture).run().code(101);
         assert_eq!(finished.cases_that("FAILED"), [format!("{name}::broke"), format!("{name}::no")]);
-        finished.says(&["error: the agent said no", "error: panicked: the agent broke", "2 errors"]);
+        finished.says(&["error: the agent said no", "error: panicked at tests/src/lib.rs:", "2 errors"]);
         let report = sandbox.report();
         assert_eq!((report.summary.successful_items, report.summary.failed_items), (1, 2));
         assert_eq!(report.summary.scores["exact"].count, 1, "what failed has no score");
@@ -44,6 +44,17 @@ fn an_async_agent_that_runs_out_of_time_is_cancelled_at_once() {
 }
 
 #[test]
+fn async_agents_that_block_their_threads_run_out_of_time_and_the_others_are_answered() {
+    let blocking = (0..3).map(|n| json!({ "id": format!("stuck-{n}"), "answer": "a", "act": "block" }));
+    let good = (0..20).map(|n| json!({ "id": format!("good-{n}"), "answer": "a" }));
+    let sandbox = Sandbox::with_items(blocking.chain(good));
+    let program = sandbox.program(fixture!("steered")).env("E2E_TIMEOUT_MS", 100).env("E2E_CONCURRENCY", 4);
+    let finished = program.run().code(101);
+    assert_eq!(finished.cases_that("FAILED").len(), 3);
+    assert_eq!(finished.cases_that("ok").len(), 20);
+}
+
+#[test]
 fn a_plain_agent_that_hangs_is_left_behind_and_its_slot_freed() {
     let hanging = (0..3).map(|n| json!({ "id": format!("stuck-{n}"), "answer": "a", "act": "hang" }));
     let good = (0..20).map(|n| json!({ "id": format!("good-{n}"), "answer": "a" }));
@@ -53,7 +64,7 @@ fn a_plain_agent_that_hangs_is_left_behind_and_its_slot_freed() {
     assert!(finished.took < Duration::from_secs(5), "{finished}");
     assert_eq!(finished.cases_that("FAILED").len(), 3);
     assert_eq!(finished.cases_that("ok").len(), 20);
-    finished.complains(&["3 plain functions still run after their timeout"]);
+    finished.complains(&["3 calls of plain functions past their timeout"]);
 }
 
 #[test]
@@ -72,7 +83,7 @@ fn only_so_many_threads_are_left_behind_and_the_rest_is_told_so() {
     let called = sandbox.starts().len();
     assert!(called <= timeouts, "{called} {timeouts}");
     assert!((64..64 + 16).contains(&called), "{called}");
-    finished.complains(&[&format!("{called} plain functions still run")]);
+    finished.complains(&[&format!("{called} calls of plain functions past their timeout")]);
 }
 
 #[test]
@@ -90,7 +101,7 @@ fn an_evaluator_that_gives_no_score_is_no_score_of_zero_and_fails_its_case() {
             &format!("{evaluator}: no score: the score is NaN; a score is a number from 0 to 1"),
             &format!("{evaluator}: no score: the score is 1.5;"),
             &format!("{evaluator}: no score: the score is -0.1;"),
-            &format!("{evaluator}: no score: panicked: the evaluator broke"),
+            &format!("{evaluator}: no score: panicked at tests/src/lib.rs:"),
             &format!("{evaluator}: no score: the evaluator said refusal"),
             &format!("{evaluator}: no score: timed out after 200ms"),
             "6 evaluation errors",

@@ -199,3 +199,12 @@ fn files_of_the_original_can_be_read() {
     }
     assert!(read > 0, "the folder has result files");
 }
+
+#[test]
+fn a_reader_that_goes_away_costs_no_results() {
+    let sandbox = Sandbox::with_items(numbered(30, 2));
+    let status = sandbox.program(fixture!("steered")).args(["--test-threads=1"]).run_unread();
+    assert_eq!(status.code(), Some(101), "what was not told is no pass");
+    assert_eq!(sandbox.report().items.len(), 30);
+    assert!(sandbox.journals().is_empty());
+}

@@ -197,6 +197,14 @@ impl Program {
         Running { child, stdout, stderr, started: Instant::now(), patience: self.patience }
     }
 
+    /// Runs the program to its end for a reader of its output who goes away at once.
+    pub(crate) fn run_unread(mut self) -> ExitStatus {
+        let command = self.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("the program starts");
+        drop(child.stdout.take());
+        child.wait().expect("the program ends")
+    }
+
     /// Runs the program to its end.
     pub(crate) fn run(self) -> Finished {
         self.start().finish()

@@ -10,8 +10,8 @@ use super::Work;
 use super::future::{AbortOnDrop, catch_panic, join_all};
 use crate::evaluators::{EvalContext, Evaluator, Score};
 use crate::experiment::{Context, Output};
+use crate::panics;
 use crate::report::{Evaluations, Execution, ItemResult, ScoredEvaluation, Status};
-use crate::threads::panic_message;
 
 /// Runs an item, one run after another, and calls `executed` after each.
 pub(super) async fn run(work: &Work, index: usize, executed: impl Fn()) -> ItemResult {
@@ -68,15 +68,15 @@ async fn call_agent(work: &Work, context: Context) -> (Result<Output, Failure>, 
     let limit = work.definition.timeout;
     let agent = Arc::clone(&work.agent);
     let called = Instant::now();
-    let mut task = AbortOnDrop::new(tokio::spawn(async move { agent(context).await }));
+    // Caught in the task, on whose thread the panic's place is known.
+    let answer = async move { catch_panic(agent(context)).await.map_err(|panic| panics::describe(&*panic)) };
+    let mut task = AbortOnDrop::new(tokio::spawn(answer));
     let failed = |error: String| Err(Failure { status: Status::Error, error });
     match timeout(limit, task.join()).await {
-        Ok(Ok((Ok(output), took))) => (output.checked().or_else(|error| failed(error.to_string())), took),
-        Ok(Ok((Err(error), took))) => (failed(error.to_string()), took),
-        Ok(Err(join)) => {
-            let panic = join.try_into_panic().map(|panic| format!("panicked: {}", panic_message(&*panic)));
-            (failed(panic.unwrap_or_else(|_| "the agent was cancelled".to_owned())), called.elapsed())
-        }
+        Ok(Ok(Ok((Ok(output), took)))) => (output.checked().or_else(|error| failed(error.to_string())), took),
+        Ok(Ok(Ok((Err(error), took)))) => (failed(error.to_string()), took),
+        Ok(Ok(Err(panic))) => (failed(panic), called.elapsed()),
+        Ok(Err(join)) => (failed(format!("the agent's task ended early: {join}")), called.elapsed()),
         Err(_) => (Err(Failure { status: Status::Timeout, error: ran_out(limit) }), called.elapsed()),
     }
 }
@@ -110,7 +110,7 @@ async fn score(evaluator: &dyn Evaluator, cx: &EvalContext, limit: Duration) -> 
     match outcome {
         Ok(Ok(Ok(score))) => checked(score),
         Ok(Ok(Err(error))) => without_score(error.to_string()),
-        Ok(Err(panic)) => without_score(format!("panicked: {}", panic_message(&*panic))),
+        Ok(Err(panic)) => without_score(panics::describe(&*panic)),
         Err(_) => without_score(ran_out(limit)),
     }
 }

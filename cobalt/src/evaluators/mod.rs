@@ -75,7 +75,8 @@ pub trait Evaluator: Debug + Send + Sync + 'static {
     }
 
     /// Text that changes whenever the evaluator would score differently. A run is resumed only with evaluators
-    /// whose text is the same; by default, that of `Debug`.
+    /// whose text is the same. By default it is that of `Debug`: override it where that differs from process to process,
+    /// as with a hash map or a function pointer, or the run could never be resumed.
     fn fingerprint(&self) -> String {
         format!("{self:?}")
     }

@@ -6,10 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::args::Args;
 use crate::error::{BoxError, Error};
 use crate::experiment::Experiment;
+use crate::panics;
 use crate::private::ExperimentDefinition;
 use crate::session::Plan;
 use crate::slug::slug;
-use crate::threads::panic_message;
 
 /// The longest part of a case's name that comes from an experiment's, in bytes.
 const LONGEST_NAME: usize = 160;
@@ -103,8 +103,7 @@ fn plan(definition: &'static ExperimentDefinition) -> Result<Plan, Broken> {
 
 /// Calls what the user declared; a panic in it is an error of that experiment alone.
 fn guarded<T>(declared: impl FnOnce() -> Result<T, BoxError>) -> Result<T, BoxError> {
-    catch_unwind(AssertUnwindSafe(declared))
-        .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic)).into()))
+    catch_unwind(AssertUnwindSafe(declared)).unwrap_or_else(|panic| Err(panics::describe(&*panic).into()))
 }
 
 /// The items to run for the selected cases of an experiment: none, some, or all.
@@ -125,6 +124,19 @@ pub(super) fn selection(cases: &[(String, View)], args: &Args) -> Selection {
         true => Selection::Nothing,
         false => Selection::Some(items),
     }
+}
+
+/// The names of an experiment's cases.
+pub(super) fn names_of(suite: &Suite) -> Vec<String> {
+    match &suite.plan {
+        Ok(plan) => cases_of(&suite.name, plan).into_iter().map(|(name, _)| name).collect(),
+        Err(broken) => vec![broken_case(&suite.name, broken)],
+    }
+}
+
+/// The name of the case that says why an experiment cannot be run.
+pub(super) fn broken_case(suite: &str, broken: &Broken) -> String {
+    format!("{suite}::{}", broken.case)
 }
 
 /// How much of an experiment is to be run.

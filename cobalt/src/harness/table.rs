@@ -7,8 +7,10 @@ use super::explain::printable;
 use crate::dataset::Dataset;
 use crate::experiment::Definition;
 use crate::llm::prices::format_cost;
+use crate::paths::package_root;
 use crate::report::{ItemResult, Report, ScoreStats, Summary, with_unit};
 use crate::session::Outcome;
+use crate::store::workspace_root;
 use crate::wording::count;
 
 /// The most items named of those with low scores.
@@ -104,6 +106,9 @@ fn headline(outcome: &Outcome) -> String {
     } else {
         count(total_items, "item")
     }];
+    if let Some(status) = &outcome.report.ci_status {
+        parts.push(status.summary.clone());
+    }
     if outcome.report.partial {
         parts.push("partial run".to_owned());
     }
@@ -157,8 +162,8 @@ fn time(milliseconds: f64) -> String {
     }
 }
 
-/// A path as seen from the current folder, where it lies in it.
+/// A path as seen from the root of the workspace, where it lies in it.
 fn relative(path: &Path) -> String {
-    let current = std::env::current_dir().unwrap_or_default();
-    path.strip_prefix(&current).unwrap_or(path).display().to_string()
+    let root = workspace_root(&package_root());
+    path.strip_prefix(&root).unwrap_or(path).display().to_string()
 }

@@ -82,7 +82,7 @@ fn folder_variable(name: &str) -> Option<OsString> {
 }
 
 /// The nearest folder above the package whose manifest has a `[workspace]` table, else the package's own.
-fn workspace_root(package: &Path) -> PathBuf {
+pub(crate) fn workspace_root(package: &Path) -> PathBuf {
     let has_workspace = |folder: &&Path| {
         let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
         manifest.lines().any(|line| {

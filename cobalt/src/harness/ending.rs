@@ -1,0 +1,92 @@
+//! The end of a process: what is told last, what is left behind, and what happens when it is asked to end early.
+
+use std::process::exit;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::runtime::Runtime;
+
+use super::INTERRUPTED;
+use super::args::Args;
+use super::board::{Board, Summary};
+use crate::session::Interrupter;
+use crate::threads;
+use crate::wording::count;
+
+/// How long agents that are cancelled may take to drop what they hold.
+const CLEANING_UP: Duration = Duration::from_millis(200);
+
+/// What is to be done when the process is asked to end.
+pub(super) struct Stop {
+    pub(super) session: Interrupter,
+    pub(super) board: Arc<Board>,
+    pub(super) runtime: Arc<Mutex<Option<Runtime>>>,
+    pub(super) args: Args,
+}
+
+impl Stop {
+    /// Keeps what is finished, says how to go on, and ends the process.
+    pub(super) fn now(self) -> ! {
+        self.board.close();
+        self.session.interrupt();
+        self.board.wait_for_all();
+        println!();
+        tell(&self.args, &self.board);
+        shut_down(&self.runtime);
+        exit(INTERRUPTED)
+    }
+}
+
+/// Lets agents that were cancelled drop what they hold, and leaves behind those that block.
+pub(super) fn shut_down(runtime: &Mutex<Option<Runtime>>) {
+    let runtime = runtime.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(runtime) = runtime {
+        runtime.shutdown_timeout(CLEANING_UP);
+    }
+    let left = threads::abandoned();
+    if left > 0 {
+        let calls = count(left, "call");
+        eprintln!(
+            "note: {calls} of plain functions past their timeout are left behind, and end with this process"
+        );
+    }
+}
+
+/// Whether all that was run is done and kept.
+pub(super) enum Whole {
+    Yes,
+    /// Something was stopped before its end.
+    CutOff,
+    /// Some results could not be written.
+    Unsaved,
+}
+
+/// Prints what the experiments came to.
+pub(super) fn tell(args: &Args, board: &Board) -> Whole {
+    let mut whole = Whole::Yes;
+    let mut cut_off = Vec::new();
+    for summary in board.take_summaries() {
+        match summary {
+            Ok(Summary { text, unsaved }) => {
+                print(args, &text);
+                if let Some(error) = unsaved {
+                    whole = Whole::Unsaved;
+                    eprintln!("error: the results are not kept: {error}");
+                }
+            }
+            Err(id) => cut_off.push(id),
+        }
+    }
+    if cut_off.is_empty() {
+        return whole;
+    }
+    let ids = cut_off.join(",");
+    eprintln!("stopped before the end; what is finished is kept. Set COBALT_RESUME={ids} to run the rest");
+    if matches!(whole, Whole::Yes) { Whole::CutOff } else { whole }
+}
+
+/// Prints a text beside the cases.
+pub(super) fn print(args: &Args, text: &str) {
+    // Stdout is for the program that reads the JSON.
+    if args.is_json() { eprintln!("{text}") } else { println!("{text}") }
+}

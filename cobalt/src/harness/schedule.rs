@@ -1,0 +1,135 @@
+//! Which cases there are in this process, and which runs they wait for.
+
+use std::sync::Arc;
+
+use super::args::Args;
+use super::cases::{self, Broken, Selection, Suite, View};
+use super::nextest::Nextest;
+use crate::error::Error;
+use crate::private::ExperimentDefinition;
+use crate::session::{Plan, Run, to_resume};
+use crate::store::Layout;
+
+/// The cases of this process, and the runs that they wait for.
+#[derive(Default)]
+pub(super) struct Schedule {
+    pub(super) cases: Vec<Case>,
+    pub(super) runs: Vec<Run>,
+}
+
+/// A test case, and what it waits for.
+pub(super) struct Case {
+    pub(super) name: String,
+    pub(super) waits_for: WaitsFor,
+}
+
+/// What tells a case's verdict.
+#[derive(Clone)]
+pub(super) enum WaitsFor {
+    /// A view of the experiment that runs under this number.
+    View(usize, View),
+    /// Nothing: it is known to fail.
+    Failure(Arc<str>),
+    /// Nothing: the case is not selected, and only counted.
+    Unselected,
+}
+
+impl Schedule {
+    /// Where each experiment is one case: the one that this process was started for.
+    pub(super) fn add_wholes(
+        &mut self,
+        definitions: &[&'static ExperimentDefinition],
+        args: &Args,
+        nextest: &Nextest,
+        layout: &Layout,
+    ) -> Result<(), Error> {
+        let resume = to_resume(layout)?;
+        for definition in definitions {
+            let name = cases::case_name(definition);
+            if !args.selects(&name) {
+                self.cases.push(Case { name, waits_for: WaitsFor::Unselected });
+                continue;
+            }
+            match Suite::load(definition).plan {
+                Ok(plan) => {
+                    let resumed = resume.iter().find(|run| run.experiment == plan.name());
+                    let id = resumed.map_or_else(|| nextest.run_id(plan.name()), |run| run.id.clone());
+                    self.cases.push(Case { name, waits_for: WaitsFor::View(self.runs.len(), View::Whole) });
+                    self.runs.push(match (nextest.is_retry(), resumed) {
+                        (true, _) => Run::retry(plan, layout, id)?,
+                        (false, Some(_)) => Run::resume(plan, layout, &id)?,
+                        (false, None) => Run::with_id(plan, layout, id)?,
+                    });
+                }
+                Err(broken) => self.add_broken(name, &broken),
+            }
+        }
+        Ok(())
+    }
+
+    /// Where all cases share this process: those of the experiments to resume, or of all.
+    pub(super) fn add_all(
+        &mut self,
+        definitions: &[&'static ExperimentDefinition],
+        args: &Args,
+        layout: &Layout,
+    ) -> Result<(), Error> {
+        let mut resume = to_resume(layout)?;
+        let resumes = !resume.is_empty();
+        for definition in definitions {
+            let resumed = resume.iter().position(|run| run.experiment == (definition.name)());
+            let resumed = resumed.map(|index| resume.remove(index));
+            if resumes && resumed.is_none() {
+                continue;
+            }
+            let Suite { name, plan } = Suite::load(definition);
+            match plan {
+                Ok(plan) => self.add(&name, plan, resumed.map(|run| run.id), args, layout)?,
+                Err(broken) => self.add_broken(cases::broken_case(&name, &broken), &broken),
+            }
+        }
+        for run in resume {
+            let is_here = definitions.iter().any(|definition| (definition.name)() == run.experiment);
+            let why =
+                if is_here { "of which another run is resumed" } else { "which is not in this test target" };
+            eprintln!("note: run `{}` is one of experiment `{}`, {why}", run.id, run.experiment);
+        }
+        Ok(())
+    }
+
+    fn add_broken(&mut self, name: String, broken: &Broken) {
+        self.cases.push(Case { name, waits_for: WaitsFor::Failure(broken.error.to_string().into()) });
+    }
+
+    /// An experiment's items and thresholds, and as much of a run as they need.
+    fn add(
+        &mut self,
+        name: &str,
+        plan: Plan,
+        resumed: Option<String>,
+        args: &Args,
+        layout: &Layout,
+    ) -> Result<(), Error> {
+        let mut cases = cases::cases_of(name, &plan);
+        let is_resumed = resumed.is_some();
+        let run = match (resumed, cases::selection(&cases, args)) {
+            (Some(id), _) => Some(Run::resume(plan, layout, &id)?),
+            (None, Selection::Nothing) => None,
+            (None, Selection::Some(items)) => Some(Run::new(plan, Some(items), layout)?),
+            (None, Selection::All) => Some(Run::new(plan, None, layout)?),
+        };
+        if let Some(run) = &run {
+            // A partial run that was cut off has the cases of its own items only.
+            if let (true, Some(items)) = (is_resumed, run.selection()) {
+                cases.retain(|(_, view)| matches!(view, View::Item(index) if items.contains(index)));
+            }
+        }
+        let number = self.runs.len();
+        self.cases.extend(cases.into_iter().map(|(name, view)| {
+            let waits_for = if run.is_some() { WaitsFor::View(number, view) } else { WaitsFor::Unselected };
+            Case { name, waits_for }
+        }));
+        self.runs.extend(run);
+        Ok(())
+    }
+}
