@@ -6,8 +6,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
-use std::thread::JoinHandle;
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
@@ -21,6 +20,8 @@ use crate::store::{JournalHeader, JournalWriter, Layout, git_state, write_report
 
 /// The most events taken at a time, so that a listener never waits long.
 const BATCH: usize = 256;
+/// How long a report waits for git: in a huge or a distant working tree it may take its time, or hang.
+const GIT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Hears what is recorded, in one order.
 pub(crate) trait Listener: Send {
@@ -267,26 +268,26 @@ pub(super) fn record(
 }
 
 /// The state of the source, asked for while the items run.
-enum Git {
-    Asked(JoinHandle<Option<GitState>>),
-    Known(Option<GitState>),
+struct Git {
+    asked: Option<Receiver<Option<GitState>>>,
+    known: Option<GitState>,
 }
 
 impl Git {
     fn ask(needed: bool) -> Self {
-        if needed { Self::Asked(std::thread::spawn(git_state)) } else { Self::Known(None) }
+        let asked = needed.then(|| {
+            let (sender, answer) = mpsc::channel();
+            // Nobody listens any more when the answer came too late.
+            std::thread::spawn(move || drop(sender.send(git_state())));
+            answer
+        });
+        Self { asked, known: None }
     }
 
     fn state(&mut self) -> Option<GitState> {
-        if let Self::Asked(_) = self
-            && let Self::Asked(answer) = std::mem::replace(self, Self::Known(None))
-        {
-            // A panic in there would be no reason to lose a report.
-            *self = Self::Known(answer.join().ok().flatten());
+        if let Some(answer) = self.asked.take() {
+            self.known = answer.recv_timeout(GIT_PATIENCE).ok().flatten();
         }
-        match self {
-            Self::Known(state) => state.clone(),
-            Self::Asked(_) => None,
-        }
+        self.known.clone()
     }
 }
