@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use super::{DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, IntoScore, Score};
+use super::{DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, IntoScore};
 use crate::threads;
 
 type ScoreFn = Arc<dyn Fn(EvalContext) -> Evaluation<'static> + Send + Sync>;
@@ -130,8 +130,7 @@ impl Evaluator for FnEvaluator {
     fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
         Box::pin(async move {
             let cx = self.remap.as_ref().map_or_else(|| cx.clone(), |remap| remap(cx));
-            let score: Result<Score, EvalError> = (self.function)(cx).await;
-            score
+            (self.function)(cx).await
         })
     }
 

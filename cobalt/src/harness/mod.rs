@@ -113,8 +113,8 @@ fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool)
 
 /// Runs what is scheduled, and answers with the exit code.
 fn execute(schedule: Schedule, args: &Args, layout: Layout) -> Result<i32, String> {
-    let items_at_a_time =
-        schedule.runs.iter().map(|run| run.plan().definition().concurrency).fold(0, usize::saturating_add);
+    let at_a_time = |run: &Run| run.plan().definition().concurrency.min(run.plan().dataset().len());
+    let items_at_a_time = schedule.runs.iter().map(at_a_time).fold(0, usize::saturating_add);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers(items_at_a_time))
         .enable_all()
