@@ -1,4 +1,6 @@
-//! The command line.
+//! The command line: what may be typed, and nothing of what it means.
+
+use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -15,40 +17,211 @@ pub(crate) enum Cargo {
 pub(crate) struct Cobalt {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    /// Reads the settings from this file instead of the nearest cobalt.toml
+    #[arg(long, global = true, value_name = "PATH")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Color {
+    /// Where a terminal reads, and NO_COLOR is not set
+    Auto,
+    Always,
+    Never,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Builds and runs the experiments of a workspace
     ///
-    /// Experiments are the test targets with `harness = false` of the packages that depend on cobalt.
+    /// Experiments are the test targets with `harness = false` that call `cobalt::main()`.
     ///
-    /// Exit codes: 0; 1 an experiment failed (with --ci); 2 wrong arguments; 3 the project could not be built, or the
-    /// experiments not be run or kept; 4 there is no test target to run; 130 stopped by Ctrl-C.
+    /// Exit codes: 0; 1 an item, an evaluator or a threshold failed (with --ci); 2 wrong arguments; 3 the project could
+    /// not be built or configured, or the experiments not be run or kept; 4 nothing matched; 130 stopped by Ctrl-C.
     Run(Run),
+    /// Names the experiments, their tags and how many items they have
+    List(List),
+    /// Shows past runs
+    History(History),
+    /// Makes a new project with an experiment, or adds one to the package in the folder
+    ///
+    /// No file that is there is overwritten.
+    Init(Init),
+    /// Shows the settings in force, and where each comes from
+    Config(Config),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+
+    /// How many items of an experiment are worked on at a time
+    #[arg(long, value_name = "N")]
+    pub(crate) concurrency: Option<std::num::NonZeroUsize>,
+
     /// Exits with 1 if an item, an evaluator or a threshold failed
     #[arg(long)]
     pub(crate) ci: bool,
 
-    /// Runs the experiments of this package only; may be given more than once
+    /// Goes on with runs that were cut off, by their ids
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub(crate) resume: Vec<String>,
+
+    /// Shows no line for each item
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) build: Build,
+
+    /// Arguments for the test binaries, as `cargo test` passes them: names of cases, `--exact`, `--skip`, `--list`, …
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    pub(crate) harness: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+
+    /// Prints a JSON list
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) build: Build,
+}
+
+/// Which experiments.
+#[derive(Debug, Args)]
+pub(crate) struct Selection {
+    /// Test targets by name, by file, or by a folder of such files
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<String>,
+
+    /// A test target by its file, or those in a folder; may be given more than once
+    #[arg(long, value_name = "PATH")]
+    pub(crate) file: Vec<PathBuf>,
+
+    /// Experiments whose name or tag contains or, with `*`, `?` or `[…]`, matches this; may be given more than once
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) filter: Vec<String>,
+}
+
+/// How cargo is to build, in cargo's own words.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Cargo options")]
+pub(crate) struct Build {
+    /// Packages whose experiments are meant; may be given more than once
     #[arg(short, long, value_name = "NAME")]
     pub(crate) package: Vec<String>,
 
-    /// Runs this test target only; may be given more than once
+    /// All packages of the workspace, wherever the command is started
+    #[arg(long)]
+    pub(crate) workspace: bool,
+
+    /// Packages to leave out
+    #[arg(long, value_name = "NAME")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Test targets by name; may be given more than once
     #[arg(long, value_name = "NAME")]
     pub(crate) test: Vec<String>,
+
+    /// Features to turn on
+    #[arg(short = 'F', long, value_name = "FEATURES")]
+    pub(crate) features: Vec<String>,
+
+    /// Turns all features on
+    #[arg(long)]
+    pub(crate) all_features: bool,
+
+    /// Leaves the default features off
+    #[arg(long)]
+    pub(crate) no_default_features: bool,
 
     /// Builds with optimisations
     #[arg(short, long)]
     pub(crate) release: bool,
 
-    /// Arguments for the test binaries, as `cargo test` passes them: filters, `--exact`, …
-    #[arg(last = true, value_name = "ARGUMENTS")]
-    pub(crate) harness: Vec<String>,
+    /// Builds with this profile
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+
+    /// Builds for this platform
+    #[arg(long, value_name = "TRIPLE")]
+    pub(crate) target: Option<String>,
+
+    /// Where cargo puts what it builds
+    #[arg(long, value_name = "PATH")]
+    pub(crate) target_dir: Option<PathBuf>,
+
+    /// The manifest of the project, instead of that of the current folder
+    #[arg(long, value_name = "PATH")]
+    pub(crate) manifest_path: Option<PathBuf>,
+
+    /// How many jobs cargo runs at a time
+    #[arg(short, long, value_name = "N")]
+    pub(crate) jobs: Option<String>,
+
+    /// Refuses to change Cargo.lock
+    #[arg(long)]
+    pub(crate) locked: bool,
+
+    /// Refuses to use the network while it builds
+    #[arg(long)]
+    pub(crate) offline: bool,
+
+    /// Both of these
+    #[arg(long)]
+    pub(crate) frozen: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    /// The most runs to show, the newest first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+
+    /// Only experiments whose name contains or, with `*`, `?` or `[…]`, matches this
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) name: Option<String>,
+
+    /// Only runs with this tag
+    #[arg(long, value_name = "TAG")]
+    pub(crate) tag: Option<String>,
+
+    /// Only runs since then: a date such as 2026-02-05, a time in UTC, or an age such as 7d or 12h
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) since: Option<String>,
+
+    /// Prints a JSON list
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The folder of the project
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Config {
+    /// Prints a JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Prints the JSON schema of cobalt.toml instead
+    #[arg(long)]
+    pub(crate) schema: bool,
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use cargo_metadata::{Artifact, Message, TargetKind};
 
+use super::discover::Experiments;
 use crate::cli::Run;
-use crate::discover::Experiments;
 use crate::error::Error;
 
 /// A test binary, and the folder of its package.
@@ -22,7 +22,7 @@ pub(crate) fn compile(experiments: &[Experiments], arguments: &Run) -> Result<Ve
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let mut command = Command::new(&cargo);
     command.args(["test", "--no-run", "--message-format=json-render-diagnostics"]);
-    command.args(arguments.release.then_some("--release"));
+    command.args(arguments.build.release.then_some("--release"));
     for Experiments { package, target, .. } in experiments {
         command.args(["--package", package, "--test", target]);
     }

@@ -29,7 +29,8 @@ pub(crate) fn experiments(arguments: &Run) -> Result<Vec<Experiments>, Error> {
         let manual = without_harness(package.manifest_path.as_std_path())?;
         let tests = package.targets.iter().filter(|target| target.kind.contains(&TargetKind::Test));
         let tests = tests.filter(|target| manual.contains(&target.name));
-        let tests = tests.filter(|target| arguments.test.is_empty() || arguments.test.contains(&target.name));
+        let tests = tests
+            .filter(|target| arguments.build.test.is_empty() || arguments.build.test.contains(&target.name));
         found.extend(tests.map(|target| Experiments {
             package: package.name.to_string(),
             id: package.id.clone(),
@@ -39,8 +40,8 @@ pub(crate) fn experiments(arguments: &Run) -> Result<Vec<Experiments>, Error> {
     if found.is_empty() {
         return Err(Error::NothingMatched(format!(
             "no package {}has a test target with `harness = false` and depends on `{LIBRARY}`{}",
-            if arguments.package.is_empty() { "of this workspace " } else { "that was named " },
-            if arguments.test.is_empty() { "" } else { ", or none of the name given with --test" },
+            if arguments.build.package.is_empty() { "of this workspace " } else { "that was named " },
+            if arguments.build.test.is_empty() { "" } else { ", or none of the name given with --test" },
         )));
     }
     Ok(found)
@@ -48,7 +49,8 @@ pub(crate) fn experiments(arguments: &Run) -> Result<Vec<Experiments>, Error> {
 
 fn selected<'a>(metadata: &'a Metadata, arguments: &'a Run) -> impl Iterator<Item = &'a Package> {
     let chosen = |package: &&Package| {
-        arguments.package.is_empty() || arguments.package.iter().any(|name| **name == *package.name)
+        arguments.build.package.is_empty()
+            || arguments.build.package.iter().any(|name| **name == *package.name)
     };
     let depends =
         |package: &&Package| package.dependencies.iter().any(|dependency| dependency.name == LIBRARY);

@@ -3,8 +3,8 @@
 use std::process::{Command, ExitCode};
 
 use crate::cli::Run;
-use crate::compile::{Binary, compile};
-use crate::discover;
+use crate::project::{self, Binary, compile};
+
 use crate::error::Error;
 
 /// The exit code of a test binary in which a case failed.
@@ -14,7 +14,7 @@ const INTERRUPTED: i32 = 130;
 
 /// Runs the selected experiments, one test binary after another.
 pub(crate) fn run(arguments: &Run) -> Result<ExitCode, Error> {
-    let experiments = discover::experiments(arguments)?;
+    let experiments = project::experiments(arguments)?;
     // Ctrl-C is for the test binary, which keeps what is finished and ends; this program then ends with it.
     ctrlc::set_handler(|| {}).map_err(Error::Signals)?;
     let mut worst = 0;
