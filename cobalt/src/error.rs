@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
+use crate::config::ConfigError;
 use crate::dataset::DatasetError;
 use crate::report::Report;
 
@@ -13,6 +14,10 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+
     /// A data set could not be read.
     #[error(transparent)]
     Dataset(#[from] DatasetError),

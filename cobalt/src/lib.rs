@@ -1,5 +1,6 @@
 #![doc = include_str!("../docs/overview.md")]
 
+pub mod config;
 pub mod dataset;
 mod engine;
 mod error;
@@ -13,10 +14,12 @@ mod panics;
 pub mod paths;
 #[doc(hidden)]
 pub mod private;
+mod redact;
 pub mod report;
 mod session;
 mod slug;
 pub mod store;
+mod suggest;
 pub mod template;
 mod threads;
 mod wording;

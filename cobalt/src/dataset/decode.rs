@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
-use super::{Item, suggest};
+use super::Item;
+use crate::suggest;
 use crate::wording::cut;
 
 /// Reads an item as a type of your own.

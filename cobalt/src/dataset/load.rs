@@ -7,8 +7,8 @@ use std::path::Path;
 
 use serde::de::IgnoredAny;
 
-use super::{Dataset, DatasetError, Item, parse_csv, parse_json, parse_jsonl, suggest, text};
-use crate::{Error, paths};
+use super::{Dataset, DatasetError, Item, parse_csv, parse_json, parse_jsonl, text};
+use crate::{Error, paths, suggest};
 
 /// How much of a file its format is told by.
 const HEAD_BYTES: u64 = 64 * 1024;

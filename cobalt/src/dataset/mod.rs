@@ -45,7 +45,6 @@ mod json;
 mod jsonl;
 mod load;
 mod set;
-mod suggest;
 mod text;
 
 pub(crate) use decode::decode_value;

@@ -25,6 +25,7 @@ use self::nextest::Nextest;
 use self::schedule::Schedule;
 use self::signals::Signals;
 use self::trials::Trials;
+use crate::config::Config;
 use crate::private::ExperimentDefinition;
 use crate::session::{Run, Session};
 use crate::store::Layout;
@@ -84,7 +85,8 @@ fn run(args: &Args) -> Result<i32, String> {
         return Ok(0);
     }
     let mut schedule = Schedule::default();
-    let layout = Layout::from_environment();
+    let config = Config::from_environment().map_err(|error| error.to_string())?;
+    let layout = config.layout().clone();
     match nextest {
         Some(nextest) => schedule.add_wholes(&definitions, args, &nextest, &layout),
         None => schedule.add_all(&definitions, args, &layout),

@@ -7,10 +7,9 @@ use super::explain::printable;
 use crate::dataset::Dataset;
 use crate::experiment::Definition;
 use crate::llm::prices::format_cost;
-use crate::paths::package_root;
+use crate::paths::{package_root, workspace_root};
 use crate::report::{ItemResult, Report, ScoreStats, Summary, with_unit};
 use crate::session::Outcome;
-use crate::store::workspace_root;
 use crate::wording::count;
 
 /// The most items named of those with low scores.

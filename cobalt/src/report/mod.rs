@@ -62,6 +62,7 @@ pub use item::{Evaluations, Execution, ItemResult, RunAggregation, ScoredEvaluat
 pub(crate) use model::SCHEMA;
 pub use model::{CiStatus, DatasetSummary, GitState, Report, RunConfig, Timestamp, Violation};
 pub use summary::{Figures, LatencyStats, ScoreStats, Summary};
+pub(crate) use threshold::duration;
 pub use threshold::{Category, Comparison, LatencyBound, Metric, NumberBound, Threshold, ThresholdError};
 pub use verdict::{ThresholdOutcome, judge};
 pub(crate) use verdict::{ci_status, with_unit};

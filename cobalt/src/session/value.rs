@@ -4,10 +4,10 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use super::{Ending, Interrupter, Listener, Plan, Run, Session, to_resume};
+use crate::config::Config;
 use crate::error::Error;
 use crate::experiment::{Agent, Experiment};
 use crate::report::{ItemResult, Report};
-use crate::store::Layout;
 
 impl Experiment {
     /// Runs the agent over the data set and reports.
@@ -23,7 +23,7 @@ impl Experiment {
         let plan = Plan::new(self.bind(agent))?;
         let runtime =
             Handle::try_current().map_err(|_| Error::NoRuntime { experiment: plan.name().to_owned() })?;
-        let layout = Layout::from_environment();
+        let layout = Config::from_environment()?.layout().clone();
         let resumed = to_resume(&layout)?.into_iter().find(|run| run.experiment == plan.name());
         let run = match resumed {
             Some(run) => Run::resume(plan, &layout, &run.id)?,

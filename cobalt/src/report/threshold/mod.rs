@@ -8,6 +8,7 @@ use std::fmt;
 
 pub use bounds::{LatencyBound, NumberBound};
 pub use parse::ThresholdError;
+pub(crate) use parse::duration;
 pub use rules::{Category, Comparison, Metric};
 
 /// A bound that a figure of the report must keep.

@@ -1,6 +1,7 @@
 //! Reads a threshold from its text form, `score.avg >= 0.8`.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use super::Threshold;
 use super::rules::{self, Category, Comparison, EVALUATORS, Metric};
@@ -106,13 +107,34 @@ fn metric(category: &Category, text: &str) -> Result<Metric, String> {
 
 fn bound(category: &Category, text: &str) -> Result<f64, String> {
     let refused = || format!("the bound of `{category}` is {}, not `{text}`", category.unit());
-    let unit_at = text.find(|letter: char| letter.is_ascii_alphabetic() && !matches!(letter, 'e' | 'E'));
-    let Some(unit_at) = unit_at.filter(|_| *category == Category::Latency) else {
-        return number(text).ok_or_else(refused);
+    match split_unit(text).filter(|_| *category == Category::Latency) {
+        Some((value, unit)) => {
+            let value = number(value).ok_or_else(refused)?;
+            Ok(rules::duration_nanos(value, unit)? as f64 / 1e6)
+        }
+        None => number(text).ok_or_else(refused),
+    }
+}
+
+/// Reads a duration that is longer than nothing, `30s` or `1.5s`, or says how one is written.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    let refused = || format!("a duration is written like `30s` or `500ms`, not `{text}`");
+    let Some((value, unit)) = split_unit(text) else {
+        let bare = number(text).ok_or_else(refused)?;
+        return Err(format!("a duration needs a unit: write `{bare}s` or `{bare}ms`"));
     };
+    match rules::duration_nanos(number(value).ok_or_else(refused)?, unit)? {
+        0 => Err("a duration must be longer than nothing: write, for example, `30s`".to_owned()),
+        nanos => Ok(Duration::from_nanos(nanos)),
+    }
+}
+
+/// `1.5` and `s` of `1.5s`; `None` where there is no unit.
+fn split_unit(text: &str) -> Option<(&str, &str)> {
+    let unit_at = text.find(|letter: char| letter.is_ascii_alphabetic() && !matches!(letter, 'e' | 'E'))?;
     let (value, unit) = text.split_at(unit_at);
-    let value = number(value.trim_end()).ok_or_else(refused)?;
-    Ok(rules::duration_nanos(value, unit)? as f64 / 1e6)
+    Some((value.trim_end(), unit))
 }
 
 /// A finite number; underscores between its digits are allowed, as in Rust.

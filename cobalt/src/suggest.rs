@@ -1,7 +1,7 @@
 //! Names as an error lists them, and the one that was probably meant.
 
 /// Names in backticks, at most twelve of them.
-pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const SHOWN: usize = 12;
     let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
     match names.len().checked_sub(SHOWN) {
@@ -11,7 +11,7 @@ pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// The candidate that differs from `wanted` in style or in few letters, if there is one.
-pub(super) fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = folded(wanted);
     let tolerated = wanted.chars().count() / 3;
     candidates
@@ -23,7 +23,7 @@ pub(super) fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a
 }
 
 /// The letters and digits in lower case: the same for `expectedOutput`, `expected_output` and `Expected Output`.
-pub(super) fn folded(name: &str) -> String {
+pub(crate) fn folded(name: &str) -> String {
     name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 

@@ -1,0 +1,115 @@
+//! What can be wrong with the configuration: always with the file and the place in it, or with the variable.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::settings::Origin;
+use crate::redact::redacted;
+use crate::suggest;
+
+/// Why the configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A file that is there, or that was asked for, could not be read.
+    #[error("failed to read `{}`: {source}{hint}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+        /// Who asked for the file; may be empty.
+        hint: &'static str,
+    },
+
+    /// Something in the file is not as it must be.
+    #[error("{}:{line}:{column}: {problem}", .path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// The column in characters, counted from 1.
+        column: usize,
+        /// What was expected and what was found.
+        problem: String,
+    },
+
+    /// An environment variable holds something else than it may.
+    #[error("{name} is `{value}`; expected {expected}")]
+    Variable {
+        /// The variable.
+        name: &'static str,
+        /// What it holds.
+        value: String,
+        /// What it may hold.
+        expected: &'static str,
+    },
+}
+
+/// A place in a file.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    path: PathBuf,
+    line: usize,
+    column: usize,
+}
+
+impl Place {
+    /// Where the byte `at` of a file's text is.
+    pub(super) fn of(path: &Path, text: &str, at: usize) -> Self {
+        let before = text.get(..at).unwrap_or(text);
+        let start_of_line = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Self {
+            path: path.to_owned(),
+            line: 1 + before.matches('\n').count(),
+            column: 1 + before[start_of_line..].chars().filter(|character| *character != '\u{feff}').count(),
+        }
+    }
+
+    /// The place as an origin: the path as seen from the root of the workspace, where it lies there.
+    pub(super) fn origin(&self, workspace: &Path) -> Origin {
+        let file = self.path.strip_prefix(workspace).unwrap_or(&self.path).display().to_string();
+        Origin::File { file, line: self.line }
+    }
+
+    pub(super) fn error(&self, problem: &str) -> ConfigError {
+        let Self { path, line, column } = self.clone();
+        ConfigError::Malformed { path, line, column, problem: redacted(problem).into_owned() }
+    }
+}
+
+/// What the reader of a file says, in its place; without one, at the byte `around`, where what was read begins.
+pub(super) fn malformed(path: &Path, text: &str, error: &toml::de::Error, around: usize) -> ConfigError {
+    let at = error.span().map_or(around, |span| span.start);
+    Place::of(path, text, at).error(&problem(error.message()))
+}
+
+/// The message of the parser, with a suggestion for a misspelt key.
+fn problem(message: &str) -> String {
+    if let Some(rest) = message.strip_prefix("missing field `") {
+        let key = rest.trim_end_matches('`');
+        return format!("the key `{key}` is missing");
+    }
+    let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once("`, expected "));
+    let Some((key, known)) = unknown else { return in_words_of_toml(message) };
+    let known: Vec<_> = known.split('`').skip(1).step_by(2).collect();
+    unknown_name("key", "keys", key, &known)
+}
+
+/// Any other message, which speaks of Rust's types.
+fn in_words_of_toml(message: &str) -> String {
+    let words = [("a sequence", "a list"), ("a map", "a table"), ("path string", "a path in quotes")];
+    let found = words.into_iter().find_map(|(rust, toml)| Some((message.strip_suffix(rust)?, toml)));
+    found.map_or_else(|| message.to_owned(), |(message, toml)| format!("{message}{toml}"))
+}
+
+/// Says that a name is unknown, and which was meant or which there are.
+pub(super) fn unknown_name(noun: &str, plural: &str, name: &str, known: &[&str]) -> String {
+    match suggest::closest(name, known.iter().copied()) {
+        Some(meant) => format!("unknown {noun} `{name}`; did you mean `{meant}`?"),
+        None => {
+            format!("unknown {noun} `{name}`; the {plural} here are {}", suggest::list(known.iter().copied()))
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Merges flags, variables, the file and defaults, and notes where each value comes from.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::error::{ConfigError, Place};
+use super::find::{asked_for, candidates};
+use super::flags::Flags;
+use super::merged::{Config, Declarable};
+use super::model::{Ci, File, ModelPrice, Storage};
+use super::read::{Read, dotted};
+use super::settings::{Origin, Setting, shown_variable, without_secrets};
+use super::values::{Bound, Count, Dollars, Length, Reporter, VariableName, VariableValue};
+use super::variables::{CI, CONCURRENCY, CONFIG, DIR, HISTORY_DB, RESULTS_DIR, TIMEOUT, Variables};
+use crate::llm::prices::{LongPrompt, Price, PriceTable};
+use crate::paths::workspace_root;
+use crate::report::Threshold;
+use crate::store::Layout;
+
+/// How many items are worked on at a time, unless something is set.
+const DEFAULT_CONCURRENCY: usize = 5;
+/// How long an agent may take for an item, unless something is set.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The folder of everything, unless something is set.
+const DEFAULT_DIR: &str = ".cobalt";
+
+/// The settings of a folder.
+pub(super) fn merge(
+    folder: &Path,
+    flags: &Flags,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Result<Config, ConfigError> {
+    let workspace = workspace_root(folder);
+    let variables = Variables(variable);
+    let (read, origin) = read(folder, &workspace, flags, &variables)?;
+    let mut merge = Merge { workspace, flags, variables, places: BTreeMap::new(), settings: Vec::new() };
+    let (path, file, places) = match read {
+        Some(Read { path, file, places, evaluators }) => {
+            merge.places = places;
+            (Some(path), file, evaluators)
+        }
+        None => (None, File::default(), Vec::new()),
+    };
+    merge.note("config", &path, origin);
+    merge.all(path, file, places)
+}
+
+/// The file that counts, and who chose it.
+fn read(
+    folder: &Path,
+    workspace: &Path,
+    flags: &Flags,
+    variables: &Variables<impl Fn(&str) -> Option<OsString>>,
+) -> Result<(Option<Read>, Origin), ConfigError> {
+    if let Some(path) = flags.config() {
+        return Ok((asked_for(path, "; --config asks for it")?.read()?, Origin::Flag));
+    }
+    if let Some(path) = variables.path(CONFIG) {
+        let source = asked_for(workspace.join(path), "; COBALT_CONFIG asks for it")?;
+        return Ok((source.read()?, Origin::variable(CONFIG)));
+    }
+    for source in candidates(folder, workspace) {
+        if let Some(read) = source?.read()? {
+            return Ok((Some(read), Origin::Default));
+        }
+    }
+    Ok((None, Origin::Default))
+}
+
+/// Merging on its way.
+struct Merge<'a, F> {
+    workspace: PathBuf,
+    flags: &'a Flags,
+    variables: Variables<F>,
+    /// Where the keys of the file stand.
+    places: BTreeMap<String, Place>,
+    settings: Vec<Setting>,
+}
+
+impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
+    fn all(mut self, path: Option<PathBuf>, file: File, places: Vec<Place>) -> Result<Config, ConfigError> {
+        let File {
+            concurrency,
+            timeout,
+            reporters,
+            targets,
+            evaluators,
+            thresholds,
+            storage,
+            prices,
+            env,
+            ci,
+        } = file;
+        let ci = self.ci(ci.unwrap_or_default())?;
+        let concurrency = self.concurrency(concurrency, ci.concurrency)?;
+        let timeout = self.timeout(timeout, ci.timeout)?;
+        let reporters = self.or_default("reporters", reporters, || vec![Reporter::Cli]);
+        let targets = self.or_default("targets", targets, || vec!["*".to_owned()]);
+        let evaluators = self.or_default("evaluators", evaluators, Vec::new);
+        let thresholds = self.or_default("thresholds", thresholds, Vec::new);
+        let layout = self.layout(storage.unwrap_or_default());
+        let prices = self.prices(prices.unwrap_or_default());
+        let env = self.env(env.unwrap_or_default());
+        Ok(Config {
+            file: path,
+            concurrency,
+            timeout,
+            reporters,
+            targets,
+            evaluators: evaluators.into_iter().zip(places).collect(),
+            thresholds: plain(thresholds),
+            additional_thresholds: plain(ci.thresholds.unwrap_or_default()),
+            layout,
+            prices,
+            env,
+            settings: self.settings,
+        })
+    }
+
+    /// What of `[ci]` is in force: all or nothing.
+    fn ci(&mut self, ci: Ci) -> Result<Ci, ConfigError> {
+        let flag = (self.flags.ci.then_some(true), Origin::Flag);
+        let variable = (self.variables.ci()?, Origin::variable(CI));
+        let (in_force, origin) = first([flag, variable]).unwrap_or((false, Origin::Default));
+        self.note("ci", &in_force, origin);
+        let Ci { thresholds, concurrency, timeout } = &ci;
+        self.note_written("ci.thresholds", thresholds.as_ref());
+        self.note_written("ci.concurrency", concurrency.as_ref());
+        self.note_written("ci.timeout", timeout.as_ref());
+        Ok(if in_force { ci } else { Ci::default() })
+    }
+
+    fn concurrency(
+        &mut self,
+        written: Option<Count>,
+        in_ci: Option<Count>,
+    ) -> Result<Declarable<usize>, ConfigError> {
+        let overriding = first([
+            (self.flags.concurrency.map(|items| Count(items.get())), Origin::Flag),
+            (self.variables.concurrency()?.map(Count), Origin::variable(CONCURRENCY)),
+            (in_ci, self.origin("ci.concurrency")),
+        ]);
+        let Declarable { value: Count(value), overrides } =
+            self.declarable("concurrency", overriding, written, Count(DEFAULT_CONCURRENCY));
+        Ok(Declarable { value, overrides })
+    }
+
+    fn timeout(
+        &mut self,
+        written: Option<Length>,
+        in_ci: Option<Length>,
+    ) -> Result<Declarable<Duration>, ConfigError> {
+        let overriding = first([
+            (self.variables.timeout()?.map(Length), Origin::variable(TIMEOUT)),
+            (in_ci, self.origin("ci.timeout")),
+        ]);
+        let Declarable { value: Length(value), overrides } =
+            self.declarable("timeout", overriding, written, Length(DEFAULT_TIMEOUT));
+        Ok(Declarable { value, overrides })
+    }
+
+    /// A setting that experiments may declare, too: what comes before that, else what the file says, else the default.
+    fn declarable<T: Serialize>(
+        &mut self,
+        key: &str,
+        overriding: Option<(T, Origin)>,
+        written: Option<T>,
+        default: T,
+    ) -> Declarable<T> {
+        let overrides = overriding.is_some();
+        let otherwise = first([(written, self.origin(key))]).unwrap_or((default, Origin::Default));
+        let (value, origin) = overriding.unwrap_or(otherwise);
+        self.note(key, &value, origin);
+        Declarable { value, overrides }
+    }
+
+    /// What the file says, else the default.
+    fn or_default<T: Serialize>(&mut self, key: &str, written: Option<T>, default: impl FnOnce() -> T) -> T {
+        let origin = if written.is_some() { self.origin(key) } else { Origin::Default };
+        let value = written.unwrap_or_else(default);
+        self.note(key, &value, origin);
+        value
+    }
+
+    /// Where runs are kept. `COBALT_DIR` moves all of it, so that what the file says of its parts does not count then.
+    fn layout(&mut self, storage: Storage) -> Layout {
+        let dir = first([
+            (self.variables.path(DIR), Origin::variable(DIR)),
+            (storage.dir, self.origin("storage.dir")),
+        ]);
+        let (dir, origin) = dir.unwrap_or((DEFAULT_DIR.into(), Origin::Default));
+        let dir = self.workspace.join(dir);
+        self.note("storage.dir", &dir, origin.clone());
+        let parts = [
+            ("storage.results", RESULTS_DIR, storage.results, "results"),
+            ("storage.history", HISTORY_DB, storage.history, "history.db"),
+        ];
+        let [results, history] = parts.map(|(key, variable, written, name)| {
+            let written = written.filter(|_| origin != Origin::variable(DIR));
+            let part = first([
+                (self.variables.path(variable), Origin::variable(variable)),
+                (written, self.origin(key)),
+            ]);
+            let (path, origin) = part.unwrap_or((dir.join(name), origin.clone()));
+            let path = self.workspace.join(path);
+            self.note(key, &path, origin);
+            path
+        });
+        Layout::new(dir, results, history)
+    }
+
+    fn prices(&mut self, written: BTreeMap<String, ModelPrice>) -> PriceTable {
+        let mut table = PriceTable::default();
+        for (model, price) in written {
+            self.note_written(&dotted("prices", &model), Some(&price));
+            table.insert(model, price.into()).expect("amounts are checked as they are read");
+        }
+        table
+    }
+
+    fn env(&mut self, written: BTreeMap<VariableName, VariableValue>) -> BTreeMap<String, String> {
+        let mut env = BTreeMap::new();
+        for (VariableName(name), VariableValue(value)) in written {
+            let key = dotted("env", &name);
+            let set = self.variables.text(&name).map(|value| (value, Origin::variable(&name)));
+            let (in_force, origin) = set.unwrap_or_else(|| (value.clone(), self.origin(&key)));
+            self.note(&key, &shown_variable(&name, &in_force), origin);
+            env.insert(name, value);
+        }
+        env
+    }
+
+    /// Where a key of the file stands; meant for one that is there.
+    fn origin(&self, key: &str) -> Origin {
+        self.places.get(key).map_or(Origin::Default, |place| place.origin(&self.workspace))
+    }
+
+    fn note_written(&mut self, key: &str, value: Option<&impl Serialize>) {
+        if let Some(value) = value {
+            self.note(key, value, self.origin(key));
+        }
+    }
+
+    fn note(&mut self, key: &str, value: &impl Serialize, origin: Origin) {
+        // All values have a form in JSON, but for paths in another encoding.
+        let value = serde_json::to_value(value).unwrap_or_default();
+        self.settings.push(Setting { key: key.to_owned(), value: without_secrets(value), origin });
+    }
+}
+
+/// The first value that is there.
+fn first<T, const N: usize>(candidates: [(Option<T>, Origin); N]) -> Option<(T, Origin)> {
+    candidates.into_iter().find_map(|(value, origin)| Some((value?, origin)))
+}
+
+fn plain(thresholds: Vec<Bound>) -> Vec<Threshold> {
+    thresholds.into_iter().map(|Bound(threshold)| threshold).collect()
+}
+
+impl From<ModelPrice> for Price {
+    fn from(written: ModelPrice) -> Self {
+        let ModelPrice { input: Dollars(input), output: Dollars(output), cached_input, long_prompt } =
+            written;
+        Self {
+            cached_input: cached_input.map(|Dollars(rate)| rate),
+            long_prompt: long_prompt.map(|long| LongPrompt {
+                above: long.above,
+                input: long.input.0,
+                output: long.output.0,
+            }),
+            ..Self::new(input, output)
+        }
+    }
+}

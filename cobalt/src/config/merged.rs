@@ -1,0 +1,165 @@
+//! The settings in force: what a flag, a variable, the file or nobody says, in this order.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::error::{ConfigError, Place};
+use super::evaluators::Entry;
+use super::flags::Flags;
+use super::merge::merge;
+use super::settings::Setting;
+use super::values::Reporter;
+use crate::evaluators::Evaluator;
+use crate::llm::prices::PriceTable;
+use crate::paths::package_root;
+use crate::report::Threshold;
+use crate::store::Layout;
+
+/// The settings in force.
+///
+/// ```
+/// use cobalt::config::Config;
+///
+/// # fn main() -> Result<(), cobalt::config::ConfigError> {
+/// let config = Config::from_environment()?;
+/// for setting in config.settings() {
+///     println!("{} = {} ({})", setting.key, setting.value, setting.origin);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub(super) file: Option<PathBuf>,
+    pub(super) concurrency: Declarable<usize>,
+    pub(super) timeout: Declarable<Duration>,
+    pub(super) reporters: Vec<Reporter>,
+    pub(super) targets: Vec<String>,
+    pub(super) evaluators: Vec<(Entry, Place)>,
+    pub(super) thresholds: Vec<Threshold>,
+    /// Those of `[ci]`, where it is in force.
+    pub(super) additional_thresholds: Vec<Threshold>,
+    pub(super) layout: Layout,
+    pub(super) prices: PriceTable,
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) settings: Vec<Setting>,
+}
+
+/// A setting that an experiment may declare, too.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Declarable<T> {
+    pub(super) value: T,
+    /// Whether the value comes before what the experiment declares.
+    pub(super) overrides: bool,
+}
+
+impl<T: Copy> Declarable<T> {
+    fn or_declared(self, declared: Option<T>) -> T {
+        declared.filter(|_| !self.overrides).unwrap_or(self.value)
+    }
+}
+
+impl Config {
+    /// The settings for the package in `folder`, or for the workspace whose root it is. `variable` looks up an environment
+    /// variable.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, has a key that is unknown or a value that is wrong, or a variable holds something else than
+    /// it may.
+    pub fn load(folder: &Path, variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
+        Self::with_flags(folder, &Flags::default(), variable)
+    }
+
+    /// [`load`](Self::load), with flags that come before everything else.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub fn with_flags(
+        folder: &Path,
+        flags: &Flags,
+        variable: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, ConfigError> {
+        merge(folder, flags, variable)
+    }
+
+    /// The settings for the package that is being tested, see [`package_root`], by the variables of this process.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub fn from_environment() -> Result<Self, ConfigError> {
+        Self::load(&package_root(), |name| std::env::var_os(name))
+    }
+
+    /// The file that the settings were read from, if there is one.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    /// Where runs are kept.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The test targets that hold experiments: names, and patterns with `*`, `?` or `[…]`. Unless it is set, `*` alone.
+    #[must_use]
+    pub fn targets(&self) -> &[String] {
+        &self.targets
+    }
+
+    /// What shows a run; at least one.
+    #[must_use]
+    pub fn reporters(&self) -> &[Reporter] {
+        &self.reporters
+    }
+
+    /// What models cost: the built-in prices, with those of the file.
+    #[must_use]
+    pub fn prices(&self) -> &PriceTable {
+        &self.prices
+    }
+
+    /// The environment variables for the test binaries, by name, where they are not set already.
+    #[must_use]
+    pub fn env(&self) -> &BTreeMap<String, String> {
+        &self.env
+    }
+
+    /// Every setting in force with where it comes from, in a fixed order, secrets redacted.
+    #[must_use]
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
+    /// How many items are worked on at a time in an experiment that declares this.
+    pub(crate) fn concurrency(&self, declared: Option<usize>) -> usize {
+        self.concurrency.or_declared(declared)
+    }
+
+    /// How long a run of an item may take in an experiment that declares this.
+    pub(crate) fn timeout(&self, declared: Option<Duration>) -> Duration {
+        self.timeout.or_declared(declared)
+    }
+
+    /// The evaluators of an experiment that lists none.
+    pub(crate) fn evaluators(&self) -> Result<Vec<Arc<dyn Evaluator>>, ConfigError> {
+        self.evaluators.iter().map(|(entry, place)| entry.make(place)).collect()
+    }
+
+    /// The thresholds of an experiment that declares none.
+    pub(crate) fn thresholds(&self) -> &[Threshold] {
+        &self.thresholds
+    }
+
+    /// The thresholds that every experiment has in addition to its own.
+    pub(crate) fn additional_thresholds(&self) -> &[Threshold] {
+        &self.additional_thresholds
+    }
+}

@@ -1,0 +1,27 @@
+//! The settings of a project: `cobalt.toml`, the variables `COBALT_*`, and what comes of them.
+#![doc = include_str!("../../docs/configuration.md")]
+
+mod error;
+mod evaluators;
+mod find;
+mod flags;
+mod merge;
+mod merged;
+mod model;
+mod read;
+#[cfg(feature = "schema")]
+mod schema;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod values;
+mod variables;
+
+pub use error::ConfigError;
+pub use find::project_root;
+pub use flags::Flags;
+pub use merged::Config;
+#[cfg(feature = "schema")]
+pub use schema::schema;
+pub use settings::{Origin, Setting};
+pub use values::Reporter;

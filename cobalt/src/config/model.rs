@@ -1,0 +1,122 @@
+//! The file as it is written: its keys, what each may hold, and what each means.
+//!
+//! The JSON schema is made of these types and their comments.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::de::{Deserializer, Error, IgnoredAny};
+use serde::{Deserialize, Serialize};
+
+use super::evaluators::Entry;
+use super::values::{Bound, Count, Dollars, Length, Reporter, VariableName, VariableValue};
+
+/// The settings of Cobalt, `cargo test` for AI agents. Everything is optional.
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "cobalt.toml"))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
+pub(super) struct File {
+    /// How many items of an experiment are worked on at a time, where the experiment does not say; 5 unless it is set.
+    pub(super) concurrency: Option<Count>,
+    /// How long a run of an item may take, and each evaluator for its output, where the experiment does not say; "30s"
+    /// unless it is set.
+    pub(super) timeout: Option<Length>,
+    /// What shows a run of `cargo cobalt run`; `["cli"]` unless it is set.
+    #[serde(default, deserialize_with = "at_least_one")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub(super) reporters: Option<Vec<Reporter>>,
+    /// The test targets that hold experiments, by name or by a pattern with `*`, `?` or `[…]`; all of them unless it is
+    /// set.
+    #[serde(default, deserialize_with = "at_least_one")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub(super) targets: Option<Vec<String>>,
+    /// The evaluators of the experiments that list none.
+    // Read apart, as what a table may hold depends on its `type`.
+    #[serde(default, deserialize_with = "left_for_later")]
+    pub(super) evaluators: Option<Vec<Entry>>,
+    /// The thresholds of the experiments that declare none. Such an experiment is then no longer strict by itself.
+    pub(super) thresholds: Option<Vec<Bound>>,
+    /// Where runs are kept. Relative paths begin at the root of the workspace.
+    pub(super) storage: Option<Storage>,
+    /// What models cost, by their names: added to the built-in prices, or in their place.
+    pub(super) prices: Option<BTreeMap<String, ModelPrice>>,
+    /// Environment variables for the test binaries. One that is set already stays as it is.
+    pub(super) env: Option<BTreeMap<VariableName, VariableValue>>,
+    /// What is in force under `cargo cobalt run --ci`, or with `COBALT_CI=1`.
+    pub(super) ci: Option<Ci>,
+}
+
+/// Where runs are kept. Relative paths begin at the root of the workspace.
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of folders")]
+pub(super) struct Storage {
+    /// The folder of everything that Cobalt keeps; ".cobalt" unless it is set.
+    pub(super) dir: Option<PathBuf>,
+    /// The folder of the result files; `results` in `dir` unless it is set.
+    pub(super) results: Option<PathBuf>,
+    /// The index of past runs, a file; `history.db` in `dir` unless it is set.
+    pub(super) history: Option<PathBuf>,
+}
+
+/// What a model costs, in USD per 1,000,000 tokens.
+#[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table with `input` and `output`")]
+pub(super) struct ModelPrice {
+    /// Input (prompt) tokens.
+    pub(super) input: Dollars,
+    /// Output (completion) tokens, those of hidden reasoning included; 0 for an embedding model.
+    pub(super) output: Dollars,
+    /// Input tokens read from the vendor's cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cached_input: Option<Dollars>,
+    /// The rates of a whole request whose prompt is longer than a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) long_prompt: Option<LongPrompt>,
+}
+
+/// The rates of a whole request whose prompt is longer than a limit, in USD per 1,000,000 tokens.
+#[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(
+    deny_unknown_fields,
+    rename_all = "kebab-case",
+    expecting = "a table with `above`, `input` and `output`"
+)]
+pub(super) struct LongPrompt {
+    /// The longest prompt, in tokens, that is still charged at the ordinary rates.
+    pub(super) above: u64,
+    /// Input (prompt) tokens.
+    pub(super) input: Dollars,
+    /// Output (completion) tokens.
+    pub(super) output: Dollars,
+}
+
+/// What is in force under `cargo cobalt run --ci`, or with `COBALT_CI=1`.
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
+pub(super) struct Ci {
+    /// Thresholds for every experiment, in addition to its own.
+    pub(super) thresholds: Option<Vec<Bound>>,
+    /// How many items of an experiment are worked on at a time, whatever the experiment says.
+    pub(super) concurrency: Option<Count>,
+    /// How long a run of an item may take, and each evaluator for its output, whatever the experiment says.
+    pub(super) timeout: Option<Length>,
+}
+
+fn at_least_one<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<T>>, D::Error> {
+    let list = Vec::deserialize(deserializer)?;
+    match list.is_empty() {
+        true => Err(D::Error::custom("the list is empty; name at least one, or leave the key out")),
+        false => Ok(Some(list)),
+    }
+}
+
+fn left_for_later<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Entry>>, D::Error> {
+    IgnoredAny::deserialize(deserializer).map(|_| None)
+}

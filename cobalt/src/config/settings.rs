@@ -1,0 +1,81 @@
+//! The settings in force as a list for people and programs, without secrets.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::redact::{REDACTED, is_secret, redacted};
+
+/// A setting in force.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Setting {
+    /// The key as it is written in the file, with its tables: `storage.dir`.
+    pub key: String,
+    /// The value as it would be written in the file; paths are absolute, and secrets are replaced by `[redacted]`.
+    pub value: Value,
+    /// Where the value comes from.
+    pub origin: Origin,
+}
+
+/// Where a value comes from.
+///
+/// Its text form, which is also its JSON, is `flag`, the name of a variable, `cobalt.toml:3`, or `default`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Origin {
+    /// A flag of the command.
+    Flag,
+    /// The environment variable of this name.
+    Variable(String),
+    /// A file.
+    File {
+        /// Its path: as seen from the root of the workspace where it lies there.
+        file: String,
+        /// The line, counted from 1.
+        line: usize,
+    },
+    /// Nothing was set.
+    Default,
+}
+
+impl Origin {
+    pub(super) fn variable(name: &str) -> Self {
+        Self::Variable(name.to_owned())
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag => f.write_str("flag"),
+            Self::Variable(name) => f.write_str(name),
+            Self::File { file, line } => write!(f, "{file}:{line}"),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+impl Serialize for Origin {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// A variable's value as it may be shown.
+pub(super) fn shown_variable<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
+    if is_secret(name) { REDACTED.into() } else { redacted(value) }
+}
+
+/// A value without keys in its texts.
+pub(super) fn without_secrets(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(redacted(&text).into_owned()),
+        Value::Array(list) => list.into_iter().map(without_secrets).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(key, value)| (key, without_secrets(value))).collect()
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,77 @@
+//! Which file counts.
+
+use std::path::Path;
+
+use super::Project;
+use crate::config::{Config, Flags};
+
+#[test]
+fn everything_works_without_a_file() {
+    let project = Project::new();
+    let config = project.load();
+    assert_eq!(config.file(), None);
+    assert_eq!((config.concurrency(None), config.timeout(None).as_secs()), (5, 30));
+    assert_eq!(config.layout().results(), project.path(".cobalt/results"));
+    assert_eq!(config.layout().history(), project.path(".cobalt/history.db"));
+    assert_eq!(config.targets(), ["*"]);
+    assert_eq!(config.reporters().len(), 1);
+}
+
+#[test]
+fn the_nearest_file_counts_and_no_other() {
+    let project = Project::new();
+    let places = [
+        ("Cargo.toml", "[workspace.metadata.cobalt]\nconcurrency = 1"),
+        ("member/Cargo.toml", "[package.metadata.cobalt]\nconcurrency = 2"),
+        ("cobalt.toml", "concurrency = 3\ntimeout = \"9s\""),
+        ("member/cobalt.toml", "concurrency = 4"),
+    ];
+    for (number, (path, text)) in (1..).zip(places) {
+        let manifest = if path == "Cargo.toml" { "[workspace]\n" } else { "" };
+        project.file(path, &format!("{manifest}{text}\n"));
+        let config = project.load();
+        assert_eq!(config.concurrency(None), number, "{path}");
+        assert_eq!(config.file(), Some(&*project.path(path)));
+    }
+    assert_eq!(project.load().timeout(None).as_secs(), 30, "nothing of another file counts");
+}
+
+#[test]
+fn a_file_can_be_asked_for_by_a_variable_and_by_a_flag() {
+    let project = Project::with("concurrency = 3");
+    project.file("ci.toml", "concurrency = 7");
+    project.file("flag.toml", "concurrency = 8");
+    let project = project.variable("COBALT_CONFIG", "ci.toml");
+    assert_eq!(project.load().concurrency(None), 7, "it is found from the root of the workspace");
+    let config = Some(project.path("flag.toml"));
+    assert_eq!(project.flags(Flags { config, ..Flags::default() }).load().concurrency(None), 8);
+    let unset = Project::with("concurrency = 3").variable("COBALT_CONFIG", "");
+    assert_eq!(unset.load().concurrency(None), 3, "an empty variable counts as unset");
+}
+
+#[test]
+fn a_virtual_workspace_has_settings_of_its_own() {
+    let project = Project::new();
+    project
+        .file("Cargo.toml", "[workspace]\n[workspace.metadata.cobalt]\ntargets = [\"evals\", \"slow-*\"]\n");
+    let config = Config::load(project.folder.path(), |_| None).unwrap();
+    assert_eq!(config.targets(), ["evals", "slow-*"]);
+}
+
+#[test]
+fn a_folder_without_any_manifest_stands_for_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("cobalt.toml"), "\u{feff}concurrency = 2\r\n").unwrap();
+    let config = Config::load(folder.path(), |_| None).unwrap();
+    assert_eq!(config.concurrency(None), 2, "and a byte order mark is dropped");
+}
+
+#[test]
+fn flags_become_variables_for_the_test_binaries() {
+    let flags = Flags { config: Some("/w/ci.toml".into()), concurrency: 4.try_into().ok(), ci: true };
+    let expected = [("COBALT_CONFIG", "/w/ci.toml"), ("COBALT_CONCURRENCY", "4"), ("COBALT_CI", "1")];
+    assert_eq!(flags.variables(), expected.map(|(name, value)| (name, value.into())));
+    let relative = Flags { config: Some("ci.toml".into()), ..Flags::default() }.variables();
+    assert!(Path::new(&relative[0].1).is_absolute(), "{relative:?}");
+    assert!(Flags::default().variables().is_empty());
+}

@@ -1,0 +1,220 @@
+//! Single values of the file, each with what it may be: what is out of range is refused where it stands.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
+use serde::{Serialize, Serializer};
+
+use crate::report::{Threshold, duration};
+
+/// A whole number of at least 1.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Count(pub(super) usize);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Whole;
+
+        impl Visitor<'_> for Whole {
+            type Value = Count;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a whole number of at least 1")
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Count, E> {
+                let count = usize::try_from(number).ok().filter(|count| *count > 0);
+                count.map(Count).ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
+            }
+        }
+
+        deserializer.deserialize_i64(Whole)
+    }
+}
+
+/// A score: a number from 0 to 1.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Score(pub(super) f64);
+
+impl<'de> Deserialize<'de> for Score {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let range = |number: &f64| (0.0..=1.0).contains(number);
+        deserializer.deserialize_f64(Number { expected: "a number from 0 to 1", range }).map(Self)
+    }
+}
+
+/// An amount of US dollars: a number that is 0 or more.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Dollars(pub(super) f64);
+
+impl<'de> Deserialize<'de> for Dollars {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let range = |number: &f64| number.is_finite() && *number >= 0.0;
+        let expected = "USD per 1,000,000 tokens as a number that is 0 or more";
+        deserializer.deserialize_f64(Number { expected, range }).map(Self)
+    }
+}
+
+/// A duration: a number and its unit, one of `ns`, `us`, `ms`, `s`, `m` and `h`, as in `30s`, `1.5s` or `500ms`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Length(pub(super) Duration);
+
+impl<'de> Deserialize<'de> for Length {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let expected = "a duration in quotes, such as \"30s\" or \"500ms\"";
+        deserializer.deserialize_str(Text { expected, read: duration }).map(Self)
+    }
+}
+
+/// A threshold: `<category>.<metric> <comparison> <bound>`, as in `score.avg >= 0.8` or `latency.p95 <= 5s`.
+#[derive(Clone, Debug)]
+pub(super) struct Bound(pub(super) Threshold);
+
+impl<'de> Deserialize<'de> for Bound {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |text: &str| text.parse().map(Self).map_err(|error| format!("{error}"));
+        deserializer
+            .deserialize_str(Text { expected: "a threshold in quotes, such as \"score.avg >= 0.8\"", read })
+    }
+}
+
+/// What shows a run, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Reporter {
+    /// Progress and tables for a person.
+    Cli,
+    /// A JSON object a line for each event, for a program.
+    Json,
+}
+
+impl<'de> Deserialize<'de> for Reporter {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |text: &str| match text {
+            "cli" => Ok(Self::Cli),
+            "json" => Ok(Self::Json),
+            _ => Err(format!("unknown reporter `{text}`; there are `cli` and `json`")),
+        };
+        deserializer.deserialize_str(Text { expected: "the name of a reporter: `cli` or `json`", read })
+    }
+}
+
+/// The name of an environment variable that the file may set.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct VariableName(pub(super) String);
+
+impl VariableName {
+    fn read(name: &str) -> Result<Self, String> {
+        if name.is_empty() || name.contains(['=', '\0']) {
+            return Err(format!("`{}` cannot be the name of a variable", name.escape_debug()));
+        }
+        if name.starts_with("COBALT_") {
+            return Err(format!(
+                "`{name}` cannot be set here: Cobalt's own variables go before this file, and have keys in it"
+            ));
+        }
+        if name.starts_with("CARGO_") {
+            return Err(format!("`{name}` cannot be set here: cargo sets it, and this file is found by it"));
+        }
+        Ok(Self(name.to_owned()))
+    }
+}
+
+impl<'de> Deserialize<'de> for VariableName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(Text { expected: "the name of a variable", read: Self::read })
+    }
+}
+
+/// The value of an environment variable.
+#[derive(Clone, Debug)]
+pub(super) struct VariableValue(pub(super) String);
+
+impl<'de> Deserialize<'de> for VariableValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |text: &str| match text.contains('\0') {
+            true => Err("a variable cannot hold the character NUL".to_owned()),
+            false => Ok(Self(text.to_owned())),
+        };
+        deserializer.deserialize_str(Text { expected: "the variable's value as text in quotes", read })
+    }
+}
+
+/// Reads one kind of text.
+pub(super) struct Text<F> {
+    pub(super) expected: &'static str,
+    pub(super) read: F,
+}
+
+impl<T, F: Fn(&str) -> Result<T, String>> Visitor<'_> for Text<F> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        (self.read)(text).map_err(E::custom)
+    }
+}
+
+/// Reads a number in a range.
+struct Number<F> {
+    expected: &'static str,
+    range: F,
+}
+
+impl<F: Fn(&f64) -> bool> Visitor<'_> for Number<F> {
+    type Value = f64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<f64, E> {
+        match (self.range)(&(number as f64)) {
+            true => Ok(number as f64),
+            false => Err(E::invalid_value(Unexpected::Signed(number), &self)),
+        }
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<f64, E> {
+        match (self.range)(&number) {
+            true => Ok(number),
+            false => Err(E::invalid_value(Unexpected::Float(number), &self)),
+        }
+    }
+}
+
+/// As it would be written in the file.
+impl Serialize for Length {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&written(self.0))
+    }
+}
+
+/// As it would be written in the file.
+impl Serialize for Bound {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+/// A duration in the largest unit of which it is a whole number.
+fn written(duration: Duration) -> String {
+    let nanos = duration.as_nanos();
+    let units = [
+        ("h", 3_600_000_000_000),
+        ("m", 60_000_000_000),
+        ("s", 1_000_000_000),
+        ("ms", 1_000_000),
+        ("us", 1000),
+    ];
+    match units.into_iter().find(|(_, length)| nanos % length == 0) {
+        Some((unit, length)) => format!("{}{unit}", nanos / length),
+        None => format!("{nanos}ns"),
+    }
+}

@@ -1,0 +1,69 @@
+//! The environment variables: strict, so that a misspelt value is not taken for none.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::error::ConfigError;
+use crate::redact::redacted;
+use crate::report::duration;
+
+/// The path of the file to read.
+pub(super) const CONFIG: &str = "COBALT_CONFIG";
+/// Whether `[ci]` is in force.
+pub(super) const CI: &str = "COBALT_CI";
+/// How many items of an experiment are worked on at a time.
+pub(super) const CONCURRENCY: &str = "COBALT_CONCURRENCY";
+/// How long a run of an item may take.
+pub(super) const TIMEOUT: &str = "COBALT_TIMEOUT";
+/// The folder to use instead of `.cobalt`.
+pub(super) const DIR: &str = "COBALT_DIR";
+/// The folder of the result files.
+pub(super) const RESULTS_DIR: &str = "COBALT_RESULTS_DIR";
+/// The index of past runs.
+pub(super) const HISTORY_DB: &str = "COBALT_HISTORY_DB";
+
+/// The variables that are set, and where they come from.
+pub(super) struct Variables<F>(pub(super) F);
+
+impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
+    /// A path; an empty one counts as unset.
+    pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
+        (self.0)(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+    }
+
+    /// The text of any variable that is set, were it empty.
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        (self.0)(name).map(|value| value.to_string_lossy().into_owned())
+    }
+
+    pub(super) fn concurrency(&self) -> Result<Option<usize>, ConfigError> {
+        let count = |text: &str| text.parse().ok().filter(|number| *number > 0);
+        self.read(CONCURRENCY, "a whole number of at least 1", count)
+    }
+
+    pub(super) fn timeout(&self) -> Result<Option<Duration>, ConfigError> {
+        self.read(TIMEOUT, "a duration such as `30s` or `500ms`", |text| duration(text).ok())
+    }
+
+    pub(super) fn ci(&self) -> Result<Option<bool>, ConfigError> {
+        self.read(CI, "`1` or `0`", |text| match text {
+            "1" | "true" => Some(true),
+            "0" | "false" => Some(false),
+            _ => None,
+        })
+    }
+
+    /// A variable's value, if it is set; an empty one counts as unset.
+    fn read<T>(
+        &self,
+        name: &'static str,
+        expected: &'static str,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Result<Option<T>, ConfigError> {
+        let Some(value) = (self.0)(name).filter(|value| !value.is_empty()) else { return Ok(None) };
+        let value = value.to_string_lossy();
+        let refused = || ConfigError::Variable { name, value: redacted(&value).into_owned(), expected };
+        read(value.trim()).map(Some).ok_or_else(refused)
+    }
+}
