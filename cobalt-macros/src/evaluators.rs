@@ -13,6 +13,8 @@ use crate::rules::{self, Category};
 /// The list of an experiment's evaluators.
 pub(crate) struct Evaluators {
     entries: Vec<Entry>,
+    /// Whether there is no list, so that the evaluators are those of `cobalt.toml`.
+    unlisted: bool,
 }
 
 enum Entry {
@@ -42,7 +44,12 @@ impl Evaluators {
             }
             entries.push(entry);
         }
-        Self { entries }
+        Self { entries, unlisted: false }
+    }
+
+    /// Those that an experiment without a list has; nothing is known of them here.
+    pub(crate) fn of_the_configuration() -> Self {
+        Self { entries: Vec::new(), unlisted: true }
     }
 
     /// Refuses a bare name that is most likely a misspelt category.
@@ -60,14 +67,15 @@ impl Evaluators {
         }
         let Some(meant) = rules::closest(name, &Category::NAMES) else { return Ok(()) };
         let mut message = format!("no category or evaluator `{name}`: did you mean `{meant}`?");
-        if self.has_values() {
+        if self.has_unknown_names() {
             message.push_str(&format!(" (an evaluator of that name is written `evaluators[\"{name}\"]`)"));
         }
         Err(syn::Error::new_spanned(tokens, message))
     }
 
-    fn has_values(&self) -> bool {
-        self.entries.iter().any(|entry| matches!(entry, Entry::Value(_)))
+    /// Whether an evaluator may have a name that is not known before the program runs.
+    fn has_unknown_names(&self) -> bool {
+        self.unlisted || self.entries.iter().any(|entry| matches!(entry, Entry::Value(_)))
     }
 
     fn alias_of(&self, wanted: &str) -> Option<&Ident> {
@@ -86,7 +94,7 @@ impl Evaluators {
         if let Some(alias) = self.alias_of(name).filter(|_| bare) {
             return quote_spanned!(span=> <#alias as ::cobalt::private::ListedEvaluator>::NAME);
         }
-        if self.has_values() {
+        if self.has_unknown_names() {
             return quote_spanned!(span=> #name);
         }
         let (aliases, names): (Vec<_>, Vec<_>) = self

@@ -10,7 +10,6 @@ use crate::evaluators::Evaluators;
 use crate::function::{self, at};
 use crate::list;
 use crate::literal::{self, Number};
-use crate::rules;
 use crate::settings::Settings;
 use crate::source_hash::source_hash;
 use crate::thresholds::{self, Threshold};
@@ -56,14 +55,8 @@ impl Experiment {
     fn parse(attribute: TokenStream, function: TokenStream, errors: &mut Errors) -> Option<Self> {
         let function = function::parse(function, "an experiment", errors);
         let settings = Settings::parse(attribute, &KEYS, errors);
-        let required = settings.missing(&["dataset", "evaluators"]);
-        if !required.is_empty() {
-            let written: Vec<_> = required
-                .iter()
-                .map(|key| if *key == "dataset" { "dataset = …" } else { "evaluators = […]" })
-                .collect();
-            let message = format!("an experiment needs {}", rules::listing(&written));
-            errors.push(syn::Error::new(Span::call_site(), message));
+        if !settings.missing(&["dataset"]).is_empty() {
+            errors.push(syn::Error::new(Span::call_site(), "an experiment needs `dataset = …`"));
         }
         let evaluators = parse_evaluators(&settings, errors);
         let thresholds = match settings.get("thresholds") {
@@ -228,13 +221,15 @@ fn check_owned(ty: &Type, errors: &mut Errors) {
 }
 
 fn parse_evaluators(settings: &Settings, errors: &mut Errors) -> Evaluators {
-    let list = settings.get("evaluators").and_then(|(key, value)| {
-        let list = list::elements(key, value, errors)?;
-        if list.is_empty() {
-            errors.at(value, "an experiment needs at least one evaluator");
-        }
-        Some(list)
-    });
+    let Some((key, value)) = settings.get("evaluators") else {
+        return Evaluators::of_the_configuration();
+    };
+    let list = list::elements(key, value, errors);
+    if list.as_ref().is_some_and(Vec::is_empty) {
+        let message =
+            "an experiment needs at least one evaluator: without `evaluators` it has those of cobalt.toml";
+        errors.at(value, message);
+    }
     Evaluators::parse(&list.unwrap_or_default(), errors)
 }
 

@@ -199,15 +199,18 @@ fn a_function_of_another_form_is_refused_once() {
 }
 
 #[test]
-fn what_is_required_is_asked_for_at_once() {
+fn only_the_data_set_is_required() {
     let function = quote!(
         fn f(item: Item) -> String {
             g()
         }
     );
-    let expected = ["an experiment needs `dataset = …` and `evaluators = […]`"];
-    assert_eq!(errors(quote!(), function.clone()), expected);
-    assert_eq!(errors(quote!(dataset = "x"), function), ["an experiment needs `evaluators = […]`"]);
+    assert_eq!(errors(quote!(), function.clone()), ["an experiment needs `dataset = …`"]);
+    assert_eq!(errors(quote!(dataset = "x"), function.clone()), [""; 0]);
+    let threshold = quote!(dataset = "x", thresholds = [of_cobalt_toml.avg >= 0.5]);
+    assert_eq!(errors(threshold, function.clone()), [""; 0], "the names of evaluators are not known then");
+    let misspelt = quote!(dataset = "x", thresholds = [latncy.p95 <= 5s]);
+    assert!(errors(misspelt, function)[0].contains("did you mean `latency`?"));
 }
 
 #[test]

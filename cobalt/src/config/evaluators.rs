@@ -23,7 +23,7 @@ const EXPECTED: &str =
 
 /// An evaluator: the name of a function with `#[cobalt::evaluator]`, or a table with a `type`.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Evaluator"))]
 // For what is written only: it is read by hand, for the sake of the errors.
 #[serde(untagged)]
 pub(super) enum Entry {
@@ -35,7 +35,7 @@ pub(super) enum Entry {
 
 /// An evaluator with settings.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EvaluatorTable"))]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub(super) enum Typed {
     /// Scores 1 where the output equals a field of the item, and 0 elsewhere.

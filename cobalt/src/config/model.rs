@@ -13,8 +13,7 @@ use super::values::{Bound, Count, Dollars, Length, Reporter, VariableName, Varia
 
 /// The settings of Cobalt, `cargo test` for AI agents. Everything is optional.
 #[derive(Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(title = "cobalt.toml"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(title = "cobalt.toml"))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub(super) struct File {
     /// How many items of an experiment are worked on at a time, where the experiment does not say; 5 unless it is set.

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
@@ -11,7 +13,31 @@ use super::values::{Bound, Count, Dollars, Length, Score, VariableName, Variable
 /// The JSON schema of `cobalt.toml`.
 #[must_use]
 pub fn schema() -> Value {
-    schemars::schema_for!(File).to_value()
+    let settings = SchemaSettings::default().with_transform(RecursiveTransform(without_null));
+    settings.into_generator().into_root_schema_for::<File>().to_value()
+}
+
+/// Takes `null` out of what may be left out: TOML has none.
+fn without_null(schema: &mut Schema) {
+    let Some(fields) = schema.as_object_mut() else { return };
+    if fields.get("default").is_some_and(Value::is_null) {
+        fields.remove("default");
+    }
+    if let Some(Value::Array(types)) = fields.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = &types[..] {
+            let only = only.clone();
+            fields.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Value::Array(choices)) = fields.get_mut("anyOf") {
+        choices.retain(|choice| choice["type"] != "null");
+        if let [Value::Object(only)] = &choices[..] {
+            let only = only.clone();
+            fields.remove("anyOf");
+            fields.extend(only);
+        }
+    }
 }
 
 macro_rules! schema_of {

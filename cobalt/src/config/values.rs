@@ -213,7 +213,7 @@ fn written(duration: Duration) -> String {
         ("ms", 1_000_000),
         ("us", 1000),
     ];
-    match units.into_iter().find(|(_, length)| nanos % length == 0) {
+    match units.into_iter().find(|(_, length)| nanos.is_multiple_of(*length)) {
         Some((unit, length)) => format!("{}{unit}", nanos / length),
         None => format!("{nanos}ns"),
     }

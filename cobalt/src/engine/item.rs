@@ -32,8 +32,7 @@ fn passes(work: &Work, run: &Execution) -> bool {
         let score = run.evaluations.get(evaluator.name()).and_then(|evaluation| evaluation.score);
         score.is_some_and(|score| score >= evaluator.pass_mark())
     };
-    !run.is_in_error()
-        && (!work.definition.is_strict() || work.definition.evaluators.iter().all(reaches_mark))
+    !run.is_in_error() && (!work.definition.strict || work.definition.evaluators.iter().all(reaches_mark))
 }
 
 /// Why an agent gave no output.

@@ -5,11 +5,13 @@
 mod agent;
 mod builder;
 mod context;
+mod definition;
 mod output;
 
 pub(crate) use agent::AgentFn;
 pub use agent::{Agent, AgentError, item};
-pub(crate) use builder::{Definition, Progress};
+pub(crate) use builder::{Declaration, Progress};
 pub use builder::{Experiment, Prepared};
 pub use context::Context;
+pub(crate) use definition::Definition;
 pub use output::{IntoOutput, Json, Output, TokenCount};

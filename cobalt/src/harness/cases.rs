@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::args::Args;
+use crate::config::Config;
 use crate::error::{BoxError, Error};
 use crate::experiment::Experiment;
 use crate::panics;
@@ -68,8 +69,8 @@ pub(super) fn case_name(definition: &ExperimentDefinition) -> String {
 
 impl Suite {
     /// Reads the data and the settings of an experiment.
-    pub(super) fn load(definition: &'static ExperimentDefinition) -> Self {
-        Self { name: case_name(definition), plan: plan(definition) }
+    pub(super) fn load(definition: &'static ExperimentDefinition, config: &Config) -> Self {
+        Self { name: case_name(definition), plan: plan(definition, config) }
     }
 }
 
@@ -83,19 +84,19 @@ pub(super) fn cases_of(name: &str, plan: &Plan) -> Vec<(String, View)> {
     items.chain(thresholds).collect()
 }
 
-fn plan(definition: &'static ExperimentDefinition) -> Result<Plan, Broken> {
+fn plan(definition: &'static ExperimentDefinition, config: &Config) -> Result<Plan, Broken> {
     let name = (definition.name)();
     let dataset = guarded(definition.dataset).map_err(|source| Broken {
         case: "dataset",
         error: Error::DatasetOf { experiment: name.clone(), source },
     })?;
     let mut experiment = Experiment::new(name.clone(), dataset);
-    experiment.definition.source_hash = Some(definition.source_hash);
+    experiment.declaration.source_hash = Some(definition.source_hash);
     let prepared = guarded(|| (definition.define)(experiment)).map_err(|problem| Broken {
         case: "definition",
         error: Error::Definition { experiment: name, problem: problem.to_string() },
     })?;
-    Plan::new(prepared).map_err(|error| Broken {
+    Plan::new(prepared, config).map_err(|error| Broken {
         case: if matches!(error, Error::Definition { .. }) { "definition" } else { "dataset" },
         error,
     })

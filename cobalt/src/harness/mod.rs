@@ -4,6 +4,7 @@ mod args;
 mod board;
 mod cases;
 mod ending;
+mod environment;
 mod explain;
 mod nextest;
 mod schedule;
@@ -28,7 +29,6 @@ use self::trials::Trials;
 use crate::config::Config;
 use crate::private::ExperimentDefinition;
 use crate::session::{Run, Session};
-use crate::store::Layout;
 use crate::wording::count;
 use crate::{panics, paths};
 
@@ -63,7 +63,7 @@ const MOST_WORKERS: usize = 512;
 ///
 /// The process exits with 0 if all that was selected passed, 101 if not, 130 after Ctrl-C (what is finished is kept),
 /// 2 for wrong arguments, and 3 where nothing could be run or kept: no experiment is declared, two have the same name,
-/// a run to resume does not fit, the results cannot be written.
+/// the [configuration](crate::config) is wrong, a run to resume does not fit, the results cannot be written.
 pub fn main() -> ! {
     panics::note_places();
     match run(&Args::from_process()) {
@@ -78,29 +78,29 @@ pub fn main() -> ! {
 fn run(args: &Args) -> Result<i32, String> {
     let mut definitions = cases::definitions()?;
     paths::set_compiled_package_root(definitions[0].manifest_dir);
+    let config = Config::from_environment().map_err(|error| error.to_string())?;
+    environment::complete(config.env())?;
     definitions.retain(|definition| args.may_select(&cases::case_name(definition)));
     let nextest = Nextest::from_environment();
     if args.mimic.list {
-        list(args, &definitions, nextest.is_some());
+        list(args, &definitions, nextest.is_some(), &config);
         return Ok(0);
     }
     let mut schedule = Schedule::default();
-    let config = Config::from_environment().map_err(|error| error.to_string())?;
-    let layout = config.layout().clone();
     match nextest {
-        Some(nextest) => schedule.add_wholes(&definitions, args, &nextest, &layout),
-        None => schedule.add_all(&definitions, args, &layout),
+        Some(nextest) => schedule.add_wholes(&definitions, args, &nextest, &config),
+        None => schedule.add_all(&definitions, args, &config),
     }
     .map_err(|error| error.to_string())?;
-    execute(schedule, args, layout)
+    execute(schedule, args, config)
 }
 
 /// Prints the cases as libtest does. An experiment that is one case needs no data for that.
-fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool) {
+fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool, config: &Config) {
     let names: Vec<String> = if whole {
         definitions.iter().map(|definition| cases::case_name(definition)).collect()
     } else {
-        let suites = definitions.iter().map(|definition| Suite::load(definition));
+        let suites = definitions.iter().map(|definition| Suite::load(definition, config));
         suites.flat_map(|suite| cases::names_of(&suite)).collect()
     };
     let names: Vec<_> = names.into_iter().filter(|name| args.selects(name)).collect();
@@ -114,7 +114,7 @@ fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool)
 }
 
 /// Runs what is scheduled, and answers with the exit code.
-fn execute(schedule: Schedule, args: &Args, layout: Layout) -> Result<i32, String> {
+fn execute(schedule: Schedule, args: &Args, config: Config) -> Result<i32, String> {
     let at_a_time = |run: &Run| run.plan().definition().concurrency.min(run.plan().dataset().len());
     let items_at_a_time = schedule.runs.iter().map(at_a_time).fold(0, usize::saturating_add);
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -129,7 +129,7 @@ fn execute(schedule: Schedule, args: &Args, layout: Layout) -> Result<i32, Strin
     let plans = schedule.runs.iter().map(Run::plan);
     let experiments = plans.map(|plan| (Arc::clone(plan.definition()), plan.dataset().clone())).collect();
     let writer = Writer { board: Arc::clone(&board), experiments };
-    let session = Session::start(schedule.runs, layout, writer, runtime.handle());
+    let session = Session::start(schedule.runs, config, writer, runtime.handle());
     let runtime = Arc::new(Mutex::new(Some(runtime)));
     let stop = Stop {
         session: session.interrupter(),

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::args::Args;
 use super::cases::{self, Broken, Selection, Suite, View};
 use super::nextest::Nextest;
+use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
 use crate::session::{Plan, Run, to_resume};
-use crate::store::Layout;
 
 /// The cases of this process, and the runs that they wait for.
 #[derive(Default)]
@@ -41,24 +41,24 @@ impl Schedule {
         definitions: &[&'static ExperimentDefinition],
         args: &Args,
         nextest: &Nextest,
-        layout: &Layout,
+        config: &Config,
     ) -> Result<(), Error> {
-        let resume = to_resume(layout)?;
+        let resume = to_resume(config.layout())?;
         for definition in definitions {
             let name = cases::case_name(definition);
             if !args.selects(&name) {
                 self.cases.push(Case { name, waits_for: WaitsFor::Unselected });
                 continue;
             }
-            match Suite::load(definition).plan {
+            match Suite::load(definition, config).plan {
                 Ok(plan) => {
                     let resumed = resume.iter().find(|run| run.experiment == plan.name());
                     let id = resumed.map_or_else(|| nextest.run_id(plan.name()), |run| run.id.clone());
                     self.cases.push(Case { name, waits_for: WaitsFor::View(self.runs.len(), View::Whole) });
                     self.runs.push(match (nextest.is_retry(), resumed) {
-                        (true, _) => Run::retry(plan, layout, id)?,
-                        (false, Some(_)) => Run::resume(plan, layout, &id)?,
-                        (false, None) => Run::with_id(plan, layout, id)?,
+                        (true, _) => Run::retry(plan, config.layout(), id)?,
+                        (false, Some(_)) => Run::resume(plan, config.layout(), &id)?,
+                        (false, None) => Run::with_id(plan, config.layout(), id)?,
                     });
                 }
                 Err(broken) => self.add_broken(name, &broken),
@@ -72,9 +72,9 @@ impl Schedule {
         &mut self,
         definitions: &[&'static ExperimentDefinition],
         args: &Args,
-        layout: &Layout,
+        config: &Config,
     ) -> Result<(), Error> {
-        let mut resume = to_resume(layout)?;
+        let mut resume = to_resume(config.layout())?;
         let resumes = !resume.is_empty();
         for definition in definitions {
             let resumed = resume.iter().position(|run| run.experiment == (definition.name)());
@@ -82,9 +82,9 @@ impl Schedule {
             if resumes && resumed.is_none() {
                 continue;
             }
-            let Suite { name, plan } = Suite::load(definition);
+            let Suite { name, plan } = Suite::load(definition, config);
             match plan {
-                Ok(plan) => self.add(&name, plan, resumed.map(|run| run.id), args, layout)?,
+                Ok(plan) => self.add(&name, plan, resumed.map(|run| run.id), args, config)?,
                 Err(broken) => self.add_broken(cases::broken_case(&name, &broken), &broken),
             }
         }
@@ -108,15 +108,15 @@ impl Schedule {
         plan: Plan,
         resumed: Option<String>,
         args: &Args,
-        layout: &Layout,
+        config: &Config,
     ) -> Result<(), Error> {
         let mut cases = cases::cases_of(name, &plan);
         let is_resumed = resumed.is_some();
         let run = match (resumed, cases::selection(&cases, args)) {
-            (Some(id), _) => Some(Run::resume(plan, layout, &id)?),
+            (Some(id), _) => Some(Run::resume(plan, config.layout(), &id)?),
             (None, Selection::Nothing) => None,
-            (None, Selection::Some(items)) => Some(Run::new(plan, Some(items), layout)?),
-            (None, Selection::All) => Some(Run::new(plan, None, layout)?),
+            (None, Selection::Some(items)) => Some(Run::new(plan, Some(items), config.layout())?),
+            (None, Selection::All) => Some(Run::new(plan, None, config.layout())?),
         };
         if let Some(run) = &run {
             // A partial run that was cut off has the cases of its own items only.

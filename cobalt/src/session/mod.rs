@@ -5,6 +5,7 @@
 
 mod plan;
 mod recorder;
+mod resolve;
 mod run;
 mod value;
 
@@ -18,8 +19,8 @@ pub(crate) use plan::Plan;
 pub(crate) use recorder::{Ending, Listener, Outcome};
 pub(crate) use run::{Run, to_resume};
 
+use crate::config::Config;
 use crate::engine::{self, Event};
-use crate::store::Layout;
 
 /// Experiments on their way.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ impl Session {
     /// Starts all runs at once on `runtime`. Experiments are numbered as they stand in `runs`.
     pub(crate) fn start(
         runs: Vec<Run>,
-        layout: Layout,
+        config: Config,
         listener: impl Listener + 'static,
         runtime: &Handle,
     ) -> Self {
@@ -44,7 +45,7 @@ impl Session {
             records.push(record);
             tasks.push(runtime.spawn(engine::run(work, events.clone())).abort_handle());
         }
-        let recorder = std::thread::spawn(move || recorder::record(records, layout, listener, &received));
+        let recorder = std::thread::spawn(move || recorder::record(records, config, listener, &received));
         Self { interrupter: Interrupter { tasks, events }, recorder }
     }
 

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::dataset::Dataset;
-use crate::error::Error;
-use crate::experiment::{AgentFn, Definition, Prepared, Progress};
+use super::resolve::resolve;
+use crate::config::Config;
+use crate::dataset::{Dataset, DatasetError};
+use crate::error::{BoxError, Error};
+use crate::experiment::{AgentFn, Definition, Experiment, Prepared, Progress};
+use crate::nesting::{DEEPEST, is_too_deep};
 use crate::report::{DatasetSummary, RunConfig};
 
 /// An experiment fit to run, with its items and their identities.
@@ -18,12 +21,14 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Checks the settings and takes the data.
-    pub(crate) fn new(prepared: Prepared) -> Result<Self, Error> {
-        let (Prepared { experiment, agent }, dataset) = prepared.checked()?;
+    /// Completes the settings, and checks them and the data.
+    pub(crate) fn new(prepared: Prepared, config: &Config) -> Result<Self, Error> {
+        let Prepared { experiment: Experiment { declaration, dataset, progress, save }, agent } = prepared;
+        let definition = Arc::new(resolve(declaration, config)?);
+        let unfit = |source| Error::DatasetOf { experiment: definition.name.clone(), source };
+        let dataset = dataset.and_then(fit).map_err(unfit)?;
         let keys = dataset.keys().into_iter().map(Arc::from).collect();
-        let (progress, save) = (experiment.progress, experiment.save);
-        Ok(Self { definition: Arc::new(experiment.definition), agent, dataset, keys, progress, save })
+        Ok(Self { definition, agent, dataset, keys, progress, save })
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -46,7 +51,7 @@ impl Plan {
             timeout: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
             evaluators: evaluators.iter().map(|evaluator| evaluator.name().to_owned()).collect(),
             pass_marks: evaluators.iter().map(|evaluator| evaluator.pass_mark()).collect(),
-            strict: self.definition.is_strict(),
+            strict: self.definition.strict,
             thresholds: thresholds.iter().map(crate::report::Threshold::case_name).collect(),
         }
     }
@@ -57,5 +62,16 @@ impl Plan {
             items: self.dataset.len(),
             hash: self.dataset.hash(),
         }
+    }
+}
+
+/// A data set that can be run.
+fn fit(dataset: Dataset) -> Result<Dataset, BoxError> {
+    if dataset.is_empty() {
+        return Err("the data set is empty; add items, or mend the filter that left none".into());
+    }
+    match dataset.iter().position(|item| item.values().any(is_too_deep)) {
+        Some(index) => Err(DatasetError::TooDeep { index, deepest: DEEPEST }.into()),
+        None => Ok(dataset),
     }
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
+use crate::config::Config;
 use crate::engine::{Event, Work};
 use crate::error::Error;
 use crate::experiment::{Definition, Progress};
@@ -157,7 +158,7 @@ impl Record {
         Ending::Interrupted { experiment: self.header.name.clone(), id: self.header.id.clone() }
     }
 
-    fn finish(&mut self, layout: &Layout, git: Option<GitState>) -> Ending {
+    fn finish(&mut self, config: &Config, git: Option<GitState>) -> Ending {
         if self.items.len() < self.expected {
             return self.interrupt();
         }
@@ -165,8 +166,8 @@ impl Record {
         let duration = self.elapsed();
         let mut items = std::mem::take(&mut self.items);
         items.sort_unstable_by_key(|item| item.index);
-        let (report, thresholds) = self.report(items, duration, git);
-        let (path, unsaved) = if self.saves { self.save(layout, &report) } else { (None, None) };
+        let (report, thresholds) = self.report(items, duration, git, config.prices());
+        let (path, unsaved) = if self.saves { self.save(config.layout(), &report) } else { (None, None) };
         Ending::Finished(Box::new(Outcome { report, thresholds, path, unsaved }))
     }
 
@@ -191,11 +192,12 @@ impl Record {
         items: Vec<ItemResult>,
         duration: Duration,
         git: Option<GitState>,
+        prices: &PriceTable,
     ) -> (Report, Vec<ThresholdOutcome>) {
         let definition = &self.definition;
         let evaluators: Vec<_> =
             definition.evaluators.iter().map(|evaluator| (evaluator.name(), evaluator.pass_mark())).collect();
-        let figures = Figures::gather(&items, &evaluators, &PriceTable::default());
+        let figures = Figures::gather(&items, &evaluators, prices);
         // Some of the items are no measure of the agent.
         let partial = self.header.selection.is_some();
         let judged = if partial { &[][..] } else { &definition.thresholds[..] };
@@ -226,7 +228,7 @@ impl Record {
 /// Records until every experiment has come to an end.
 pub(super) fn record(
     mut records: Vec<Record>,
-    layout: Layout,
+    config: Config,
     mut listener: impl Listener,
     events: &Receiver<Event>,
 ) {
@@ -252,7 +254,7 @@ pub(super) fn record(
                     records[experiment].items.push(item);
                 }
                 Event::ExperimentFinished { experiment } => {
-                    let ending = records[experiment].finish(&layout, git.state());
+                    let ending = records[experiment].finish(&config, git.state());
                     listener.ended(experiment, ending);
                 }
                 Event::Interrupted => {

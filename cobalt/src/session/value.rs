@@ -20,17 +20,18 @@ impl Experiment {
     /// The data set cannot be read or is empty, a setting makes no sense, there is no tokio runtime, the run to resume
     /// does not fit, or the results cannot be written (the report is then in the error).
     pub async fn run<M>(self, agent: impl Agent<M>) -> Result<Report, Error> {
-        let plan = Plan::new(self.bind(agent))?;
+        let config = Config::from_environment()?;
+        let plan = Plan::new(self.bind(agent), &config)?;
         let runtime =
             Handle::try_current().map_err(|_| Error::NoRuntime { experiment: plan.name().to_owned() })?;
-        let layout = Config::from_environment()?.layout().clone();
-        let resumed = to_resume(&layout)?.into_iter().find(|run| run.experiment == plan.name());
+        let layout = config.layout();
+        let resumed = to_resume(layout)?.into_iter().find(|run| run.experiment == plan.name());
         let run = match resumed {
-            Some(run) => Run::resume(plan, &layout, &run.id)?,
-            None => Run::new(plan, None, &layout)?,
+            Some(run) => Run::resume(plan, layout, &run.id)?,
+            None => Run::new(plan, None, layout)?,
         };
         let (sender, ending) = oneshot::channel();
-        let session = Session::start(vec![run], layout, Only(Some(sender)), &runtime);
+        let session = Session::start(vec![run], config, Only(Some(sender)), &runtime);
         // Whoever drops this future wants no more of the run.
         let _cancel = InterruptOnDrop(session.interrupter());
         match ending.await.expect("the recorder tells how each experiment ended") {

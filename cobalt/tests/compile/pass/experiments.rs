@@ -117,6 +117,12 @@ async fn everything(item: Item) -> bool {
     item.is_empty()
 }
 
+/// The evaluators are those of `cobalt.toml`, whose names are not known here.
+#[cobalt::experiment(dataset = "questions.jsonl", thresholds = [score.avg >= 0.5, unheard_of.avg >= 0.5])]
+async fn unlisted(item: Item) -> String {
+    item["input"].to_string()
+}
+
 /// What a macro hands on is what is written there.
 macro_rules! family {
     ($($name:ident: $evaluator:path, $bound:expr, $timeout:literal;)*) => {$(

@@ -1,0 +1,94 @@
+//! What an experiment is once everything is known of it: what was declared, completed by the configuration.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::evaluators::Evaluator;
+use crate::report::Threshold;
+
+/// What an experiment is, apart from its data and its agent.
+#[derive(Clone, Debug)]
+pub(crate) struct Definition {
+    pub(crate) name: String,
+    pub(crate) runs: usize,
+    pub(crate) concurrency: usize,
+    pub(crate) timeout: Duration,
+    pub(crate) tags: Vec<String>,
+    pub(crate) evaluators: Vec<Arc<dyn Evaluator>>,
+    pub(crate) thresholds: Vec<Threshold>,
+    /// Whether each item must pass by itself.
+    pub(crate) strict: bool,
+    /// A hash of the declaration's source, where an attribute made it.
+    pub(crate) source_hash: Option<u64>,
+}
+
+impl Definition {
+    /// Text that changes with whatever makes results incomparable, except the data.
+    pub(crate) fn fingerprint(&self) -> String {
+        let mut parts = vec![
+            format!("runs {}", self.runs),
+            format!("timeout {:?}", self.timeout),
+            format!("strict {}", self.strict),
+        ];
+        parts.extend(self.source_hash.map(|hash| format!("source {hash:016x}")));
+        let evaluator =
+            |e: &Arc<dyn Evaluator>| format!("{} from {} {}", e.name(), e.pass_mark(), e.fingerprint());
+        parts.extend(self.evaluators.iter().map(evaluator));
+        parts.extend(self.thresholds.iter().map(Threshold::case_name));
+        crate::hash::sha256_hex(&parts)
+    }
+
+    /// Says what cannot be right, and what to change.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if self.name.trim().is_empty() {
+            return Err("its name is empty; give it one".to_owned());
+        }
+        if self.runs == 0 || self.concurrency == 0 {
+            return Err("`runs` and `concurrency` must be at least 1".to_owned());
+        }
+        if self.timeout.is_zero() {
+            return Err("`timeout` must be longer than zero".to_owned());
+        }
+        if self.evaluators.is_empty() {
+            return Err("it has no evaluator, so nothing would be measured; add one, or name some for all experiments \
+                        under `evaluators` in cobalt.toml"
+                .to_owned());
+        }
+        self.check_evaluators()?;
+        self.check_thresholds()
+    }
+
+    fn check_evaluators(&self) -> Result<(), String> {
+        for (index, evaluator) in self.evaluators.iter().enumerate() {
+            let (name, mark) = (evaluator.name(), evaluator.pass_mark());
+            if name.trim().is_empty() {
+                return Err(
+                    "an evaluator's name is empty; scores are kept by name, so give it one".to_owned()
+                );
+            }
+            if !(0.0..=1.0).contains(&mark) {
+                return Err(format!(
+                    "the pass mark of evaluator `{name}` is {mark}; make it a number from 0 to 1"
+                ));
+            }
+            if self.evaluators[..index].iter().any(|earlier| earlier.name() == evaluator.name()) {
+                return Err(format!(
+                    "two evaluators are named `{}`; scores are kept by name, so rename one",
+                    evaluator.name()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_thresholds(&self) -> Result<(), String> {
+        for (index, threshold) in self.thresholds.iter().enumerate() {
+            threshold.validate().map_err(|error| error.to_string())?;
+            let name = threshold.case_name();
+            if self.thresholds[..index].iter().any(|earlier| earlier.case_name() == name) {
+                return Err(format!("the threshold `{name}` is there twice; remove one"));
+            }
+        }
+        Ok(())
+    }
+}
