@@ -1,6 +1,7 @@
 //! End-to-end tests: what a user sees when the real binaries run.
 
 mod arguments;
+mod config;
 mod data;
 mod failures;
 mod files;

@@ -144,7 +144,8 @@ async fn an_experiment_that_makes_no_sense_is_an_error_that_says_what_to_change(
     let unevaluated = message(Experiment::new("e", items())).await;
     assert_eq!(
         unevaluated,
-        "experiment `e` cannot be run: it has no evaluator, so nothing would be measured; add one"
+        "experiment `e` cannot be run: it has no evaluator, so nothing would be measured; add one, or name some for all \
+         experiments under `evaluators` in cobalt.toml"
     );
     let idle = message(Experiment::new("e", items()).evaluator(exact()).runs(0)).await;
     assert_eq!(idle, "experiment `e` cannot be run: `runs` and `concurrency` must be at least 1");
