@@ -14,6 +14,7 @@ pub mod paths;
 #[doc(hidden)]
 pub mod private;
 pub mod report;
+pub mod reporters;
 mod session;
 mod slug;
 pub mod store;
@@ -32,6 +33,8 @@ pub use evaluators::{
     Score,
 };
 pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Output, TokenCount};
+#[doc(hidden)]
+pub use harness::Request;
 pub use harness::main;
 pub use report::{Report, Threshold};
 

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::args::Args;
+use super::filter::Filter;
+use crate::dataset::{Dataset, Item};
 use crate::error::{BoxError, Error};
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Prepared};
 use crate::panics;
 use crate::private::ExperimentDefinition;
 use crate::session::Plan;
@@ -66,10 +68,50 @@ pub(super) fn case_name(definition: &ExperimentDefinition) -> String {
     if name.is_empty() { "experiment".to_owned() } else { name }
 }
 
-impl Suite {
-    /// Reads the data and the settings of an experiment.
-    pub(super) fn load(definition: &'static ExperimentDefinition) -> Self {
-        Self { name: case_name(definition), plan: plan(definition) }
+/// An experiment whose declaration was read, and not its data.
+pub(super) struct Declared {
+    definition: &'static ExperimentDefinition,
+    prepared: Result<Prepared, Broken>,
+}
+
+impl Declared {
+    /// Reads what is declared apart from the data.
+    pub(super) fn new(definition: &'static ExperimentDefinition) -> Self {
+        let name = (definition.name)();
+        let mut experiment = Experiment::new(name.clone(), Dataset::from_items([] as [Item; 0]));
+        experiment.definition.source_hash = Some(definition.source_hash);
+        let prepared = guarded(|| (definition.define)(experiment)).map_err(|problem| Broken {
+            case: "definition",
+            error: Error::Definition { experiment: name, problem: problem.to_string() },
+        });
+        Self { definition, prepared }
+    }
+
+    /// The experiment's tags, as far as its declaration can be read.
+    pub(super) fn tags(&self) -> &[String] {
+        self.prepared.as_ref().map_or(&[], |prepared| &prepared.experiment.definition.tags)
+    }
+
+    pub(super) fn is_selected_by(&self, filter: &Filter) -> bool {
+        filter.selects(&(self.definition.name)(), self.tags().iter().map(String::as_str))
+    }
+
+    /// Reads the data.
+    pub(super) fn load(self) -> Suite {
+        Suite { name: case_name(self.definition), plan: self.plan() }
+    }
+
+    fn plan(self) -> Result<Plan, Broken> {
+        let dataset = guarded(self.definition.dataset).map_err(|source| Broken {
+            case: "dataset",
+            error: Error::DatasetOf { experiment: (self.definition.name)(), source },
+        })?;
+        let mut prepared = self.prepared?;
+        prepared.experiment.dataset = Ok(dataset);
+        Plan::new(prepared).map_err(|error| Broken {
+            case: if matches!(error, Error::Definition { .. }) { "definition" } else { "dataset" },
+            error,
+        })
     }
 }
 
@@ -81,24 +123,6 @@ pub(super) fn cases_of(name: &str, plan: &Plan) -> Vec<(String, View)> {
         (format!("{name}::thresholds::{}", threshold.case_name()), View::Threshold(index))
     });
     items.chain(thresholds).collect()
-}
-
-fn plan(definition: &'static ExperimentDefinition) -> Result<Plan, Broken> {
-    let name = (definition.name)();
-    let dataset = guarded(definition.dataset).map_err(|source| Broken {
-        case: "dataset",
-        error: Error::DatasetOf { experiment: name.clone(), source },
-    })?;
-    let mut experiment = Experiment::new(name.clone(), dataset);
-    experiment.definition.source_hash = Some(definition.source_hash);
-    let prepared = guarded(|| (definition.define)(experiment)).map_err(|problem| Broken {
-        case: "definition",
-        error: Error::Definition { experiment: name, problem: problem.to_string() },
-    })?;
-    Plan::new(prepared).map_err(|error| Broken {
-        case: if matches!(error, Error::Definition { .. }) { "definition" } else { "dataset" },
-        error,
-    })
 }
 
 /// Calls what the user declared; a panic in it is an error of that experiment alone.
