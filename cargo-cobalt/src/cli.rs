@@ -35,6 +35,27 @@ pub(crate) enum Color {
     Never,
 }
 
+impl Color {
+    /// Sets it for all that this program prints.
+    pub(crate) fn apply(self) {
+        let choice = match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+
+    /// As cargo's flag has it, where that is not left to cargo.
+    pub(crate) fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Auto => None,
+            Self::Always => Some("always"),
+            Self::Never => Some("never"),
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Builds and runs the experiments of a workspace

@@ -132,7 +132,7 @@ fn times(summary: &Summary) -> String {
     let total = format!("{} in all", time(summary.total_duration_ms as f64));
     match &summary.latency {
         Some(latency) => format!(
-            "{total}, latency avg {} p50 {} p95 {}",
+            "{total}, latency avg {}, p50 {}, p95 {}",
             time(summary.avg_latency_ms),
             time(latency.p50),
             time(latency.p95)
@@ -153,24 +153,34 @@ fn tokens(summary: &Summary) -> Option<String> {
 }
 
 fn failed(text: &mut String, failed: &[FailedItem], all: usize, paint: Paint) -> fmt::Result {
-    for FailedItem { item, error } in failed {
+    let lines = failed.iter().map(|FailedItem { item, error }| {
         let error = printable(error).replace('\n', " ");
-        line(text, "error", &format!("{item}: {}", paint.bad(error)))?;
-    }
-    more(text, "error", all - failed.len())
+        format!("{item}: {}", paint.bad(error))
+    });
+    named_items(text, "error", lines, all)
 }
 
 fn low(text: &mut String, low: &[LowItem], all: usize, paint: Paint) -> fmt::Result {
-    for LowItem { item, scores } in low {
-        let scores: Vec<_> =
-            scores.iter().map(|(name, score)| format!("{} {}", printable(name), figure(*score))).collect();
-        line(text, "low", &format!("{item}: {}", paint.odd(scores.join(", "))))?;
-    }
-    more(text, "low", all - low.len())
+    let lines = low.iter().map(|LowItem { item, scores }| {
+        let score = |(name, score): (&String, &f64)| format!("{} {}", printable(name), figure(*score));
+        let scores: Vec<_> = scores.iter().map(score).collect();
+        format!("{item}: {}", paint.odd(scores.join(", ")))
+    });
+    named_items(text, "low", lines, all)
 }
 
-fn more(text: &mut String, label: &str, left: usize) -> fmt::Result {
-    if left == 0 { Ok(()) } else { line(text, label, &format!("and {}", count(left, "more item"))) }
+/// A line for each item that is named, and how many more there are.
+fn named_items(
+    text: &mut String,
+    label: &str,
+    lines: impl ExactSizeIterator<Item = String>,
+    all: usize,
+) -> fmt::Result {
+    let left = all - lines.len();
+    for (index, rest) in lines.enumerate() {
+        line(text, if index == 0 { label } else { "" }, &rest)?;
+    }
+    if left == 0 { Ok(()) } else { line(text, "", &format!("and {}", count(left, "more item"))) }
 }
 
 fn threshold(text: &mut String, gate: &Gate, paint: Paint) -> fmt::Result {
