@@ -131,8 +131,16 @@ pub(crate) struct Selection {
     pub(crate) file: Vec<PathBuf>,
 
     /// Experiments whose name or tag contains or, with `*`, `?` or `[…]`, matches this; may be given more than once
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub(crate) filter: Vec<String>,
+}
+
+/// Text that is a glob wherever it looks like one.
+fn pattern(text: &str) -> Result<String, String> {
+    match glob::Pattern::new(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(error) => Err(format!("`{text}` is no pattern: {error}")),
+    }
 }
 
 /// How cargo is to build, in cargo's own words.

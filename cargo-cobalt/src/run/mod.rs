@@ -61,6 +61,7 @@ fn look(arguments: &Run, project: &Project) -> Look {
         live: io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
         quiet: arguments.quiet,
         json: false,
+        width: terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| width.0.into()),
         paint_stdout: paint(&io::stdout()),
         paint_stderr: paint(&io::stderr()),
         seen_from: std::env::current_dir().unwrap_or_else(|_| project.root().to_owned()),

@@ -20,6 +20,8 @@ pub(super) struct Look {
     pub(super) quiet: bool,
     /// Whether stdout is for the events as JSON; the summaries then go to stderr.
     pub(super) json: bool,
+    /// How many columns stderr has, where it is a terminal.
+    pub(super) width: Option<usize>,
     pub(super) paint_stdout: Paint,
     pub(super) paint_stderr: Paint,
     /// Paths are shown as seen from here.
@@ -142,15 +144,9 @@ impl Screen {
             (true, false) => paint.odd("~"),
             (true, true) => paint.good("✓"),
         };
-        let mut line = format!("  {sign} {name}");
-        for evaluator in started.map_or(&[][..], |started| &started.evaluators) {
-            if let Some(score) = item.scores.get(evaluator) {
-                let score = format!("{} {score:.2}", printable(evaluator));
-                let score = if item.low.contains(evaluator) { paint.odd(score) } else { score };
-                let _ = write!(line, "  {score}");
-            }
-        }
-        let _ = write!(line, "  {}", paint.faint(time(item.latency_ms)));
+        let mut line = format!("  {sign} {}  {name}", paint.faint(format!("{:>6}", time(item.latency_ms))));
+        let taken = 12 + name.chars().count();
+        line += &self.scores(item, started.map_or(&[], |started| &started.evaluators), taken);
         match (&item.why, &item.error) {
             // The first line names the item.
             (Some(why), _) => why.lines().skip(1).for_each(|reason| {
@@ -162,6 +158,19 @@ impl Screen {
             (None, None) => {}
         }
         line
+    }
+
+    /// An item's scores: with the evaluators' names where these fit into the line, of which so many columns are taken.
+    fn scores(&self, item: &ItemFinished, evaluators: &[String], taken: usize) -> String {
+        let scored = || evaluators.iter().filter_map(|name| Some((name, *item.scores.get(name)?)));
+        let named: usize = scored().map(|(name, _)| name.chars().count() + "  0.00 ".len()).sum();
+        let fits = self.look.width.is_none_or(|width| taken + named <= width);
+        let score = |(name, score): (&String, f64)| {
+            let text = if fits { format!("{} {score:.2}", printable(name)) } else { format!("{score:.2}") };
+            let is_low = item.low.contains(name);
+            format!("  {}", if is_low { self.look.paint_stderr.odd(text) } else { text })
+        };
+        scored().map(score).collect()
     }
 }
 

@@ -42,7 +42,8 @@ fn execution(text: &mut String, run: &Execution, definition: &Definition) {
     }
     if let Some(error) = &run.error {
         let what = if run.status == Status::Timeout { "timeout" } else { "error" };
-        let _ = write!(text, "\n  {what}: {}", shortened(error));
+        // Further lines of it are set off from ours.
+        let _ = write!(text, "\n  {what}: {}", shortened(error).replace('\n', "\n    "));
     }
     for evaluator in &definition.evaluators {
         let Some(evaluation) = run.evaluations.get(evaluator.name()) else { continue };

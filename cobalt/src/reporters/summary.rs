@@ -39,14 +39,13 @@ fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, pai
     for gate in &finished.thresholds {
         threshold(text, gate, paint)?;
     }
-    match &finished.path {
-        Some(path) => {
-            let path =
-                Path::new(path).strip_prefix(seen_from).unwrap_or(Path::new(path)).display().to_string();
-            line(text, "run", &format!("{} in {}", report.id, printable(&path)))
-        }
-        None => Ok(()),
+    if let Some(path) = &finished.path {
+        let path = Path::new(path);
+        let path = path.strip_prefix(seen_from).unwrap_or(path).display().to_string();
+        line(text, "run", &report.id)?;
+        line(text, "file", &printable(&path))?;
     }
+    Ok(())
 }
 
 fn line(text: &mut String, label: &str, rest: &str) -> fmt::Result {
@@ -78,7 +77,7 @@ fn scores(text: &mut String, report: &Report, paint: Paint) -> fmt::Result {
     let stats = |name: &String| report.summary.scores.get(name).map(row);
     let rows: Vec<_> =
         report.config.evaluators.iter().map(|name| (printable(name).into_owned(), stats(name))).collect();
-    let name_width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max(LABEL - 2);
+    let name_width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let width = |(column, title): (usize, &&str)| {
         let cells = rows.iter().filter_map(|(_, row)| Some(row.as_ref()?[column].chars().count()));
         cells.chain([title.chars().count()]).max().unwrap_or(0)
