@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::history::Since;
+use crate::pattern::Pattern;
+
 /// What cargo calls: `cargo-cobalt cobalt …`.
 #[derive(Debug, Parser)]
 #[command(name = "cargo", bin_name = "cargo", styles = clap::builder::Styles::plain())]
@@ -186,20 +189,20 @@ pub(crate) struct Build {
 #[derive(Debug, Args)]
 pub(crate) struct History {
     /// The most runs to show, the newest first
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub(crate) limit: usize,
+    #[arg(long, value_name = "N", default_value = "20")]
+    pub(crate) limit: std::num::NonZeroUsize,
 
     /// Only experiments whose name contains or, with `*`, `?` or `[…]`, matches this
     #[arg(long, value_name = "PATTERN")]
-    pub(crate) name: Option<String>,
+    pub(crate) name: Option<Pattern>,
 
     /// Only runs with this tag
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Option<String>,
 
-    /// Only runs since then: a date such as 2026-02-05, a time in UTC, or an age such as 7d or 12h
+    /// Only runs since then: a date such as 2026-02-05, a time such as 2026-02-05T14:30:00Z, or an age such as 7d or 12h
     #[arg(long, value_name = "WHEN")]
-    pub(crate) since: Option<String>,
+    pub(crate) since: Option<Since>,
 
     /// Prints a JSON list
     #[arg(long)]

@@ -24,6 +24,18 @@ pub(crate) enum Error {
     #[error("the experiments could not be built")]
     Build,
 
+    #[error("failed to find the current folder: {0}; change to a folder that exists")]
+    CurrentFolder(io::Error),
+
+    #[error("failed to list the results in `{}`: {source}", .path.display())]
+    Results { path: PathBuf, source: io::Error },
+
+    #[error("failed to index the results in memory: {0}")]
+    Index(#[from] rusqlite::Error),
+
+    #[error("failed to write to stdout: {0}")]
+    Stdout(io::Error),
+
     #[error("there is no experiment to run: {0}")]
     NothingMatched(String),
 }
