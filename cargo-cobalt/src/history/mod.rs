@@ -8,6 +8,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use cobalt::report::Timestamp;
 use cobalt::store::Layout;
 
 pub(crate) use since::Since;
@@ -35,7 +36,7 @@ pub(crate) fn history(arguments: &History) -> Result<ExitCode, Error> {
     if arguments.json {
         print(&json(&found))?;
     } else if !found.runs.is_empty() {
-        print(&table::table(&found.runs, stdout_width()))?;
+        print(&table::table(&found.runs, stdout_width(), &Timestamp::now().to_string()))?;
     }
     if let Some(note) = note(&found, &shown(layout.results())) {
         eprintln!("{note}");

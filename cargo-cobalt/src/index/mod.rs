@@ -32,8 +32,12 @@ pub(crate) struct Index {
 impl Index {
     /// Opens the index; [`update`](Self::update) brings it up to date.
     pub(crate) fn open(layout: &Layout) -> Result<Self, Error> {
-        let results = layout.results().to_owned();
-        match on_disk(&results, layout.history()) {
+        Self::open_at(layout.results(), layout.history())
+    }
+
+    fn open_at(results: &Path, database: &Path) -> Result<Self, Error> {
+        let results = results.to_owned();
+        match on_disk(&results, database) {
             Some(connection) => Ok(Self { results, connection, is_new: false }),
             None => Ok(Self { results, connection: schema::in_memory()?, is_new: true }),
         }
