@@ -11,6 +11,11 @@ pub(crate) enum Pattern {
     Glob(glob::Pattern),
 }
 
+/// Why a text with wildcards is no pattern.
+#[derive(Debug, thiserror::Error)]
+#[error("{}, at character {}; a plain `[` is written `[[]`", .0.msg, .0.pos)]
+pub(crate) struct PatternError(glob::PatternError);
+
 impl Pattern {
     pub(crate) fn matches(&self, name: &str) -> bool {
         match self {
@@ -21,11 +26,11 @@ impl Pattern {
 }
 
 impl FromStr for Pattern {
-    type Err = glob::PatternError;
+    type Err = PatternError;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
+    fn from_str(text: &str) -> Result<Self, PatternError> {
         if text.contains(['*', '?', '[']) {
-            text.parse().map(Self::Glob)
+            glob::Pattern::new(text).map(Self::Glob).map_err(PatternError)
         } else {
             Ok(Self::Part(text.to_owned()))
         }
@@ -56,6 +61,8 @@ mod tests {
 
     #[test]
     fn a_pattern_that_makes_no_sense_is_refused() {
-        assert!("[a".parse::<Pattern>().is_err());
+        let message = "[a".parse::<Pattern>().unwrap_err().to_string();
+        assert_eq!(message, "invalid range pattern, at character 0; a plain `[` is written `[[]`");
+        assert!(matches("a[[]b", "a[b"));
     }
 }

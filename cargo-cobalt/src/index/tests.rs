@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use cobalt::store::{Layout, read_report};
+use cobalt::store::read_report;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -199,18 +199,19 @@ fn files_that_come_change_and_go_are_followed() {
 #[test]
 fn a_file_that_is_known_is_not_read_again() {
     let store = Store::new();
-    for (file, content) in [
-        ("whole.json", text("aaa", 5)),
-        ("partial.json", with(result("bbb", 5), "/partial", json!(true))),
-        ("none.json", "{}".to_owned()),
+    let good = text("aaa", 5);
+    let broken = good.replacen('{', "[", 1);
+    for (file, content, other) in [
+        ("whole.json", &good, &broken),
+        ("partial.json", &with(result("bbb", 5), "/partial", json!(true)), &text("bbb", 5)),
+        ("none.json", &broken, &text("ccc", 5)),
     ] {
-        store.write(file, &content);
+        store.write(file, content);
         let path = store.results().join(file);
         let modified = fs::metadata(&path).unwrap().modified().unwrap();
         let before = store.ids();
-        // Another content of the same size and time: who reads it would find no result file any more, or one.
-        let other = if file == "none.json" { "[]".to_owned() } else { "x".repeat(content.len()) };
-        store.write(file, &other);
+        // Another content of the same size and time, which would change the answer.
+        store.write(file, &format!("{other:<0$}", content.len()));
         fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
         assert_eq!(store.ids(), before, "{file}");
     }
