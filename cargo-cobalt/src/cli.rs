@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use cobalt::pattern::Pattern;
+
+use crate::history::Since;
 
 /// What cargo calls: `cargo-cobalt cobalt …`.
 #[derive(Debug, Parser)]
@@ -131,16 +134,8 @@ pub(crate) struct Selection {
     pub(crate) file: Vec<PathBuf>,
 
     /// Experiments whose name or tag contains or, with `*`, `?` or `[…]`, matches this; may be given more than once
-    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
-    pub(crate) filter: Vec<String>,
-}
-
-/// Text that is a glob wherever it looks like one.
-fn pattern(text: &str) -> Result<String, String> {
-    match glob::Pattern::new(text) {
-        Ok(_) => Ok(text.to_owned()),
-        Err(error) => Err(format!("`{text}` is no pattern: {error}")),
-    }
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) filter: Vec<Pattern>,
 }
 
 /// How cargo is to build, in cargo's own words.
@@ -215,20 +210,20 @@ pub(crate) struct Build {
 #[derive(Debug, Args)]
 pub(crate) struct History {
     /// The most runs to show, the newest first
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub(crate) limit: usize,
+    #[arg(long, value_name = "N", default_value = "20")]
+    pub(crate) limit: std::num::NonZeroUsize,
 
     /// Only experiments whose name contains or, with `*`, `?` or `[…]`, matches this
     #[arg(long, value_name = "PATTERN")]
-    pub(crate) name: Option<String>,
+    pub(crate) name: Option<Pattern>,
 
     /// Only runs with this tag
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Option<String>,
 
-    /// Only runs since then: a date such as 2026-02-05, a time in UTC, or an age such as 7d or 12h
+    /// Only runs since then: a date such as 2026-02-05, a time such as 2026-02-05T14:30:00Z, or an age such as 7d or 12h
     #[arg(long, value_name = "WHEN")]
-    pub(crate) since: Option<String>,
+    pub(crate) since: Option<Since>,
 
     /// Prints a JSON list
     #[arg(long)]

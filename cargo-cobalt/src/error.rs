@@ -30,6 +30,21 @@ pub(crate) enum Error {
     #[error("the experiments could not be built")]
     Build,
 
+    #[error("failed to find the current folder: {0}; change to a folder that exists")]
+    CurrentFolder(io::Error),
+
+    #[error("failed to list the results in `{}`: {source}; make the folder readable, or name another one in COBALT_DIR", .path.display())]
+    Results { path: PathBuf, source: io::Error },
+
+    #[error(
+        "`{}` is no index of ours, and is left as it is; name another file in COBALT_HISTORY_DB, or remove this one",
+        .path.display()
+    )]
+    ForeignIndex { path: PathBuf },
+
+    #[error("failed to index the results in memory: {0}")]
+    Index(#[from] rusqlite::Error),
+
     #[error("there is no experiment to run: {0}")]
     NothingMatched(String),
 
@@ -39,7 +54,7 @@ pub(crate) enum Error {
     #[error("stopped")]
     Interrupted,
 
-    #[error("failed to print: {0}")]
+    #[error("failed to write to stdout: {0}")]
     Print(io::Error),
 }
 

@@ -1,6 +1,6 @@
 //! `cargo cobalt list`: names the experiments.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::process::ExitCode;
 
 use cobalt::reporters::{Event, Listed, Paint, printable};
@@ -9,7 +9,8 @@ use serde::Serialize;
 use crate::cli::{Color, List};
 use crate::error::Error;
 use crate::project::{Binary, Project, compile};
-use crate::run::{Asked, Message, environment, paint, run_binary};
+use crate::run::{Asked, Message, environment, run_binary};
+use crate::terminal::{paint, print};
 
 /// An experiment with the place that it was found in.
 #[derive(Debug, Serialize)]
@@ -32,9 +33,7 @@ pub(crate) fn list(arguments: &List, color: Color) -> Result<ExitCode, Error> {
         ask(binary, arguments, &project, &mut rows, &mut errors)?;
     }
     errors.extend(rows.iter().filter_map(|row| row.experiment.error.clone()));
-    let mut stdout = io::stdout().lock();
-    let text = if arguments.json { json(&rows)? } else { table(&rows, paint(&io::stdout())) };
-    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Error::Print)?;
+    print(&if arguments.json { json(&rows)? } else { table(&rows, paint(&io::stdout())) })?;
     if !errors.is_empty() {
         return Err(Error::Broken(errors));
     }

@@ -5,10 +5,12 @@ mod config;
 mod environment;
 mod error;
 mod history;
+mod index;
 mod init;
 mod list;
 mod project;
 mod run;
+mod terminal;
 
 use std::process::ExitCode;
 

@@ -11,6 +11,7 @@ pub mod llm;
 mod nesting;
 mod panics;
 pub mod paths;
+pub mod pattern;
 #[doc(hidden)]
 pub mod private;
 pub mod report;

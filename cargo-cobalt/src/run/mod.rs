@@ -10,7 +10,7 @@ use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cobalt::reporters::{Event, Paint};
+use cobalt::reporters::Event;
 
 pub(crate) use self::process::{Asked, Message, run as run_binary};
 use self::screen::{Look, Screen};
@@ -18,6 +18,7 @@ use crate::cli::{Color, Run};
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::project::{Binary, Built, Candidate, Project, compile};
+use crate::terminal::{paint, stderr_width};
 
 /// The exit code of a test binary in which a case failed.
 const FAILED: i32 = 101;
@@ -61,18 +62,10 @@ fn look(arguments: &Run, project: &Project) -> Look {
         live: io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
         quiet: arguments.quiet,
         json: false,
-        width: terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| width.0.into()),
+        width: stderr_width(),
         paint_stdout: paint(&io::stdout()),
         paint_stderr: paint(&io::stderr()),
         seen_from: std::env::current_dir().unwrap_or_else(|_| project.root().to_owned()),
-    }
-}
-
-/// How text may look on a stream, by `--color`, the variables that are usual for it, and what the stream is.
-pub(crate) fn paint(stream: &impl anstream::stream::RawStream) -> Paint {
-    match anstream::AutoStream::choice(stream) {
-        anstream::ColorChoice::Never => Paint::Plain,
-        _ => Paint::Coloured,
     }
 }
 

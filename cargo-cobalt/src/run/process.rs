@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use cobalt::Request;
+use cobalt::pattern::Pattern;
 use cobalt::reporters::Event;
 
 use super::pipe::{Ends, Pipe};
@@ -34,7 +35,7 @@ pub(crate) enum Message {
 /// What a binary is asked to do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
-    pub(crate) filters: &'a [String],
+    pub(crate) filters: &'a [Pattern],
     pub(crate) list: bool,
     /// Arguments for the harness.
     pub(crate) arguments: &'a [String],

@@ -92,7 +92,7 @@ impl Declared {
         self.prepared.as_ref().map_or(&[], |prepared| &prepared.experiment.definition.tags)
     }
 
-    pub(super) fn is_selected_by(&self, filter: &Filter) -> bool {
+    pub(super) fn is_selected_by(&self, filter: &Filter<'_>) -> bool {
         filter.selects(&(self.definition.name)(), self.tags().iter().map(String::as_str))
     }
 

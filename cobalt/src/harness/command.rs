@@ -38,10 +38,7 @@ pub(super) fn answer(
         stream.map_err(|error| format!("failed to open `{}` for events: {error}", path.display()))?;
     stream
         .send(&Event::Hello { protocol: PROTOCOL.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() });
-    let filter = match Filter::new(&request.filters) {
-        Ok(filter) => filter,
-        Err(error) => return Ok(fail(&mut stream, error)),
-    };
+    let filter = Filter(&request.filters);
     if request.list {
         definitions.iter().for_each(|definition| list(definition, &filter, args, &mut stream));
         stream.flush();
@@ -50,17 +47,15 @@ pub(super) fn answer(
     let mut schedule = Schedule::default();
     match schedule.add_all(definitions, &filter, args, &layout) {
         Ok(()) => run(schedule, args, layout, stream),
-        Err(error) => Ok(fail(&mut stream, error.to_string())),
+        Err(error) => {
+            stream.send(&Event::Failed { error: error.to_string() });
+            stream.flush();
+            Ok(UNFIT)
+        }
     }
 }
 
-fn fail(stream: &mut Stream, error: String) -> i32 {
-    stream.send(&Event::Failed { error });
-    stream.flush();
-    UNFIT
-}
-
-fn list(definition: &'static ExperimentDefinition, filter: &Filter, args: &Args, stream: &mut Stream) {
+fn list(definition: &'static ExperimentDefinition, filter: &Filter<'_>, args: &Args, stream: &mut Stream) {
     let declared = Declared::new(definition);
     if !declared.is_selected_by(filter) {
         return;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::pattern::Pattern;
 use crate::reporters::PROTOCOL;
 
 /// The variable that holds a request as JSON.
@@ -16,7 +17,7 @@ pub struct Request {
     /// The file or the pipe that the events are written to.
     pub events: PathBuf,
     /// Patterns of which an experiment's name or one of its tags must match one; none selects every experiment.
-    pub filters: Vec<String>,
+    pub filters: Vec<Pattern>,
     /// Whether the experiments are only to be listed.
     pub list: bool,
 }
@@ -24,7 +25,7 @@ pub struct Request {
 impl Request {
     /// A request in the version of this library.
     #[must_use]
-    pub fn new(events: PathBuf, filters: Vec<String>, list: bool) -> Self {
+    pub fn new(events: PathBuf, filters: Vec<Pattern>, list: bool) -> Self {
         Self { protocol: PROTOCOL.to_owned(), events, filters, list }
     }
 
@@ -71,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_request_is_read_as_it_was_made() {
-        let request = Request::new("/tmp/events".into(), vec!["smoke".to_owned()], true);
+        let request = Request::new("/tmp/events".into(), vec!["smoke".parse().unwrap()], true);
         let (_, text) = request.variable().unwrap();
         let read = Request::read(&text).unwrap();
         assert_eq!((read.events, read.filters, read.list), (request.events, request.filters, request.list));

@@ -74,7 +74,7 @@ impl Schedule {
     pub(super) fn add_all(
         &mut self,
         definitions: &[&'static ExperimentDefinition],
-        filter: &Filter,
+        filter: &Filter<'_>,
         args: &Args,
         layout: &Layout,
     ) -> Result<(), Error> {

@@ -16,27 +16,60 @@ const GITIGNORE: &str = "results/\nruns/\ncache/\ndatasets/\nhistory.db*\n";
 pub struct Layout {
     root: PathBuf,
     results: PathBuf,
+    history: PathBuf,
+}
+
+/// Where the environment wants the files.
+#[derive(Debug, Default)]
+struct Overrides {
+    root: Option<OsString>,
+    results: Option<OsString>,
+    history: Option<OsString>,
+}
+
+impl Overrides {
+    fn from_environment() -> Self {
+        Self {
+            root: path_variable("COBALT_DIR"),
+            results: path_variable("COBALT_RESULTS_DIR"),
+            history: path_variable("COBALT_HISTORY_DB"),
+        }
+    }
 }
 
 impl Layout {
-    /// The folders of the package that is being tested. `COBALT_DIR` and the older `COBALT_RESULTS_DIR` override them;
-    /// relative ones count from the workspace root.
+    /// The folders of the package that is being tested. `COBALT_DIR` and the older `COBALT_RESULTS_DIR` and
+    /// `COBALT_HISTORY_DB` override them; relative ones count from the workspace root.
     #[must_use]
     pub fn from_environment() -> Self {
-        let workspace = workspace_root(&package_root());
-        Self::new(&workspace, folder_variable("COBALT_DIR"), folder_variable("COBALT_RESULTS_DIR"))
+        Self::new(&workspace_root(&package_root()), Overrides::from_environment())
     }
 
-    fn new(workspace: &Path, root: Option<OsString>, results: Option<OsString>) -> Self {
-        let root = workspace.join(root.unwrap_or_else(|| ".cobalt".into()));
-        let results = results.map_or_else(|| root.join("results"), |folder| workspace.join(folder));
-        Self { root, results }
+    /// The folders of the package that `folder` lies in, or of `folder` itself outside of any package, with the same
+    /// overrides.
+    #[must_use]
+    pub fn of(folder: &Path) -> Self {
+        Self::new(&workspace_root(package_of(folder)), Overrides::from_environment())
+    }
+
+    fn new(workspace: &Path, overrides: Overrides) -> Self {
+        let root = workspace.join(overrides.root.unwrap_or_else(|| ".cobalt".into()));
+        let within = |path: Option<OsString>, name| path.map_or(root.join(name), |path| workspace.join(path));
+        let (results, history) =
+            (within(overrides.results, "results"), within(overrides.history, "history.db"));
+        Self { root, results, history }
     }
 
     /// The folder of the result files.
     #[must_use]
     pub fn results(&self) -> &Path {
         &self.results
+    }
+
+    /// The index of the result files, which `cargo cobalt` builds.
+    #[must_use]
+    pub fn history(&self) -> &Path {
+        &self.history
     }
 
     /// The folder of the journals of runs that have not ended.
@@ -76,9 +109,14 @@ pub(crate) fn storage(action: &'static str, path: &Path, source: io::Error) -> E
     Error::Storage { action, path: path.to_owned(), source }
 }
 
-/// A variable that names a folder; an empty one counts as unset.
-fn folder_variable(name: &str) -> Option<OsString> {
+/// A variable that names a folder or a file; an empty one counts as unset.
+fn path_variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The nearest folder from this one upwards with a manifest, else the folder itself.
+fn package_of(folder: &Path) -> &Path {
+    folder.ancestors().find(|folder| folder.join("Cargo.toml").is_file()).unwrap_or(folder)
 }
 
 /// The nearest folder above the package whose manifest has a `[workspace]` table, else the package's own.
@@ -100,12 +138,18 @@ mod tests {
     #[test]
     fn the_environment_overrides_the_folders() {
         let workspace = Path::new("/w");
-        let plain = Layout::new(workspace, None, None);
+        let plain = Layout::new(workspace, Overrides::default());
         assert_eq!(plain.results(), Path::new("/w/.cobalt/results"));
+        assert_eq!(plain.history(), Path::new("/w/.cobalt/history.db"));
         assert_eq!(plain.journal("abc"), Path::new("/w/.cobalt/runs/abc.jsonl"));
-        let moved = Layout::new(workspace, Some("out".into()), Some("/elsewhere".into()));
+        let (root, results) = (Some("out".into()), Some("/elsewhere".into()));
+        let moved = Layout::new(workspace, Overrides { root, results, history: None });
         assert_eq!(moved.results(), Path::new("/elsewhere"));
         assert_eq!(moved.journals(), Path::new("/w/out/runs"));
+        assert_eq!(moved.history(), Path::new("/w/out/history.db"));
+        let history = Some("index.db".into());
+        let moved = Layout::new(workspace, Overrides { history, ..Overrides::default() });
+        assert_eq!(moved.history(), Path::new("/w/index.db"));
     }
 
     #[test]
@@ -120,9 +164,19 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_belongs_to_the_package_above_it_and_without_one_to_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("package/src/deep");
+        fs::create_dir_all(&inner).unwrap();
+        assert_eq!(package_of(&inner), inner);
+        fs::write(folder.path().join("package/Cargo.toml"), "[package]\nname = \"package\"\n").unwrap();
+        assert_eq!(package_of(&inner), folder.path().join("package"));
+    }
+
+    #[test]
     fn a_new_folder_tells_git_what_is_generated_and_an_old_one_is_left_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
-        let layout = Layout::new(folder.path(), None, None);
+        let layout = Layout::new(folder.path(), Overrides::default());
         layout.create().unwrap();
         let ignore = folder.path().join(".cobalt/.gitignore");
         assert!(fs::read_to_string(&ignore).unwrap().contains("results/"));
