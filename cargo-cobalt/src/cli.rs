@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use cobalt::pattern::Pattern;
+
+use crate::history::Since;
 
 /// What cargo calls: `cargo-cobalt cobalt …`.
 #[derive(Debug, Parser)]
@@ -33,6 +36,27 @@ pub(crate) enum Color {
     Auto,
     Always,
     Never,
+}
+
+impl Color {
+    /// Sets it for all that this program prints.
+    pub(crate) fn apply(self) {
+        let choice = match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+
+    /// As cargo's flag has it, where that is not left to cargo.
+    pub(crate) fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Auto => None,
+            Self::Always => Some("always"),
+            Self::Never => Some("never"),
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -111,7 +135,7 @@ pub(crate) struct Selection {
 
     /// Experiments whose name or tag contains or, with `*`, `?` or `[…]`, matches this; may be given more than once
     #[arg(long, value_name = "PATTERN")]
-    pub(crate) filter: Vec<String>,
+    pub(crate) filter: Vec<Pattern>,
 }
 
 /// How cargo is to build, in cargo's own words.
@@ -186,20 +210,20 @@ pub(crate) struct Build {
 #[derive(Debug, Args)]
 pub(crate) struct History {
     /// The most runs to show, the newest first
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub(crate) limit: usize,
+    #[arg(long, value_name = "N", default_value = "20")]
+    pub(crate) limit: std::num::NonZeroUsize,
 
     /// Only experiments whose name contains or, with `*`, `?` or `[…]`, matches this
     #[arg(long, value_name = "PATTERN")]
-    pub(crate) name: Option<String>,
+    pub(crate) name: Option<Pattern>,
 
     /// Only runs with this tag
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Option<String>,
 
-    /// Only runs since then: a date such as 2026-02-05, a time in UTC, or an age such as 7d or 12h
+    /// Only runs since then: a date such as 2026-02-05, a time such as 2026-02-05T14:30:00Z, or an age such as 7d or 12h
     #[arg(long, value_name = "WHEN")]
-    pub(crate) since: Option<String>,
+    pub(crate) since: Option<Since>,
 
     /// Prints a JSON list
     #[arg(long)]

@@ -12,6 +12,12 @@ pub(crate) enum Error {
     #[error("failed to read `{}`: {source}", .path.display())]
     Manifest { path: PathBuf, source: Box<dyn std::error::Error> },
 
+    #[error("failed to read `{}`: {}", .path.display(), env_file_reason(.source))]
+    EnvFile { path: PathBuf, source: dotenvy::Error },
+
+    #[error(transparent)]
+    Config(#[from] cobalt::config::ConfigError),
+
     #[error("failed to start `{program}`: {source}")]
     Start { program: String, source: io::Error },
 
@@ -21,17 +27,61 @@ pub(crate) enum Error {
     #[error("failed to read what cargo says: {0}")]
     Messages(io::Error),
 
+    #[error("failed to make the pipe for events: {0}")]
+    Pipe(io::Error),
+
     #[error("the experiments could not be built")]
     Build,
 
+    #[error("failed to find the current folder: {0}; change to a folder that exists")]
+    CurrentFolder(io::Error),
+
+    #[error("failed to list the results in `{}`: {source}; make the folder readable, or name another one in COBALT_DIR", .path.display())]
+    Results { path: PathBuf, source: io::Error },
+
+    #[error(
+        "`{}` is no index of ours, and is left as it is; name another file in COBALT_HISTORY_DB, or remove this one",
+        .path.display()
+    )]
+    ForeignIndex { path: PathBuf },
+
+    #[error("failed to index the results in memory: {0}")]
+    Index(#[from] rusqlite::Error),
+
     #[error("there is no experiment to run: {0}")]
     NothingMatched(String),
+
+    #[error("{}", .0.join("\nerror: "))]
+    Broken(Vec<String>),
+
+    #[error("stopped")]
+    Interrupted,
+
+    #[error("failed to write to stdout: {0}")]
+    Print(io::Error),
+}
+
+/// Without the line itself, which may hold a secret.
+fn env_file_reason(error: &dotenvy::Error) -> String {
+    match error {
+        dotenvy::Error::LineParse(_, at) => {
+            format!("a line is no `NAME=value`, or its quotes are not closed (character {at} of that line)")
+        }
+        other => other.to_string(),
+    }
 }
 
 impl Error {
+    /// Whether whoever read our output has stopped, as `head` does.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Print(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::NothingMatched(_) => ExitCode::from(4),
+            Self::Interrupted => ExitCode::from(130),
+            _ if self.is_broken_pipe() => ExitCode::SUCCESS,
             _ => ExitCode::from(3),
         }
     }

@@ -1,121 +1,123 @@
-//! `cargo cobalt run` on a project of its own: what it runs, and what its exit code says.
+//! `cargo cobalt run` and `list` on a project of their own: what is run, what is shown, and what the exit code says.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
+mod project;
 
-use tempfile::TempDir;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::Stdio;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_cargo-cobalt");
-/// Variables of whoever runs this test, by which the programs below would behave otherwise.
-const FOREIGN: [&str; 7] = ["NEXTEST", "COBALT", "RUST_TEST", "CARGO_PKG", "CARGO_MANIFEST", "GITHUB", "CI"];
-
-const EXPERIMENT: &str = r#"
-#[cobalt::evaluator]
-fn right(item: &cobalt::Item, output: &str) -> bool {
-    item["answer"] == output
-}
-
-#[cobalt::experiment(
-    dataset = cobalt::Dataset::from_items([cobalt::item! { "id": "paris", "answer": "Paris" }]),
-    evaluators = [right],
-)]
-async fn desk(_: cobalt::Item) -> String {
-    "ANSWER".to_owned()
-}
-
-fn main() {
-    cobalt::main();
-}
-"#;
-
-/// A package that depends on the library, without any experiment yet.
-struct Project(TempDir);
-
-impl Project {
-    fn new() -> Self {
-        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let project = Self(tempfile::tempdir().unwrap());
-        project.write("src/lib.rs", "");
-        project.write("Cargo.lock", &fs::read_to_string(workspace.join("Cargo.lock")).unwrap());
-        project.write(
-            "Cargo.toml",
-            &format!(
-                "[package]\nname = \"trial\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-                 [dev-dependencies]\ncobalt = {{ path = {:?}, default-features = false }}\n",
-                workspace.join("cobalt")
-            ),
-        );
-        project
-    }
-
-    fn write(&self, file: &str, text: &str) {
-        let path = self.0.path().join(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    /// Gives the package a test target whose agent answers so.
-    fn answer(&self, answer: &str) {
-        self.write("tests/evals.rs", &EXPERIMENT.replace("ANSWER", answer));
-        let manifest = fs::read_to_string(self.0.path().join("Cargo.toml")).unwrap();
-        if !manifest.contains("[[test]]") {
-            self.write("Cargo.toml", &format!("{manifest}\n[[test]]\nname = \"evals\"\nharness = false\n"));
-        }
-    }
-
-    fn results(&self) -> usize {
-        fs::read_dir(self.0.path().join(".cobalt/results")).map_or(0, Iterator::count)
-    }
-
-    /// Runs the command and checks its exit code.
-    fn run(&self, arguments: &[&str], code: i32) -> String {
-        let profile = Path::new(PROGRAM).parent().unwrap();
-        let mut command = Command::new(PROGRAM);
-        for (name, _) in std::env::vars_os() {
-            if FOREIGN.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
-                command.env_remove(name);
-            }
-        }
-        let Output { status, stdout, stderr } = command
-            .args(["cobalt", "run"])
-            .args(arguments)
-            .current_dir(self.0.path())
-            .env("CARGO_TARGET_DIR", profile.parent().unwrap().join("projects"))
-            .env("CARGO_NET_OFFLINE", "true")
-            .output()
-            .unwrap();
-        let text = format!("{}{}", String::from_utf8_lossy(&stderr), String::from_utf8_lossy(&stdout));
-        assert_eq!(status.code(), Some(code), "{arguments:?}: {text}");
-        text
-    }
-}
+use project::Project;
+use serde_json::{Value, json};
 
 #[test]
 fn the_exit_code_tells_what_became_of_the_experiments() {
-    let project = Project::new();
-    assert!(project.run(&[], 4).contains("no experiment to run"), "there is no target yet");
+    let project = Project::steered();
+    project.cobalt(&["run", "--ci"], 0).says("strict: passed").says("gated: passed, 1 threshold met");
+    assert!(!project.path("foreign-ran").exists(), "a foreign target is left alone");
 
-    project.answer("Paris");
-    assert!(project.run(&["--ci"], 0).contains("test desk::paris ... ok"));
-    assert_eq!(project.results(), 1);
-    assert!(project.run(&["--test", "other"], 4).contains("--test"));
-    assert!(project.run(&["--tset", "evals"], 2).contains("--test"), "the right flag is suggested");
-    assert!(project.run(&["--", "--list"], 0).contains("desk::paris: test"), "arguments reach the harness");
-    assert_eq!(project.results(), 1, "nothing of this has run an item");
+    project.answers(&[("paris", "Paris"), ("rome", "Paris")]);
+    let shown = project.cobalt(&["run"], 0);
+    shown
+        .tells("expected: \"Rome\"")
+        .says("strict: FAILED, 1 of 2 items passed")
+        .says("low     rome: right 0");
+    project.cobalt(&["run", "--ci", "--filter", "strict"], 1);
+    project.cobalt(&["run", "--ci", "--filter", "gated"], 0);
 
-    project.answer("Rome");
-    assert!(
-        project.run(&[], 0).contains("test desk::paris ... FAILED"),
-        "shown, and no failure without --ci"
+    project.answers(&[("paris", "error"), ("rome", "Rome")]);
+    project.cobalt(&["run", "--ci", "--filter", "gated"], 1).says("1 item in error").tells("the agent broke");
+    project.cobalt(&["run", "--tset", "evals"], 2).tells("--test");
+    project.cobalt(&["run", "--filter", "["], 2).tells("`[` is no pattern");
+
+    project.write("data/items.jsonl", "{\n");
+    project.cobalt(&["run"], 3).tells("items.jsonl");
+    project.cobalt(&["list"], 3).tells("items.jsonl");
+}
+
+#[test]
+fn targets_are_chosen_by_name_by_file_and_by_folder_and_experiments_by_name_and_tag() {
+    let project = Project::steered();
+    let runs = |arguments: &[&str], names: &[&str]| {
+        let before = project.results();
+        project.cobalt(&[&["run", "--quiet"], arguments].concat(), 0);
+        let mut expected = [before, names.iter().map(|&name| name.to_owned()).collect()].concat();
+        expected.sort();
+        assert_eq!(project.results(), expected, "{arguments:?}");
+    };
+    runs(&["evals", "--filter", "smoke"], &["gated"]);
+    runs(&["tests/evals.rs", "--filter", "str*"], &["strict"]);
+    runs(&["--file", "tests", "--filter", "gated", "--filter", "capitals"], &["gated", "strict"]);
+    runs(&["--test", "evals", "--", "strict::paris"], &["strict"]);
+
+    let nothing = |arguments: &[&str], why: &str| drop(project.cobalt(arguments, 4).tells(why));
+    nothing(&["run", "--filter", "no-such-thing"], "cargo cobalt list");
+    nothing(&["run", "evil"], "there are `evals`, `foreign`");
+    nothing(&["run", "tests/missing.rs"], "tests/missing.rs");
+    nothing(&["run", "src"], "`src` is no test target");
+    nothing(&["run", "--package", "other"], "there are `trial`");
+    nothing(&["run", "--", "no-such-case"], "none in");
+    nothing(&["list", "--filter", "no-such-thing"], "no experiment matches");
+    project.cobalt(&["run", "foreign"], 4).tells("left alone");
+}
+
+#[test]
+fn experiments_are_listed_with_their_tags_and_items_and_nothing_is_run() {
+    let project = Project::steered();
+    let table = project.cobalt(&["list"], 0).stdout;
+    let rows: Vec<Vec<_>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(
+        rows[1..],
+        [["strict", "2", "capitals", "trial/evals"], ["gated", "2", "smoke", "trial/evals"]]
     );
-    project.run(&["--ci"], 1);
+    let listed: Value = serde_json::from_str(&project.cobalt(&["list", "--json"], 0).stdout).unwrap();
+    assert_eq!(listed[1]["experiment"]["thresholds"], json!(["right.pass_rate>=0.5"]));
+    project.cobalt(&["run", "--", "--list"], 0).says("strict::paris: test");
+    assert!(project.results().is_empty());
+    assert!(!project.path("foreign-ran").exists());
+}
 
-    project.write("tests/evals.rs", "fn main() { cobalt::main() ");
-    assert!(project.run(&[], 3).contains("could not be built"));
-    project.write("tests/evals.rs", "use cobalt as _;\nfn main() { cobalt::main(); }\n");
-    assert!(
-        project.run(&[], 3).contains("no experiment is declared"),
-        "a target without experiments is no pass"
-    );
+#[test]
+fn variables_come_from_the_environment_before_env_files_and_cargo_sets_its_own() {
+    let project = Project::steered();
+    project.write(".env", "FROM_FILE=Paris\nFROM_BOTH=wrong\n");
+    project.answers(&[("paris", "$FROM_FILE"), ("rome", "$FROM_BOTH"), ("trial", "$CARGO_PKG_NAME")]);
+    let mut command = project.command(&["run", "--filter", "strict"]);
+    command.env("FROM_BOTH", "Rome").env("CARGO_PKG_NAME", "cargo-cobalt");
+    let said = project::Said::by(&mut command, 0);
+    said.says("strict: FAILED, 2 of 3 items passed").tells("output: \"trial\"");
+}
+
+#[test]
+fn where_no_terminal_reads_there_is_a_line_for_what_fails_only_and_no_colour() {
+    let project = Project::steered();
+    let said = project.cobalt(&["run", "--filter", "strict"], 0);
+    assert!(!said.stderr.contains("paris") && !said.stderr.contains('\x1b') && !said.stdout.contains('\x1b'));
+    let said = said
+        .says("the agent was asked")
+        .tells("strict: 2 items × 1 run × 1 evaluator, 5 at a time, timeout 30s");
+    let id = said.stdout.lines().find_map(|line| line.strip_prefix("  run     ")).unwrap().to_owned();
+    assert!(said.stdout.contains(&format!("_strict_{id}.json")));
+    project.cobalt(&["run", "--filter", "strict", "--color", "always"], 0).says("\x1b[32mpassed");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_run_that_was_stopped_says_how_to_go_on_and_goes_on() {
+    let project = Project::steered();
+    project.answers(&[("paris", "Paris"), ("rome", "wait")]);
+    let mut command = project.command(&["run", "--filter", "strict"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // Once for each item: by then both have been started, and the signal finds the binary.
+    let asked = BufReader::new(child.stdout.take().unwrap()).lines().take(2).map(Result::unwrap);
+    assert_eq!(asked.collect::<Vec<_>>(), ["the agent was asked"; 2]);
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let interrupt = format!("kill -INT {0} $(ps -o pid= --ppid {0})", child.id());
+    assert!(std::process::Command::new("sh").args(["-c", &interrupt]).status().unwrap().success());
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{stderr}");
+    let (_, id) = stderr.trim_end().rsplit_once("cargo cobalt run --resume ").unwrap();
+    assert!(project.results().is_empty());
+    project.write("go-on", "");
+    project.cobalt(&["run", "--ci", "--resume", id], 0).tells("1 done before").says(id);
+    assert_eq!(project.results(), ["strict"]);
 }

@@ -12,10 +12,12 @@ pub mod llm;
 mod nesting;
 mod panics;
 pub mod paths;
+pub mod pattern;
 #[doc(hidden)]
 pub mod private;
 mod redact;
 pub mod report;
+pub mod reporters;
 mod session;
 mod slug;
 pub mod store;
@@ -35,6 +37,8 @@ pub use evaluators::{
     Score,
 };
 pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Output, TokenCount};
+#[doc(hidden)]
+pub use harness::Request;
 pub use harness::main;
 pub use report::{Report, Threshold};
 

@@ -18,23 +18,32 @@ const CASES: [&str; 8] = [
 ];
 
 const TABLES: &str = "
-desk: 3 of 3 items passed, latency TIME
+desk: passed, 3 of 3 items passed
            avg  95 % interval    min    p50    p95    max   passed
   exact  1.000    0.439–1.000  1.000  1.000  1.000  1.000  100.0 %
-  run ID in .cobalt/results/FILE
+  items   3
+  time    TIME
+  run     ID
+  file    .cobalt/results/FILE
 
-sums: 2 items, 2 thresholds met, latency TIME
+sums: passed, 2 thresholds met
            avg  95 % interval    min    p50    p95    max  passed
   exact  0.500    0.095–0.905  0.000  0.500  0.950  1.000  50.0 %
-  low     exact: four
+  items   2
+  time    TIME
+  low     four: exact 0
   met     exact.pass_rate>=0.5  (0.5)
   met     latency.p95<=5s  (TIME)
-  run ID in .cobalt/results/FILE
+  run     ID
+  file    .cobalt/results/FILE
 
-Übersetzung 質問: 1 of 1 item passed, latency TIME
+Übersetzung 質問: passed, 1 of 1 item passed
            avg  95 % interval    min    p50    p95    max   passed
   exact  1.000    0.207–1.000  1.000  1.000  1.000  1.000  100.0 %
-  run ID in .cobalt/results/FILE
+  items   1
+  time    TIME
+  run     ID
+  file    .cobalt/results/FILE
 ";
 
 const CONCLUSION: &str =
@@ -91,11 +100,14 @@ failures:
 
 test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 5 filtered out; finished in TIME
 
-desk: 2 of 3 items passed, latency TIME
+desk: FAILED, 2 of 3 items passed
            avg  95 % interval    min    p50    p95    max  passed
   exact  0.667    0.208–0.939  0.000  1.000  1.000  1.000  66.7 %
-  low     exact: 0002
-  run ID in .cobalt/results/FILE
+  items   3
+  time    TIME
+  low     0002: exact 0
+  run     ID
+  file    .cobalt/results/FILE
 ";
     assert_eq!(finished.masked(), expected);
 }
@@ -156,7 +168,7 @@ fn json_is_one_event_a_line_and_nothing_else_on_stdout() {
     assert_eq!(events.len(), 1 + 2 * 8 + 1);
     assert_eq!(events[0]["event"], "started");
     assert_eq!((&events[17]["event"], &events[17]["passed"]), (&"ok".into(), &8.into()));
-    finished.complains(&["desk: 3 of 3 items passed", "shuffle seed"]);
+    finished.complains(&["desk: passed, 3 of 3 items passed", "shuffle seed"]);
 }
 
 #[test]

@@ -333,18 +333,20 @@ impl Finished {
             if let Some((before, _)) = line.split_once("finished in ") {
                 return format!("{before}finished in TIME");
             }
-            if let Some((before, _)) = line.split_once(", latency p50 ") {
-                return format!("{before}, latency TIME");
+            if line.starts_with("  time    ") {
+                return "  time    TIME".to_owned();
             }
             if line.starts_with("  met     latency.") {
                 let (before, _) = line.split_once("  (").expect("a figure in brackets");
                 return format!("{before}  (TIME)");
             }
-            match line.strip_prefix("  run ") {
-                Some(run) => {
-                    let (_, path) = run.split_once(" in ").expect("an id and a path");
+            if line.starts_with("  run     ") {
+                return "  run     ID".to_owned();
+            }
+            match line.strip_prefix("  file    ") {
+                Some(path) => {
                     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-                    format!("  run ID in {folder}/FILE")
+                    format!("  file    {folder}/FILE")
                 }
                 None => line.to_owned(),
             }

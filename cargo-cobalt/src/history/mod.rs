@@ -1,10 +1,74 @@
 //! `cargo cobalt history`: shows past runs, out of an index of the result files.
 
+mod since;
+mod table;
+
+use std::env;
+use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
-use crate::cli::History;
-use crate::error::Error;
+use cobalt::config::Flags;
+use cobalt::report::Timestamp;
 
-pub(crate) fn history(_: &History) -> Result<ExitCode, Error> {
-    unreachable!("filled in below")
+pub(crate) use since::Since;
+
+use crate::cli::History;
+use crate::config::settings;
+use crate::error::Error;
+use crate::index::{Filter, Found, Index};
+use crate::terminal::{one_line, paint, print, stdout_width};
+
+pub(crate) fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
+    let folder = env::current_dir().map_err(Error::CurrentFolder)?;
+    let settings = settings(flags)?;
+    let layout = settings.layout();
+    let shown = |path: &Path| one_line(&path.strip_prefix(&folder).unwrap_or(path).display().to_string());
+    let mut index = Index::open(layout)?;
+    for skipped in index.update()? {
+        let path = shown(&layout.results().join(&skipped.file));
+        eprintln!("warning: `{path}` is left out: {}", one_line(&skipped.reason));
+    }
+    let found = index.runs(&Filter {
+        name: arguments.name.clone(),
+        tag: arguments.tag.clone(),
+        since: arguments.since.map(|since| since.timestamp()),
+        limit: arguments.limit.get(),
+    })?;
+    if arguments.json {
+        print(&json(&found))?;
+    } else if !found.runs.is_empty() {
+        let today = Timestamp::now().to_string();
+        print(&table::table(&found.runs, stdout_width(), &today, paint(&io::stdout())))?;
+    }
+    if let Some(note) = note(&found, &shown(layout.results())) {
+        eprintln!("{note}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn json(found: &Found) -> String {
+    // Texts, numbers and maps with texts for keys: there is nothing in it that JSON cannot hold.
+    let list = serde_json::to_string_pretty(&found.runs).unwrap_or_default();
+    format!("{list}\n")
+}
+
+/// What the list does not say: that there is more, or why there is nothing.
+fn note(found: &Found, results: &str) -> Option<String> {
+    let Found { runs, matching, known, partial } = found;
+    let shown = runs.len();
+    if *matching > shown {
+        Some(format!("the newest {shown} of {matching} runs; `--limit {matching}` shows all"))
+    } else if shown > 0 {
+        None
+    } else if *known > 0 {
+        Some(format!("none of the {known} runs in `{results}` matches"))
+    } else if *partial > 0 {
+        Some(format!(
+            "there are only runs of some of the items in `{results}`, which are no measure; run all items with \
+             `cargo cobalt run`"
+        ))
+    } else {
+        Some(format!("there is no run in `{results}` yet; make one with `cargo cobalt run`"))
+    }
 }

@@ -1,65 +1,161 @@
 //! Has cargo build test targets, and tells where the binaries are.
 
+use std::collections::HashMap;
 use std::io::BufReader;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::rc::Rc;
 
-use cargo_metadata::{Artifact, Message, TargetKind};
+use cargo_metadata::{Artifact, BuildScript, Message, Package, PackageId, TargetKind};
 
-use super::discover::Experiments;
-use crate::cli::Run;
+use super::discover::Candidate;
+use super::{recognise, variables};
+use crate::cli::{Build, Color};
 use crate::error::Error;
 
-/// A test binary, and the folder of its package.
+/// A test binary that calls `cobalt::main()`.
 #[derive(Clone, Debug)]
 pub(crate) struct Binary {
     pub(crate) path: PathBuf,
-    pub(crate) package_root: PathBuf,
+    /// The name of its target.
+    pub(crate) target: String,
+    pub(crate) package: Rc<Package>,
+    /// The package's folder.
+    pub(crate) root: PathBuf,
+    /// What cargo sets in its environment.
+    pub(crate) variables: Vec<(String, String)>,
+}
+
+/// What cargo has built: the binaries that hold experiments, and targets with a `main` of another kind.
+#[derive(Debug, Default)]
+pub(crate) struct Built {
+    pub(crate) binaries: Vec<Binary>,
+    /// Targets that do not call `cobalt::main()`, as `package/target`.
+    pub(crate) foreign: Vec<String>,
 }
 
 /// Builds the targets, in one call of cargo; diagnostics go to stderr as usual.
-pub(crate) fn compile(experiments: &[Experiments], arguments: &Run) -> Result<Vec<Binary>, Error> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> Result<Built, Error> {
+    let cargo = cargo();
     let mut command = Command::new(&cargo);
     command.args(["test", "--no-run", "--message-format=json-render-diagnostics"]);
-    command.args(arguments.build.release.then_some("--release"));
-    for Experiments { package, target, .. } in experiments {
-        command.args(["--package", package, "--test", target]);
+    command.args(arguments(build, color));
+    for Candidate { package, target, .. } in candidates {
+        command.args(["--package", &package.name, "--test", target]);
     }
     let mut child =
         command.stdout(Stdio::piped()).spawn().map_err(|source| Error::Start { program: cargo, source })?;
     let output = child.stdout.take().into_iter().map(BufReader::new);
-    let mut binaries = Vec::new();
+    let mut messages = Messages::default();
     for message in output.flat_map(Message::parse_stream) {
-        if let Message::CompilerArtifact(artifact) = message.map_err(Error::Messages)? {
-            binaries.extend(binary_of(&artifact, experiments));
+        match message.map_err(Error::Messages)? {
+            Message::CompilerArtifact(artifact) => messages.artifacts.push(artifact),
+            Message::BuildScriptExecuted(script) => {
+                messages.scripts.insert(script.package_id.clone(), script);
+            }
+            _ => {}
         }
     }
     let status = child.wait().map_err(Error::Messages)?;
     if !status.success() {
         return Err(Error::Build);
     }
-    binaries.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(binaries)
+    let mut built = Built::default();
+    for candidate in candidates {
+        let Some(binary) = messages.binary_of(candidate) else { continue };
+        let is_ours = recognise::calls_cobalt(&binary.path)
+            .map_err(|source| Error::Start { program: binary.path.display().to_string(), source })?;
+        if is_ours {
+            built.binaries.push(binary);
+        } else {
+            built.foreign.push(format!("{}/{}", candidate.package.name, candidate.target));
+        }
+    }
+    Ok(built)
 }
 
-/// The binary that cargo has built, if it is one of these targets.
-///
-/// Of several packages, cargo builds every target that has one of the names: another package's unit tests, too.
-fn binary_of(artifact: &Artifact, experiments: &[Experiments]) -> Option<Binary> {
-    let is_asked_for = |asked: &Experiments| {
-        asked.id == artifact.package_id
-            && asked.target == artifact.target.name
-            && artifact.target.kind.contains(&TargetKind::Test)
+/// The cargo that started this program, if one did.
+fn cargo() -> String {
+    std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
+}
+
+/// The flags as cargo takes them.
+fn arguments(build: &Build, color: Color) -> Vec<String> {
+    let mut arguments = Vec::new();
+    let flags = [
+        ("--release", build.release),
+        ("--all-features", build.all_features),
+        ("--no-default-features", build.no_default_features),
+        ("--locked", build.locked),
+        ("--offline", build.offline),
+        ("--frozen", build.frozen),
+    ];
+    arguments.extend(flags.iter().filter(|(_, set)| *set).map(|(flag, _)| (*flag).to_owned()));
+    let mut option = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            arguments.push(format!("{name}={value}"));
+        }
     };
-    let path = artifact.executable.as_ref().filter(|_| experiments.iter().any(is_asked_for))?;
-    Some(Binary { path: path.into(), package_root: artifact.manifest_path.parent()?.into() })
+    option("--profile", build.profile.clone());
+    option("--target", build.target.clone());
+    option("--jobs", build.jobs.clone());
+    option("--target-dir", build.target_dir.as_ref().map(|path| path.display().to_string()));
+    option("--manifest-path", build.manifest_path.as_ref().map(|path| path.display().to_string()));
+    option("--color", color.name().map(str::to_owned));
+    for features in &build.features {
+        option("--features", Some(features.clone()));
+    }
+    arguments
+}
+
+/// What cargo says of a build.
+#[derive(Default)]
+struct Messages {
+    artifacts: Vec<Artifact>,
+    scripts: HashMap<PackageId, BuildScript>,
+}
+
+impl Messages {
+    /// The binary of this target.
+    ///
+    /// Of several packages, cargo builds every target that has one of the names: another package's unit tests, too.
+    fn binary_of(&self, candidate: &Candidate) -> Option<Binary> {
+        let is_it = |artifact: &&Artifact| {
+            candidate.package.id == artifact.package_id
+                && candidate.target == artifact.target.name
+                && artifact.target.kind.contains(&TargetKind::Test)
+        };
+        let path: PathBuf = self.artifacts.iter().find(is_it)?.executable.as_ref()?.into();
+        let (package, target) = (Rc::clone(&candidate.package), candidate.target.clone());
+        let mut variables = variables::of_package(&package);
+        variables.push(("CARGO".to_owned(), cargo()));
+        variables.extend(variables::library_path(&path));
+        variables.extend(self.programs_of(&package));
+        if let Some(script) = self.scripts.get(&package.id) {
+            variables.extend(script.env.iter().cloned());
+            variables.push(("OUT_DIR".to_owned(), script.out_dir.to_string()));
+        }
+        let root = package.manifest_path.parent()?.into();
+        Some(Binary { path, target, package, root, variables })
+    }
+
+    /// The programs of the package, by which its tests can start them.
+    fn programs_of<'a>(&'a self, package: &'a Package) -> impl Iterator<Item = (String, String)> + 'a {
+        let is_its_program = |artifact: &&Artifact| {
+            artifact.package_id == package.id
+                && artifact.target.kind.contains(&TargetKind::Bin)
+                && !artifact.profile.test
+        };
+        let programs = self.artifacts.iter().filter(is_its_program);
+        programs.filter_map(|artifact| {
+            let path = artifact.executable.as_ref()?;
+            Some((format!("CARGO_BIN_EXE_{}", artifact.target.name), path.to_string()))
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use cargo_metadata::PackageId;
-
     use super::*;
 
     fn built(package: &str, kind: &str, target: &str) -> Artifact {
@@ -70,26 +166,41 @@ mod tests {
                 "edition": "2024", "doctest": false, "test": true, "doc": false,
             },
             "profile": {
-                "opt_level": "0", "debuginfo": 2, "debug_assertions": true, "overflow_checks": true, "test": true,
+                "opt_level": "0", "debuginfo": 2, "debug_assertions": true, "overflow_checks": true, "test": kind == "test",
             },
             "features": [], "filenames": ["/w/target/evals-1"], "fresh": false,
         });
         serde_json::from_value(message).unwrap()
     }
 
+    fn candidate(package: &str, target: &str) -> Candidate {
+        let metadata = serde_json::json!({
+            "name": package, "version": "1.2.3", "id": package, "dependencies": [], "targets": [], "features": {},
+            "manifest_path": "/w/p/Cargo.toml", "edition": "2024",
+        });
+        let package = Rc::new(serde_json::from_value(metadata).unwrap());
+        Candidate { package, target: target.to_owned(), file: "/w/p/tests/evals.rs".into() }
+    }
+
+    fn binary(artifacts: Vec<Artifact>, candidate: &Candidate) -> Option<Binary> {
+        Messages { artifacts, ..Messages::default() }.binary_of(candidate)
+    }
+
     #[test]
-    fn a_test_target_of_the_same_name_in_another_package_is_not_run() {
-        let id = |package: &str| PackageId { repr: package.to_owned() };
-        let asked = |package: &str, target: &str| Experiments {
-            package: package.to_owned(),
-            id: id(package),
-            target: target.to_owned(),
-        };
-        let experiments = [asked("a", "evals"), asked("b", "more")];
-        let binary = binary_of(&built("a", "test", "evals"), &experiments).unwrap();
-        assert_eq!(binary.package_root, PathBuf::from("/w/p"));
-        assert!(binary_of(&built("b", "test", "more"), &experiments).is_some());
-        assert!(binary_of(&built("a", "test", "more"), &experiments).is_none());
-        assert!(binary_of(&built("a", "bin", "evals"), &experiments).is_none());
+    fn a_target_of_the_same_name_in_another_package_is_not_run() {
+        assert!(binary(vec![built("a", "test", "evals")], &candidate("a", "evals")).is_some());
+        assert!(binary(vec![built("b", "test", "evals")], &candidate("a", "evals")).is_none());
+        assert!(binary(vec![built("a", "test", "more")], &candidate("a", "evals")).is_none());
+        assert!(binary(vec![built("a", "bin", "evals")], &candidate("a", "evals")).is_none());
+    }
+
+    #[test]
+    fn a_binary_gets_the_variables_that_cargo_would_set() {
+        let artifacts = vec![built("a", "test", "evals"), built("a", "bin", "agent")];
+        let variables: HashMap<_, _> =
+            binary(artifacts, &candidate("a", "evals")).unwrap().variables.into_iter().collect();
+        assert_eq!(variables["CARGO_MANIFEST_DIR"], "/w/p");
+        assert_eq!(variables["CARGO_PKG_VERSION_MINOR"], "2");
+        assert_eq!(variables["CARGO_BIN_EXE_agent"], "/w/target/evals-1");
     }
 }

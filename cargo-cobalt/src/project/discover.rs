@@ -1,60 +1,194 @@
-//! Finds the test targets that hold experiments.
+//! Finds the test targets that may hold experiments.
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
-use cargo_metadata::{Metadata, MetadataCommand, Package, PackageId, TargetKind};
+use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, TargetKind};
 use serde::Deserialize;
 
-use crate::cli::Run;
+use crate::cli::{Build, Selection};
 use crate::error::Error;
 
 /// The library that an experiment's package depends on.
 const LIBRARY: &str = "cobalt";
 
-/// A test target that holds experiments.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Experiments {
-    pub(crate) package: String,
-    pub(crate) id: PackageId,
+/// A workspace, or a package by itself.
+#[derive(Debug)]
+pub(crate) struct Project {
+    metadata: Metadata,
+}
+
+/// A test target that brings its own `main`, in a package that depends on the library.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) package: Rc<Package>,
     pub(crate) target: String,
+    /// Its source file.
+    pub(crate) file: PathBuf,
 }
 
-/// The selected targets of the project in the current folder.
-pub(crate) fn experiments(arguments: &Run) -> Result<Vec<Experiments>, Error> {
-    let metadata = MetadataCommand::new().no_deps().exec()?;
-    let mut found = Vec::new();
-    for package in selected(&metadata, arguments) {
-        let manual = without_harness(package.manifest_path.as_std_path())?;
-        let tests = package.targets.iter().filter(|target| target.kind.contains(&TargetKind::Test));
-        let tests = tests.filter(|target| manual.contains(&target.name));
-        let tests = tests
-            .filter(|target| arguments.build.test.is_empty() || arguments.build.test.contains(&target.name));
-        found.extend(tests.map(|target| Experiments {
-            package: package.name.to_string(),
-            id: package.id.clone(),
-            target: target.name.clone(),
-        }));
+impl Project {
+    /// Reads the project of the current folder, or that of the manifest that is named.
+    pub(crate) fn read(build: &Build) -> Result<Self, Error> {
+        let mut command = MetadataCommand::new();
+        command.no_deps();
+        if let Some(manifest) = &build.manifest_path {
+            command.manifest_path(manifest);
+        }
+        if build.all_features {
+            command.features(CargoOpt::AllFeatures);
+        }
+        let flags = [("--locked", build.locked), ("--offline", build.offline), ("--frozen", build.frozen)];
+        let set = flags.iter().filter(|(_, set)| *set).map(|(flag, _)| (*flag).to_owned());
+        command.other_options(set.collect::<Vec<_>>());
+        Ok(Self { metadata: command.exec()? })
     }
-    if found.is_empty() {
-        return Err(Error::NothingMatched(format!(
-            "no package {}has a test target with `harness = false` and depends on `{LIBRARY}`{}",
-            if arguments.build.package.is_empty() { "of this workspace " } else { "that was named " },
-            if arguments.build.test.is_empty() { "" } else { ", or none of the name given with --test" },
-        )));
+
+    /// The root of the workspace.
+    pub(crate) fn root(&self) -> &Path {
+        self.metadata.workspace_root.as_std_path()
     }
-    Ok(found)
+
+    /// The test targets that are meant and may hold experiments.
+    pub(crate) fn candidates(&self, selection: &Selection, build: &Build) -> Result<Vec<Candidate>, Error> {
+        let packages = self.packages(build)?;
+        let mut found = Vec::new();
+        for package in &packages {
+            found.extend(candidates_of(package)?);
+        }
+        let wanted = Wanted::new(selection, build)?;
+        let chosen: Vec<_> = found.iter().filter(|candidate| wanted.includes(candidate)).cloned().collect();
+        wanted.check(&chosen, &found)?;
+        if chosen.is_empty() {
+            return Err(Error::NothingMatched(format!(
+                "no package {} depends on `{LIBRARY}` and has a test target with `harness = false`; `cargo cobalt init` \
+                 adds one",
+                names(packages.iter().map(|package| package.name.to_string())),
+            )));
+        }
+        Ok(chosen)
+    }
+
+    /// The packages that are meant: those that are named; else the one whose folder this is; else all.
+    fn packages(&self, build: &Build) -> Result<Vec<Rc<Package>>, Error> {
+        let members = self.metadata.workspace_packages();
+        for name in build.package.iter().chain(&build.exclude) {
+            if !members.iter().any(|package| *name == *package.name) {
+                let known = names(members.iter().map(|package| package.name.to_string()));
+                return Err(Error::NothingMatched(format!(
+                    "no package of this workspace is named `{name}`; there are {known}"
+                )));
+            }
+        }
+        let here = if build.package.is_empty() && !build.workspace { self.member_here(build) } else { None };
+        let is_meant = |package: &&&Package| {
+            let name = &*package.name;
+            let chosen = build.package.is_empty() || build.package.iter().any(|wanted| *wanted == **name);
+            let is_here = here.is_none_or(|here| here.id == package.id);
+            chosen && is_here && !build.exclude.iter().any(|left_out| *left_out == **name)
+        };
+        Ok(members.iter().filter(is_meant).map(|package| Rc::new((*package).clone())).collect())
+    }
+
+    /// The member in whose folder the command was started, below the workspace's root.
+    fn member_here(&self, build: &Build) -> Option<&Package> {
+        let folder = match &build.manifest_path {
+            Some(manifest) => manifest.parent()?.canonicalize().ok()?,
+            None => std::env::current_dir().ok()?.canonicalize().ok()?,
+        };
+        let root = self.root().canonicalize().ok()?;
+        let inside: Vec<_> = folder.ancestors().take_while(|ancestor| *ancestor != root).collect();
+        self.metadata.workspace_packages().into_iter().find(|package| {
+            let its_folder = package.manifest_path.parent().and_then(|folder| folder.canonicalize().ok());
+            its_folder.is_some_and(|folder| inside.contains(&&*folder))
+        })
+    }
 }
 
-fn selected<'a>(metadata: &'a Metadata, arguments: &'a Run) -> impl Iterator<Item = &'a Package> {
-    let chosen = |package: &&Package| {
-        arguments.build.package.is_empty()
-            || arguments.build.package.iter().any(|name| **name == *package.name)
+fn candidates_of(package: &Rc<Package>) -> Result<Vec<Candidate>, Error> {
+    if !package.dependencies.iter().any(|dependency| dependency.name == LIBRARY) {
+        return Ok(Vec::new());
+    }
+    let manual = without_harness(package.manifest_path.as_std_path())?;
+    let tests = package.targets.iter().filter(|target| target.kind.contains(&TargetKind::Test));
+    let candidate = |target: &cargo_metadata::Target| Candidate {
+        package: Rc::clone(package),
+        target: target.name.clone(),
+        file: target.src_path.clone().into(),
     };
-    let depends =
-        |package: &&Package| package.dependencies.iter().any(|dependency| dependency.name == LIBRARY);
-    metadata.workspace_packages().into_iter().filter(chosen).filter(depends)
+    Ok(tests.filter(|target| manual.contains(&target.name)).map(candidate).collect())
+}
+
+/// Which targets were asked for; without any, all are meant.
+#[derive(Debug, Default)]
+struct Wanted {
+    names: Vec<String>,
+    /// Files, or folders of such files, with the paths as they were typed.
+    places: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Wanted {
+    fn new(selection: &Selection, build: &Build) -> Result<Self, Error> {
+        let mut wanted = Self { names: build.test.clone(), places: Vec::new() };
+        let mut paths = selection.file.clone();
+        for target in &selection.targets {
+            let looks_like_a_path = target.contains(['/', '\\']) || target.ends_with(".rs");
+            if looks_like_a_path || Path::new(target).is_dir() {
+                paths.push(target.into());
+            } else {
+                wanted.names.push(target.clone());
+            }
+        }
+        for path in paths {
+            let place = path.canonicalize().map_err(|error| {
+                Error::NothingMatched(format!("failed to find `{}`: {error}", path.display()))
+            })?;
+            wanted.places.push((path, place));
+        }
+        Ok(wanted)
+    }
+
+    fn includes(&self, candidate: &Candidate) -> bool {
+        let all = self.names.is_empty() && self.places.is_empty();
+        all || self.names.contains(&candidate.target)
+            || self.places.iter().any(|(_, place)| is_at(candidate, place))
+    }
+
+    /// Each name and each path must have brought something in.
+    fn check(&self, chosen: &[Candidate], all: &[Candidate]) -> Result<(), Error> {
+        let known = || names(all.iter().map(|candidate| candidate.target.clone()));
+        for name in &self.names {
+            if !chosen.iter().any(|candidate| candidate.target == *name) {
+                return Err(Error::NothingMatched(format!(
+                    "no test target with `harness = false` is named `{name}`; there are {}",
+                    known()
+                )));
+            }
+        }
+        for (typed, place) in &self.places {
+            if !chosen.iter().any(|candidate| is_at(candidate, place)) {
+                return Err(Error::NothingMatched(format!(
+                    "`{}` is no test target with `harness = false`, and holds none; there are {}; a target is declared in \
+                     the package's Cargo.toml with `[[test]]`, `name` and `harness = false`",
+                    typed.display(),
+                    known()
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a target's file is this file, or lies in this folder.
+fn is_at(candidate: &Candidate, place: &Path) -> bool {
+    candidate.file.canonicalize().is_ok_and(|file| file.starts_with(place))
+}
+
+fn names(names: impl Iterator<Item = String>) -> String {
+    let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
 /// What cargo's metadata does not tell: which test targets bring their own `main`.

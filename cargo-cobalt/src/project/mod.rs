@@ -2,6 +2,8 @@
 
 mod compile;
 mod discover;
+mod recognise;
+mod variables;
 
-pub(crate) use compile::{Binary, compile};
-pub(crate) use discover::experiments;
+pub(crate) use compile::{Binary, Built, compile};
+pub(crate) use discover::{Candidate, Project};

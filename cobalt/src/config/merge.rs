@@ -14,7 +14,7 @@ use super::merged::{Config, Declarable};
 use super::model::{Ci, File, ModelPrice, Storage};
 use super::read::{Read, dotted};
 use super::settings::{Origin, Setting, shown_variable, without_secrets};
-use super::values::{Bound, Count, Dollars, Length, Reporter, VariableName, VariableValue};
+use super::values::{Bound, Count, Dollars, Length, Reporter, Target, VariableName, VariableValue};
 use super::variables::{CI, CONCURRENCY, CONFIG, DIR, HISTORY_DB, RESULTS_DIR, TIMEOUT, Variables};
 use crate::llm::prices::{LongPrompt, Price, PriceTable};
 use crate::paths::workspace_root;
@@ -99,7 +99,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let concurrency = self.concurrency(concurrency, ci.concurrency)?;
         let timeout = self.timeout(timeout, ci.timeout)?;
         let reporters = self.or_default("reporters", reporters, || vec![Reporter::Cli]);
-        let targets = self.or_default("targets", targets, || vec!["*".to_owned()]);
+        let targets = self.or_default("targets", targets, || vec![Target::any()]);
         let evaluators = self.or_default("evaluators", evaluators, Vec::new);
         let thresholds = self.or_default("thresholds", thresholds, Vec::new);
         let layout = self.layout(storage.unwrap_or_default());

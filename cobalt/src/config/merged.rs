@@ -11,7 +11,7 @@ use super::evaluators::Entry;
 use super::flags::Flags;
 use super::merge::merge;
 use super::settings::Setting;
-use super::values::Reporter;
+use super::values::{Reporter, Target};
 use crate::evaluators::Evaluator;
 use crate::llm::prices::PriceTable;
 use crate::paths::package_root;
@@ -37,7 +37,7 @@ pub struct Config {
     pub(super) concurrency: Declarable<usize>,
     pub(super) timeout: Declarable<Duration>,
     pub(super) reporters: Vec<Reporter>,
-    pub(super) targets: Vec<String>,
+    pub(super) targets: Vec<Target>,
     pub(super) evaluators: Vec<(Entry, Place)>,
     pub(super) thresholds: Vec<Threshold>,
     /// Those of `[ci]`, where it is in force.
@@ -109,9 +109,14 @@ impl Config {
     }
 
     /// The test targets that hold experiments: names, and patterns with `*`, `?` or `[…]`. Unless it is set, `*` alone.
+    pub fn targets(&self) -> impl Iterator<Item = &str> {
+        self.targets.iter().map(|target| target.0.as_str())
+    }
+
+    /// Whether the test target of this name is one of [`targets`](Self::targets).
     #[must_use]
-    pub fn targets(&self) -> &[String] {
-        &self.targets
+    pub fn has_target(&self, name: &str) -> bool {
+        self.targets.iter().any(|target| target.0.matches(name))
     }
 
     /// What shows a run; at least one.

@@ -9,7 +9,7 @@ use serde::de::{Deserializer, Error, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use super::evaluators::Entry;
-use super::values::{Bound, Count, Dollars, Length, Reporter, VariableName, VariableValue};
+use super::values::{Bound, Count, Dollars, Length, Reporter, Target, VariableName, VariableValue};
 
 /// The settings of Cobalt, `cargo test` for AI agents. Everything is optional.
 #[derive(Debug, Default, Deserialize)]
@@ -29,7 +29,7 @@ pub(super) struct File {
     /// set.
     #[serde(default, deserialize_with = "at_least_one")]
     #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    pub(super) targets: Option<Vec<String>>,
+    pub(super) targets: Option<Vec<Target>>,
     /// The evaluators of the experiments that list none.
     // Read apart, as what a table may hold depends on its `type`.
     #[serde(default, deserialize_with = "left_for_later")]

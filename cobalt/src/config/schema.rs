@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
 use super::model::File;
-use super::values::{Bound, Count, Dollars, Length, Score, VariableName, VariableValue};
+use super::values::{Bound, Count, Dollars, Length, Score, Target, VariableName, VariableValue};
 
 /// The JSON schema of `cobalt.toml`.
 #[must_use]
@@ -72,6 +72,7 @@ schema_of! {
         "pattern": "^.+\\.\\s*(avg|min|max|p50|p95|p99|total|pass_rate\\s*(\\(.+\\))?)\\s*[<>]=?\\s*[0-9.].*$",
         "examples": ["score.avg >= 0.8", "latency.p95 <= 5s", "right.pass_rate >= 0.95"],
     },
+    Target: { "type": "string", "examples": ["evals", "evals-*"] },
     VariableName: { "type": "string", "pattern": "^(?!COBALT_|CARGO_)[^=]+$" },
     VariableValue: { "type": "string" },
 }

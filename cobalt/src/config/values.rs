@@ -79,6 +79,28 @@ impl<'de> Deserialize<'de> for Bound {
     }
 }
 
+/// A test target by name, or several by a pattern with `*`, `?` or `[…]`.
+#[derive(Clone, Debug)]
+pub(super) struct Target(pub(super) glob::Pattern);
+
+impl Target {
+    /// What matches every target.
+    pub(super) fn any() -> Self {
+        Self(glob::Pattern::new("*").expect("a star is a pattern"))
+    }
+}
+
+impl<'de> Deserialize<'de> for Target {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |text: &str| {
+            let refused = |error: glob::PatternError| format!("`{text}` is no pattern: {}", error.msg);
+            glob::Pattern::new(text).map(Self).map_err(refused)
+        };
+        deserializer
+            .deserialize_str(Text { expected: "the name of a test target, or a pattern in quotes", read })
+    }
+}
+
 /// What shows a run, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -200,6 +222,13 @@ impl Serialize for Length {
 impl Serialize for Bound {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
+    }
+}
+
+/// As it stands in the file.
+impl Serialize for Target {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.as_str())
     }
 }
 

@@ -13,14 +13,14 @@ use crate::experiment::{Context, Output};
 use crate::panics;
 use crate::report::{Evaluations, Execution, ItemResult, ScoredEvaluation, Status};
 
-/// Runs an item, one run after another, and calls `executed` after each.
-pub(super) async fn run(work: &Work, index: usize, executed: impl Fn()) -> ItemResult {
+/// Runs an item, one run after another, and calls `executed` with its number after each.
+pub(super) async fn run(work: &Work, index: usize, executed: impl Fn(usize)) -> ItemResult {
     let key = &work.keys[index];
     let mut runs = Vec::with_capacity(work.definition.runs);
     for run_index in 0..work.definition.runs {
         let context = Context::new(work.dataset.clone(), index, Arc::clone(key), run_index);
         runs.push(execute(work, context).await);
-        executed();
+        executed(run_index);
     }
     let passed = runs.iter().all(|run| passes(work, run));
     ItemResult { index, key: key.to_string(), input: Arc::clone(work.dataset.shared(index)), passed, runs }

@@ -35,8 +35,8 @@ pub(crate) struct Work {
 /// What happens in a run. The events of all experiments go through one channel, which puts them in one order.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// An agent's output was evaluated, or the agent failed.
-    ExecutionFinished { experiment: usize },
+    /// An agent's output was evaluated, or the agent failed: in this run of the item with this index.
+    ExecutionFinished { experiment: usize, index: usize, run: usize },
     /// All runs of an item are done.
     ItemFinished { experiment: usize, item: ItemResult },
     /// All items of an experiment are done, or no more of them will be.
@@ -82,8 +82,8 @@ async fn run_items(work: Arc<Work>, next: Arc<AtomicUsize>, events: Sender<Event
     while let Ok(slot) = work.slots.acquire().await
         && let Some(&index) = work.items.get(next.fetch_add(1, Ordering::Relaxed))
     {
-        let item = item::run(&work, index, || {
-            send(&events, Event::ExecutionFinished { experiment: work.experiment });
+        let item = item::run(&work, index, |run| {
+            send(&events, Event::ExecutionFinished { experiment: work.experiment, index, run });
         });
         let item = item.await;
         slot.forget();

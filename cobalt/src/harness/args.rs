@@ -3,8 +3,11 @@
 //! libtest-mimic knows most of it; a normaliser goes before it for what it rejects.
 
 use std::collections::VecDeque;
+use std::io::IsTerminal as _;
 
 use libtest_mimic::{Arguments, ColorSetting, FormatSetting};
+
+use crate::reporters::Paint;
 
 /// What was asked for on the command line.
 #[derive(Clone, Debug, Default)]
@@ -121,6 +124,21 @@ impl Args {
             exact: false,
             skip: Vec::new(),
             ..self.mimic.clone()
+        }
+    }
+
+    /// Whether only the lines that libtest prints can be the answer.
+    pub(super) fn asks_for_test_output(&self) -> bool {
+        self.mimic.list || self.mimic.format.is_some() || self.mimic.logfile.is_some()
+    }
+
+    /// Whether what is printed beside the cases has colours.
+    pub(super) fn paint(&self) -> Paint {
+        match self.mimic.color {
+            Some(ColorSetting::Always) => Paint::Coloured,
+            Some(ColorSetting::Never) => Paint::Plain,
+            _ if std::io::stdout().is_terminal() => Paint::Coloured,
+            _ => Paint::Plain,
         }
     }
 

@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::{explain, table};
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::experiment::Definition;
+use crate::paths::{package_root, workspace_root};
 use crate::report::ItemResult;
+use crate::reporters::{ExperimentFinished, Paint, explain, printable, summary};
 use crate::session::{Ending, Listener};
 
 /// What became of a case.
@@ -155,6 +156,7 @@ impl Slots {
 pub(super) struct Writer {
     pub(super) board: Arc<Board>,
     pub(super) experiments: Vec<(Arc<Definition>, Dataset)>,
+    pub(super) paint: Paint,
 }
 
 impl Drop for Writer {
@@ -169,7 +171,7 @@ impl Drop for Writer {
 
 impl Listener for Writer {
     fn item(&mut self, experiment: usize, item: &ItemResult) {
-        let verdict = Verdict::of(item.passed, || explain::item(item, &self.experiments[experiment].0));
+        let verdict = Verdict::of(item.passed, || explain(item, &self.experiments[experiment].0));
         let slots = &self.board.experiments[experiment];
         slots.lock().items[item.index] = Some(verdict);
     }
@@ -187,10 +189,13 @@ impl Listener for Writer {
             Ending::Finished(outcome) => {
                 let judged = outcome.thresholds.iter();
                 state.thresholds = judged
-                    .map(|threshold| Verdict::of(threshold.passed, || explain::printable(&threshold.message)))
+                    .map(|threshold| {
+                        Verdict::of(threshold.passed, || printable(&threshold.message).into_owned())
+                    })
                     .collect();
                 let (definition, dataset) = &self.experiments[experiment];
-                let text = table::experiment(&outcome, definition, dataset);
+                let finished = ExperimentFinished::of(experiment, &outcome, definition, dataset);
+                let text = summary(&finished, &workspace_root(&package_root()), self.paint);
                 state.summary = Some(Ok(Summary { text, unsaved: outcome.unsaved }));
             }
             Ending::Interrupted { id, .. } => state.summary = Some(Err(id)),

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::args::Args;
+use super::filter::Filter;
 use crate::config::Config;
+use crate::dataset::{Dataset, Item};
 use crate::error::{BoxError, Error};
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Prepared};
 use crate::panics;
 use crate::private::ExperimentDefinition;
 use crate::session::Plan;
@@ -67,10 +69,50 @@ pub(super) fn case_name(definition: &ExperimentDefinition) -> String {
     if name.is_empty() { "experiment".to_owned() } else { name }
 }
 
-impl Suite {
-    /// Reads the data and the settings of an experiment.
-    pub(super) fn load(definition: &'static ExperimentDefinition, config: &Config) -> Self {
-        Self { name: case_name(definition), plan: plan(definition, config) }
+/// An experiment whose declaration was read, and not its data.
+pub(super) struct Declared {
+    definition: &'static ExperimentDefinition,
+    prepared: Result<Prepared, Broken>,
+}
+
+impl Declared {
+    /// Reads what is declared apart from the data.
+    pub(super) fn new(definition: &'static ExperimentDefinition) -> Self {
+        let name = (definition.name)();
+        let mut experiment = Experiment::new(name.clone(), Dataset::from_items([] as [Item; 0]));
+        experiment.declaration.source_hash = Some(definition.source_hash);
+        let prepared = guarded(|| (definition.define)(experiment)).map_err(|problem| Broken {
+            case: "definition",
+            error: Error::Definition { experiment: name, problem: problem.to_string() },
+        });
+        Self { definition, prepared }
+    }
+
+    /// The experiment's tags, as far as its declaration can be read.
+    pub(super) fn tags(&self) -> &[String] {
+        self.prepared.as_ref().map_or(&[], |prepared| &prepared.experiment.declaration.tags)
+    }
+
+    pub(super) fn is_selected_by(&self, filter: &Filter<'_>) -> bool {
+        filter.selects(&(self.definition.name)(), self.tags().iter().map(String::as_str))
+    }
+
+    /// Reads the data, and completes the settings.
+    pub(super) fn load(self, config: &Config) -> Suite {
+        Suite { name: case_name(self.definition), plan: self.plan(config) }
+    }
+
+    fn plan(self, config: &Config) -> Result<Plan, Broken> {
+        let dataset = guarded(self.definition.dataset).map_err(|source| Broken {
+            case: "dataset",
+            error: Error::DatasetOf { experiment: (self.definition.name)(), source },
+        })?;
+        let mut prepared = self.prepared?;
+        prepared.experiment.dataset = Ok(dataset);
+        Plan::new(prepared, config).map_err(|error| Broken {
+            case: if matches!(error, Error::Definition { .. }) { "definition" } else { "dataset" },
+            error,
+        })
     }
 }
 
@@ -82,24 +124,6 @@ pub(super) fn cases_of(name: &str, plan: &Plan) -> Vec<(String, View)> {
         (format!("{name}::thresholds::{}", threshold.case_name()), View::Threshold(index))
     });
     items.chain(thresholds).collect()
-}
-
-fn plan(definition: &'static ExperimentDefinition, config: &Config) -> Result<Plan, Broken> {
-    let name = (definition.name)();
-    let dataset = guarded(definition.dataset).map_err(|source| Broken {
-        case: "dataset",
-        error: Error::DatasetOf { experiment: name.clone(), source },
-    })?;
-    let mut experiment = Experiment::new(name.clone(), dataset);
-    experiment.declaration.source_hash = Some(definition.source_hash);
-    let prepared = guarded(|| (definition.define)(experiment)).map_err(|problem| Broken {
-        case: "definition",
-        error: Error::Definition { experiment: name, problem: problem.to_string() },
-    })?;
-    Plan::new(prepared, config).map_err(|error| Broken {
-        case: if matches!(error, Error::Definition { .. }) { "definition" } else { "dataset" },
-        error,
-    })
 }
 
 /// Calls what the user declared; a panic in it is an error of that experiment alone.

@@ -1,14 +1,13 @@
 //! The end of a process: what is told last, what is left behind, and what happens when it is asked to end early.
 
 use std::process::exit;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
-
-use tokio::runtime::Runtime;
 
 use super::INTERRUPTED;
 use super::args::Args;
 use super::board::{Board, Summary};
+use super::process::SharedRuntime;
 use crate::session::Interrupter;
 use crate::threads;
 use crate::wording::count;
@@ -20,7 +19,7 @@ const CLEANING_UP: Duration = Duration::from_millis(200);
 pub(super) struct Stop {
     pub(super) session: Interrupter,
     pub(super) board: Arc<Board>,
-    pub(super) runtime: Arc<Mutex<Option<Runtime>>>,
+    pub(super) runtime: SharedRuntime,
     pub(super) args: Args,
 }
 
@@ -38,7 +37,7 @@ impl Stop {
 }
 
 /// Lets agents that were cancelled drop what they hold, and leaves behind those that block.
-pub(super) fn shut_down(runtime: &Mutex<Option<Runtime>>) {
+pub(super) fn shut_down(runtime: &SharedRuntime) {
     let runtime = runtime.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(runtime) = runtime {
         runtime.shutdown_timeout(CLEANING_UP);

@@ -3,28 +3,32 @@
 mod args;
 mod board;
 mod cases;
+mod command;
 mod ending;
 mod environment;
-mod explain;
+mod filter;
 mod nextest;
+mod process;
+mod request;
 mod schedule;
 mod signals;
-mod table;
 mod trials;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::exit;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use libtest_mimic::Trial;
 
 use self::args::Args;
 use self::board::{Board, Writer};
-use self::cases::Suite;
+use self::cases::Declared;
 use self::ending::{Stop, Whole, shut_down, tell};
+use self::filter::Filter;
 use self::nextest::Nextest;
+use self::process::{Process, handle, no_signals};
+pub use self::request::Request;
 use self::schedule::Schedule;
-use self::signals::Signals;
 use self::trials::Trials;
 use crate::config::Config;
 use crate::private::ExperimentDefinition;
@@ -38,8 +42,6 @@ const FAILED: i32 = 101;
 const UNFIT: i32 = 3;
 /// The exit code of a program that was stopped by Ctrl-C, as shells have it.
 const INTERRUPTED: i32 = 130;
-/// The most threads of the runtime.
-const MOST_WORKERS: usize = 512;
 
 /// Runs the experiments of this binary as tests; the whole `main` of a test target with `harness = false`.
 ///
@@ -81,6 +83,10 @@ fn run(args: &Args) -> Result<i32, String> {
     let config = Config::from_environment().map_err(|error| error.to_string())?;
     environment::complete(config.env())?;
     definitions.retain(|definition| args.may_select(&cases::case_name(definition)));
+    let request = Request::from_environment()?.filter(|_| !args.asks_for_test_output());
+    if let Some(request) = request {
+        return command::answer(&request, &definitions, args, config);
+    }
     let nextest = Nextest::from_environment();
     if args.mimic.list {
         list(args, &definitions, nextest.is_some(), &config);
@@ -89,9 +95,10 @@ fn run(args: &Args) -> Result<i32, String> {
     let mut schedule = Schedule::default();
     match nextest {
         Some(nextest) => schedule.add_wholes(&definitions, args, &nextest, &config),
-        None => schedule.add_all(&definitions, args, &config),
+        None => schedule.add_all(&definitions, &Filter::default(), args, &config),
     }
     .map_err(|error| error.to_string())?;
+    schedule.notes.iter().for_each(|note| eprintln!("note: {note}"));
     execute(schedule, args, config)
 }
 
@@ -100,7 +107,7 @@ fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool,
     let names: Vec<String> = if whole {
         definitions.iter().map(|definition| cases::case_name(definition)).collect()
     } else {
-        let suites = definitions.iter().map(|definition| Suite::load(definition, config));
+        let suites = definitions.iter().map(|definition| Declared::new(definition).load(config));
         suites.flat_map(|suite| cases::names_of(&suite)).collect()
     };
     let names: Vec<_> = names.into_iter().filter(|name| args.selects(name)).collect();
@@ -115,22 +122,12 @@ fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool,
 
 /// Runs what is scheduled, and answers with the exit code.
 fn execute(schedule: Schedule, args: &Args, config: Config) -> Result<i32, String> {
-    let at_a_time = |run: &Run| run.plan().definition().concurrency.min(run.plan().dataset().len());
-    let items_at_a_time = schedule.runs.iter().map(at_a_time).fold(0, usize::saturating_add);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(workers(items_at_a_time))
-        .enable_all()
-        .build();
-    let runtime = runtime.map_err(|error| format!("failed to start the runtime: {error}"))?;
-    let no_signals = |error| format!("failed to catch signals: {error}");
-    // Before anything can be lost.
-    let signals = Signals::catch().map_err(no_signals)?;
+    let Process { runtime, signals } = Process::start(&schedule.runs)?;
     let board = Arc::new(Board::new(schedule.runs.iter().map(|run| run.plan().dataset().len())));
     let plans = schedule.runs.iter().map(Run::plan);
     let experiments = plans.map(|plan| (Arc::clone(plan.definition()), plan.dataset().clone())).collect();
-    let writer = Writer { board: Arc::clone(&board), experiments };
-    let session = Session::start(schedule.runs, config, writer, runtime.handle());
-    let runtime = Arc::new(Mutex::new(Some(runtime)));
+    let writer = Writer { board: Arc::clone(&board), experiments, paint: args.paint() };
+    let session = Session::start(schedule.runs, config, writer, &handle(&runtime));
     let stop = Stop {
         session: session.interrupter(),
         board: Arc::clone(&board),
@@ -153,11 +150,4 @@ fn execute(schedule: Schedule, args: &Args, config: Config) -> Result<i32, Strin
         (Whole::CutOff, false) => UNFIT,
         (Whole::Yes, false) => 0,
     })
-}
-
-/// How many threads the runtime has: more than agents can run at a time, so that agents that block without saying so
-/// leave one for timers and for each other. A thread without work costs next to nothing.
-fn workers(items_at_a_time: usize) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, Into::into);
-    items_at_a_time.saturating_add(1).clamp(cores, cores.max(MOST_WORKERS))
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::args::Args;
-use super::cases::{self, Broken, Selection, Suite, View};
+use super::cases::{self, Broken, Declared, Selection, Suite, View};
+use super::filter::Filter;
 use super::nextest::Nextest;
 use crate::config::Config;
 use crate::error::Error;
@@ -15,6 +16,8 @@ use crate::session::{Plan, Run, to_resume};
 pub(super) struct Schedule {
     pub(super) cases: Vec<Case>,
     pub(super) runs: Vec<Run>,
+    /// Runs that were to be resumed, and are not by this process.
+    pub(super) notes: Vec<String>,
 }
 
 /// A test case, and what it waits for.
@@ -50,7 +53,7 @@ impl Schedule {
                 self.cases.push(Case { name, waits_for: WaitsFor::Unselected });
                 continue;
             }
-            match Suite::load(definition, config).plan {
+            match Declared::new(definition).load(config).plan {
                 Ok(plan) => {
                     let resumed = resume.iter().find(|run| run.experiment == plan.name());
                     let id = resumed.map_or_else(|| nextest.run_id(plan.name()), |run| run.id.clone());
@@ -67,10 +70,11 @@ impl Schedule {
         Ok(())
     }
 
-    /// Where all cases share this process: those of the experiments to resume, or of all.
+    /// Where all cases share this process: those of the experiments to resume, or of all that the filter selects.
     pub(super) fn add_all(
         &mut self,
         definitions: &[&'static ExperimentDefinition],
+        filter: &Filter<'_>,
         args: &Args,
         config: &Config,
     ) -> Result<(), Error> {
@@ -82,7 +86,11 @@ impl Schedule {
             if resumes && resumed.is_none() {
                 continue;
             }
-            let Suite { name, plan } = Suite::load(definition, config);
+            let declared = Declared::new(definition);
+            if !declared.is_selected_by(filter) {
+                continue;
+            }
+            let Suite { name, plan } = declared.load(config);
             match plan {
                 Ok(plan) => self.add(&name, plan, resumed.map(|run| run.id), args, config)?,
                 Err(broken) => self.add_broken(cases::broken_case(&name, &broken), &broken),
@@ -92,7 +100,8 @@ impl Schedule {
             let is_here = definitions.iter().any(|definition| (definition.name)() == run.experiment);
             let why =
                 if is_here { "of which another run is resumed" } else { "which is not in this test target" };
-            eprintln!("note: run `{}` is one of experiment `{}`, {why}", run.id, run.experiment);
+            let note = format!("run `{}` is one of experiment `{}`, {why}", run.id, run.experiment);
+            self.notes.push(note);
         }
         Ok(())
     }

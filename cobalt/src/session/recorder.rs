@@ -26,6 +26,9 @@ const GIT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Hears what is recorded, in one order.
 pub(crate) trait Listener: Send {
+    /// A run of an item is done: its index and the run's number.
+    fn run(&mut self, _experiment: usize, _index: usize, _run: usize) {}
+
     /// An item is finished and on disk.
     fn item(&mut self, experiment: usize, item: &ItemResult);
 
@@ -248,7 +251,10 @@ pub(super) fn record(
         records.iter_mut().for_each(Record::flush);
         for event in batch {
             match event {
-                Event::ExecutionFinished { experiment } => records[experiment].executed(),
+                Event::ExecutionFinished { experiment, index, run } => {
+                    records[experiment].executed();
+                    listener.run(experiment, index, run);
+                }
                 Event::ItemFinished { experiment, item } => {
                     listener.item(experiment, &item);
                     records[experiment].items.push(item);

@@ -73,6 +73,15 @@ impl Run {
         &self.plan
     }
 
+    pub(crate) fn id(&self) -> &str {
+        &self.header.id
+    }
+
+    /// How many items earlier processes have finished.
+    pub(crate) fn done(&self) -> usize {
+        self.done.iter().map(|item| item.index).collect::<HashSet<_>>().len()
+    }
+
     /// The indexes of the items that the run is about, where these are not all.
     pub(crate) fn selection(&self) -> Option<&[usize]> {
         self.header.selection.as_deref()

@@ -141,6 +141,12 @@ fn an_unknown_type_of_evaluator_is_told_which_there_are() {
 }
 
 #[test]
+fn a_pattern_that_is_none_is_refused() {
+    let error = refused("targets = [\"evals\", \"[a\"]");
+    assert!(error.starts_with("1:21: `[a` is no pattern: "), "{error}");
+}
+
+#[test]
 fn an_unknown_reporter_is_told_which_there_are() {
     assert_eq!(
         refused("reporters = [\"cli\", \"html\"]"),

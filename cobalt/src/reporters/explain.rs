@@ -1,10 +1,11 @@
-//! Says why a case failed: what was expected, what the agent gave, and what each evaluator found.
+//! Says why an item failed: what was expected, what the agent gave, and what each evaluator found.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use super::printable::printable;
 use crate::dataset::Item;
 use crate::experiment::Definition;
 use crate::report::{Execution, ItemResult, Status};
@@ -17,7 +18,7 @@ const EXPECTED: [&str; 6] =
     ["expectedOutput", "expected_output", "expected", "reference", "target", "answer"];
 
 /// Why an item failed.
-pub(super) fn item(item: &ItemResult, definition: &Definition) -> String {
+pub(crate) fn explain(item: &ItemResult, definition: &Definition) -> String {
     let mut text = format!("item {} of `{}`", item.key, definition.name);
     if let Some(input) = item.input.get("input") {
         line(&mut text, "input", input);
@@ -32,20 +33,7 @@ pub(super) fn item(item: &ItemResult, definition: &Definition) -> String {
         }
         execution(&mut text, run, definition);
     }
-    printable(&text)
-}
-
-/// Text of any origin as a terminal may show it: control characters, with which it could be steered, are written out.
-pub(super) fn printable(text: &str) -> String {
-    let mut printable = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_control() && !matches!(character, '\n' | '\t') {
-            printable.extend(character.escape_default());
-        } else {
-            printable.push(character);
-        }
-    }
-    printable
+    printable(&text).into_owned()
 }
 
 fn execution(text: &mut String, run: &Execution, definition: &Definition) {
@@ -54,7 +42,8 @@ fn execution(text: &mut String, run: &Execution, definition: &Definition) {
     }
     if let Some(error) = &run.error {
         let what = if run.status == Status::Timeout { "timeout" } else { "error" };
-        let _ = write!(text, "\n  {what}: {}", shortened(error));
+        // Further lines of it are set off from ours.
+        let _ = write!(text, "\n  {what}: {}", shortened(error).replace('\n', "\n    "));
     }
     for evaluator in &definition.evaluators {
         let Some(evaluation) = run.evaluations.get(evaluator.name()) else { continue };

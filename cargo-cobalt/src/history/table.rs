@@ -1,0 +1,298 @@
+//! The table of runs, cut to the terminal that shows it.
+
+use std::fmt::Write as _;
+
+use cobalt::llm::prices::format_cost;
+use cobalt::reporters::Paint;
+
+use crate::index::{Run, RunStatus};
+use crate::terminal::{columns, fit, one_line};
+
+const GAP: usize = 2;
+const COLUMNS: [Column; 8] = [
+    Column { title: "id", ..Column::FIXED },
+    Column { title: "start (UTC)", ..Column::FIXED },
+    Column { title: "name", least: Some(12), ..Column::FIXED },
+    Column { title: "status", ..Column::FIXED },
+    Column { title: "items", is_number: true, ..Column::FIXED },
+    Column { title: "scores", least: Some(14), ..Column::FIXED },
+    Column { title: "cost", is_number: true, ..Column::FIXED },
+    Column { title: "tags", least: Some(6), ..Column::FIXED },
+];
+const START: usize = 1;
+const STATUS: usize = 3;
+const ITEMS: usize = 4;
+const SCORES: usize = 5;
+const COST: usize = 6;
+const TAGS: usize = 7;
+/// What is left out first where there is no room.
+const EXPENDABLE: [usize; 5] = [TAGS, COST, SCORES, ITEMS, START];
+/// What a date begins with, as in `2026-`.
+const YEAR: usize = 5;
+
+/// A width for each column.
+type Widths = [usize; 8];
+/// A run's cells.
+type Row = [String; 8];
+/// How a cell is set off.
+type Look = fn(Paint, String) -> String;
+
+const PLAIN: Look = |_, text| text;
+
+struct Column {
+    title: &'static str,
+    /// Down to how many columns of the terminal it may be cut.
+    least: Option<usize>,
+    is_number: bool,
+}
+
+impl Column {
+    const FIXED: Self = Self { title: "", least: None, is_number: false };
+}
+
+/// The runs as a table that is at most so wide. Where there is little room, the dates of `today`'s year go without it.
+pub(super) fn table(runs: &[Run], width: Option<usize>, today: &str, paint: Paint) -> String {
+    let mut rows: Vec<_> = runs.iter().map(cells).collect();
+    let is_of_this_year = |row: &Row| row[START].get(..YEAR).is_some_and(|year| today.starts_with(year));
+    let is_too_wide = width.is_some_and(|width| total(&natural(&widest(&rows)).map(Some)) > width);
+    if is_too_wide && rows.iter().all(is_of_this_year) {
+        rows.iter_mut().for_each(|row| drop(row[START].drain(..YEAR)));
+    }
+    let contents = widest(&rows);
+    let widths = match width {
+        Some(width) => shrink(&contents, width),
+        None => natural(&contents).map(Some),
+    };
+    let mut text = String::new();
+    let titles = COLUMNS.each_ref().map(|column| (column.title.to_owned(), Paint::faint as Look));
+    line(&mut text, &titles, &widths, paint);
+    for (run, row) in runs.iter().zip(rows) {
+        let mut row = row.map(|cell| (cell, PLAIN));
+        row[STATUS].1 = status_look(run.status);
+        row[SCORES].0 = scores(run, widths[SCORES].unwrap_or(0));
+        line(&mut text, &row, &widths, paint);
+    }
+    missed(&mut text, &contents, &widths);
+    text
+}
+
+/// Says which columns found no room.
+fn missed(text: &mut String, contents: &Widths, widths: &[Option<usize>; 8]) {
+    let is_missed = |column: &usize| widths[*column].is_none() && contents[*column] > 0;
+    let missed: Vec<_> =
+        EXPENDABLE.into_iter().filter(is_missed).map(|column| COLUMNS[column].title).collect();
+    if !missed.is_empty() {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "no room for: {} (`--json` has all)", missed.join(", "));
+    }
+}
+
+fn status_look(status: RunStatus) -> Look {
+    match status {
+        RunStatus::Passed => Paint::good,
+        RunStatus::Failed | RunStatus::Error => Paint::bad,
+    }
+}
+
+/// A run's cells, whole.
+fn cells(run: &Run) -> Row {
+    let start = run.timestamp.get(..16).unwrap_or(&run.timestamp).replace('T', " ");
+    [
+        one_line(&run.id),
+        start,
+        one_line(&run.name),
+        run.status.as_str().to_owned(),
+        run.total_items.to_string(),
+        scores(run, usize::MAX),
+        run.cost.map(format_cost).unwrap_or_default(),
+        one_line(&run.tags.join(", ")),
+    ]
+}
+
+/// As many evaluators with their means as have room. Of the first one, the name is cut and not the mean.
+fn scores(run: &Run, width: usize) -> String {
+    let mut text = String::new();
+    for (index, (name, avg)) in run.scores.iter().enumerate() {
+        let name = one_line(name);
+        let is_last = index + 1 == run.scores.len();
+        let more = if is_last { "" } else { " …" };
+        let entry = format!("{}{name} {avg:.3}", if index == 0 { "" } else { ", " });
+        if columns(&text) + columns(&entry) + columns(more) <= width {
+            text.push_str(&entry);
+        } else if index == 0 {
+            let room = width.saturating_sub(columns(&format!(" {avg:.3}{more}")));
+            return format!("{} {avg:.3}{more}", fit(&name, room));
+        } else {
+            text.push_str(" …");
+            return text;
+        }
+    }
+    if text.is_empty() { "no score".to_owned() } else { text }
+}
+
+/// The widths of the widest cells.
+fn widest(rows: &[Row]) -> Widths {
+    std::array::from_fn(|column| rows.iter().map(|row| columns(&row[column])).max().unwrap_or(0))
+}
+
+/// The widths that the titles and the contents ask for.
+fn natural(contents: &Widths) -> Widths {
+    std::array::from_fn(|column| contents[column].max(columns(COLUMNS[column].title)))
+}
+
+/// Widths that fit into a terminal; columns that find no room have none.
+fn shrink(contents: &Widths, width: usize) -> [Option<usize>; 8] {
+    let natural = natural(contents);
+    if total(&natural.map(Some)) <= width {
+        return natural.map(Some);
+    }
+    let mut widths: [Option<usize>; 8] = std::array::from_fn(|column| {
+        let least = COLUMNS[column].least.unwrap_or(usize::MAX).min(natural[column]);
+        (contents[column] > 0).then_some(least)
+    });
+    for column in EXPENDABLE {
+        if total(&widths) > width {
+            widths[column] = None;
+        }
+    }
+    spread(width.saturating_sub(total(&widths)), &natural, &mut widths);
+    widths
+}
+
+/// The width of a line.
+fn total(widths: &[Option<usize>; 8]) -> usize {
+    widths.iter().flatten().map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
+}
+
+/// Gives room to the columns that are cut, by what they lack.
+fn spread(mut room: usize, natural: &Widths, widths: &mut [Option<usize>; 8]) {
+    let lack = |width: &Option<usize>, natural: &usize| width.map_or(0, |width| natural - width);
+    let mut lacking: usize = widths.iter().zip(natural).map(|(width, natural)| lack(width, natural)).sum();
+    for (width, natural) in widths.iter_mut().zip(natural) {
+        let lack = lack(width, natural);
+        let share = (room * lack).checked_div(lacking).unwrap_or(0).min(lack);
+        *width = width.map(|width| width + share);
+        room -= share;
+        lacking -= lack;
+    }
+}
+
+/// Writes a line, without spaces at its end.
+fn line(text: &mut String, cells: &[(String, Look); 8], widths: &[Option<usize>; 8], paint: Paint) {
+    let mut pending = 0;
+    for ((column, (cell, look)), width) in COLUMNS.iter().zip(cells).zip(widths) {
+        let Some(width) = *width else { continue };
+        let cell = fit(cell, width);
+        let padding = width - columns(&cell).min(width);
+        let (before, after) = if column.is_number { (padding, 0) } else { (0, padding) };
+        pending += before;
+        if !cell.is_empty() {
+            let _ = write!(text, "{:pending$}{}", "", look(paint, cell));
+            pending = 0;
+        }
+        pending += after + GAP;
+    }
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TODAY: &str = "2026-02-06";
+
+    fn run(name: &str, scores: &[(&str, f64)], tags: &[&str]) -> Run {
+        Run {
+            id: "0123456789ab".to_owned(),
+            name: name.to_owned(),
+            timestamp: "2026-02-05T14:30:00.000Z".to_owned(),
+            tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+            scores: scores.iter().map(|(name, avg)| ((*name).to_owned(), *avg)).collect(),
+            cost: Some(1.25),
+            total_items: 50,
+            status: RunStatus::Passed,
+            duration_ms: 0,
+            avg_latency_ms: 0.0,
+            total_tokens: None,
+            judge_cost: None,
+            failed_items: 0,
+            eval_errors: 0,
+            git_commit: None,
+            git_dirty: None,
+            dataset_hash: None,
+            file: String::new(),
+        }
+    }
+
+    fn plain(runs: &[Run], width: Option<usize>) -> String {
+        table(runs, width, TODAY, Paint::Plain)
+    }
+
+    fn long() -> Run {
+        let scores = [("correctness_of_the_answer", 0.75), ("right_tool", 1.0), ("tone", 0.5)];
+        run("questions about 質問 and answers", &scores, &["nightly", "gated", "customer-support"])
+    }
+
+    #[test]
+    fn nothing_is_cut_where_no_terminal_reads() {
+        assert_eq!(
+            plain(&[run("desk", &[("exact", 0.5), ("tone", 1.0)], &["smoke"])], None),
+            "id            start (UTC)       name  status  items  scores                    cost  tags\n\
+             0123456789ab  2026-02-05 14:30  desk  passed     50  exact 0.500, tone 1.000  $1.25  smoke\n"
+        );
+        let long = plain(&[long()], None);
+        assert!(
+            long.contains("questions about 質問 and answers") && long.contains("customer-support"),
+            "{long}"
+        );
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        for width in 36..250 {
+            let text = plain(&[long(), run("desk", &[], &[])], Some(width));
+            let rows = text.lines().filter(|line| !line.starts_with("no room"));
+            for line in rows {
+                assert!(columns(line) <= width, "{} of {width}: {line}", columns(line));
+            }
+            assert!(text.contains("0123456789ab"), "an id is never cut: {text}");
+        }
+    }
+
+    #[test]
+    fn what_finds_no_room_is_named() {
+        let text = plain(&[long()], Some(80));
+        assert!(text.contains("$1.25") && text.ends_with("no room for: tags (`--json` has all)\n"), "{text}");
+        assert!(text.contains("correctn… 0.750 …"), "the figure is kept: {text}");
+    }
+
+    #[test]
+    fn a_column_without_any_content_takes_no_room_from_others() {
+        let text =
+            plain(&[Run { cost: None, ..run("intent-classifier", &[("correct", 0.5)], &[]) }], Some(74));
+        assert!(text.contains("intent-classifier") && !text.contains("no room"), "{text}");
+    }
+
+    #[test]
+    fn the_year_goes_first_where_it_is_this_one() {
+        assert!(plain(&[long()], Some(80)).contains("  02-05 14:30  "));
+        let old = Run { timestamp: "2025-12-31T23:59:59.000Z".to_owned(), ..long() };
+        assert!(plain(&[long(), old], Some(80)).contains("  2026-02-05 14:30  "));
+        assert!(plain(&[long()], Some(200)).contains("  2026-02-05 14:30  "));
+    }
+
+    #[test]
+    fn a_status_is_coloured() {
+        let failed = Run { status: RunStatus::Failed, ..run("desk", &[], &[]) };
+        let text = table(&[run("desk", &[], &[]), failed], None, TODAY, Paint::Coloured);
+        assert!(
+            text.contains("\u{1b}[32mpassed\u{1b}[0m") && text.contains("\u{1b}[31mfailed\u{1b}[0m"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_run_without_scores_says_so() {
+        assert!(plain(&[run("desk", &[], &[])], None).contains("no score"));
+    }
+}

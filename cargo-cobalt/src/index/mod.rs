@@ -1,0 +1,126 @@
+//! The index of past runs: a table that is built from the result files, kept beside them, and never the truth.
+//!
+//! Whatever becomes of its file, the index is there: it is built anew, and in memory where it cannot be kept.
+
+mod query;
+mod read;
+mod run;
+mod schema;
+mod update;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cobalt::store::Layout;
+use rusqlite::{Connection, Error as SqliteError, ErrorCode};
+
+pub(crate) use query::{Filter, Found};
+pub(crate) use run::{Run, RunStatus};
+pub(crate) use update::Skipped;
+
+use crate::error::Error;
+
+/// The index of the result files in a folder.
+#[derive(Debug)]
+pub(crate) struct Index {
+    results: PathBuf,
+    connection: Connection,
+    /// Whether it has been made anew already: what fails then would fail again.
+    is_new: bool,
+}
+
+impl Index {
+    /// Opens the index; [`update`](Self::update) brings it up to date.
+    pub(crate) fn open(layout: &Layout) -> Result<Self, Error> {
+        Self::open_at(layout.results(), layout.history())
+    }
+
+    fn open_at(results: &Path, database: &Path) -> Result<Self, Error> {
+        let results = results.to_owned();
+        match on_disk(&results, database)? {
+            Some(connection) => Ok(Self { results, connection, is_new: false }),
+            None => Ok(Self { results, connection: schema::in_memory()?, is_new: true }),
+        }
+    }
+
+    /// Takes in what has changed among the result files. Answers with the files that are left out.
+    pub(crate) fn update(&mut self) -> Result<Vec<Skipped>, Error> {
+        loop {
+            match update::update(&mut self.connection, &self.results) {
+                Err(Error::Index(error)) => self.recover(error)?,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// The runs that a filter lets through, the newest first.
+    pub(crate) fn runs(&mut self, filter: &Filter) -> Result<Found, Error> {
+        loop {
+            match query::runs(&self.connection, filter) {
+                Ok(found) => return Ok(found),
+                Err(error) => {
+                    self.recover(error)?;
+                    self.update()?;
+                }
+            }
+        }
+    }
+
+    /// Makes an empty index in place of one that failed: once in its file, then in memory, where nothing is left that
+    /// could fail.
+    fn recover(&mut self, error: SqliteError) -> Result<(), Error> {
+        if self.connection.path().is_none_or(str::is_empty) {
+            return Err(error.into());
+        }
+        let is_usable =
+            !self.is_new && !is_out_of_reach(&error) && schema::reset(&mut self.connection).is_ok();
+        self.is_new = true;
+        if !is_usable {
+            self.connection = schema::in_memory()?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file is not to be had, rather than of no use.
+fn is_out_of_reach(error: &SqliteError) -> bool {
+    use ErrorCode::{
+        CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure,
+    };
+    let code = error.sqlite_error_code();
+    code.is_some_and(|code| {
+        matches!(
+            code,
+            CannotOpen
+                | DatabaseBusy
+                | DatabaseLocked
+                | DiskFull
+                | PermissionDenied
+                | ReadOnly
+                | SystemIoFailure
+        )
+    })
+}
+
+/// The index in its file, if it can be opened there. Nothing is made where there are no results, and what is not ours is
+/// not touched.
+fn on_disk(results: &Path, path: &Path) -> Result<Option<Connection>, Error> {
+    if !path.exists() {
+        let folder = path.parent().filter(|_| results.exists());
+        if folder.is_none_or(|folder| fs::create_dir_all(folder).is_err()) {
+            return Ok(None);
+        }
+    }
+    let Ok(mut connection) = schema::open(path) else { return Ok(None) };
+    if schema::is_foreign(&connection, path) {
+        return Err(Error::ForeignIndex { path: path.to_owned() });
+    }
+    Ok(match schema::prepare(&mut connection) {
+        Ok(()) => Some(connection),
+        Err(error) if is_out_of_reach(&error) => None,
+        Err(_) => schema::reset(&mut connection).ok().map(|()| connection),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,55 @@
+//! Questions to the index.
+
+use rusqlite::{Connection, Result, named_params};
+
+use super::run::Run;
+use cobalt::pattern::Pattern;
+
+/// Which runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Filter {
+    /// The experiment's name.
+    pub(crate) name: Option<Pattern>,
+    pub(crate) tag: Option<String>,
+    /// The earliest start, as a run's timestamp is written.
+    pub(crate) since: Option<String>,
+    /// The most runs to answer with.
+    pub(crate) limit: usize,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Found {
+    /// The newest of the runs that match.
+    pub(crate) runs: Vec<Run>,
+    /// How many match.
+    pub(crate) matching: usize,
+    /// How many there are.
+    pub(crate) known: usize,
+    /// How many partial runs there are beside them.
+    pub(crate) partial: usize,
+}
+
+pub(super) fn runs(connection: &Connection, filter: &Filter) -> Result<Found> {
+    let sql = "SELECT * FROM runs WHERE (:since IS NULL OR timestamp >= :since) \
+               AND (:tag IS NULL OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = :tag)) \
+               ORDER BY timestamp DESC, id";
+    let mut query = connection.prepare_cached(sql)?;
+    let mut rows = query.query(named_params! { ":since": filter.since, ":tag": filter.tag })?;
+    let (mut runs, mut matching) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        if let Some(pattern) = &filter.name
+            && !pattern.matches(row.get_ref("name")?.as_str()?)
+        {
+            continue;
+        }
+        matching += 1;
+        if runs.len() < filter.limit {
+            runs.push(Run::from_row(row)?);
+        }
+    }
+    let sql = "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM files WHERE run_id IS NULL AND problem IS NULL)";
+    let (known, partial): (i64, i64) = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let count = |number| usize::try_from(number).unwrap_or(0);
+    Ok(Found { runs, matching, known: count(known), partial: count(partial) })
+}

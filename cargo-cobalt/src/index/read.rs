@@ -1,0 +1,170 @@
+//! Reads of a result file what the index keeps.
+//!
+//! The items, which are nearly all of a file, are passed over: the summary has their counts. Files of the original tool
+//! have no counts, and their items are looked through for errors.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use cobalt::report::{CiStatus, DatasetSummary, GitState, RunConfig, Summary, Timestamp};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::run::{Run, RunStatus};
+
+/// What a file holds.
+#[derive(Debug)]
+pub(super) enum Content {
+    Run(Box<Run>),
+    /// The run of some of the items, which is no measure of the agent.
+    Partial,
+    /// No result: why.
+    Problem(String),
+    /// It cannot be read, for now: why.
+    Unreadable(io::Error),
+    /// It was removed since the folder was listed.
+    Gone,
+}
+
+/// A result file without its items.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Head {
+    /// Absent in files of the original.
+    schema: Option<u32>,
+    id: String,
+    name: String,
+    timestamp: Timestamp,
+    #[serde(default)]
+    tags: Vec<String>,
+    #[expect(dead_code, reason = "a file is a result only if all of its readers can read it")]
+    config: RunConfig,
+    summary: Summary,
+    ci_status: Option<CiStatus>,
+    #[serde(default)]
+    passed: bool,
+    #[serde(default)]
+    partial: bool,
+    dataset: Option<DatasetSummary>,
+    git: Option<GitState>,
+}
+
+/// The items of a file of the original.
+#[derive(Deserialize)]
+struct Items {
+    #[serde(default)]
+    items: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    error: Option<IgnoredAny>,
+    #[serde(default)]
+    evaluations: HashMap<String, Evaluation>,
+    /// Where there are any, the item's own fields only repeat theirs.
+    #[serde(default)]
+    runs: Vec<Execution>,
+}
+
+#[derive(Deserialize)]
+struct Execution {
+    error: Option<IgnoredAny>,
+    #[serde(default)]
+    evaluations: HashMap<String, Evaluation>,
+}
+
+#[derive(Deserialize)]
+struct Evaluation {
+    score: Option<f64>,
+}
+
+/// Reads a file of the folder.
+pub(super) fn read(folder: &Path, file: &str) -> Content {
+    match fs::read(folder.join(file)) {
+        Ok(bytes) => {
+            parse(&bytes, file).unwrap_or_else(|error| Content::Problem(format!("no result file: {error}")))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Content::Gone,
+        Err(error) => Content::Unreadable(error),
+    }
+}
+
+fn parse(bytes: &[u8], file: &str) -> serde_json::Result<Content> {
+    let head: Head = serde_json::from_slice(bytes)?;
+    if head.partial {
+        return Ok(Content::Partial);
+    }
+    let errors = match head.schema {
+        Some(_) => Errors { items: head.summary.failed_items, evaluations: head.summary.eval_errors },
+        None => Errors::among(&serde_json::from_slice::<Items>(bytes)?.items),
+    };
+    Ok(Content::Run(Box::new(run(head, &errors, file))))
+}
+
+fn run(head: Head, errors: &Errors, file: &str) -> Run {
+    let Head { summary, git, .. } = head;
+    let has_passed =
+        if head.schema.is_some() { head.passed } else { head.ci_status.is_none_or(|ci| ci.passed) };
+    let status = match (errors.items + errors.evaluations, has_passed) {
+        (1.., _) => RunStatus::Error,
+        (0, false) => RunStatus::Failed,
+        (0, true) => RunStatus::Passed,
+    };
+    let (git_commit, git_dirty) = git.map(|git| (git.commit, git.dirty)).unzip();
+    Run {
+        id: head.id,
+        name: head.name,
+        timestamp: head.timestamp.to_string(),
+        tags: head.tags,
+        scores: summary.scores.into_iter().map(|(name, stats)| (name, stats.avg)).collect::<BTreeMap<_, _>>(),
+        cost: summary.estimated_cost,
+        total_items: integer(summary.total_items),
+        status,
+        duration_ms: integer(summary.total_duration_ms),
+        avg_latency_ms: summary.avg_latency_ms,
+        total_tokens: summary.total_tokens.map(integer),
+        judge_cost: summary.judge_cost,
+        failed_items: integer(errors.items),
+        eval_errors: integer(errors.evaluations),
+        git_commit,
+        git_dirty,
+        dataset_hash: head.dataset.map(|dataset| dataset.hash),
+        file: file.to_owned(),
+    }
+}
+
+fn integer(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
+}
+
+/// What went wrong in a run.
+struct Errors {
+    items: usize,
+    evaluations: usize,
+}
+
+impl Errors {
+    fn among(items: &[Item]) -> Self {
+        let failed = |item: &&Item| item.error.is_some() || item.runs.iter().any(|run| run.error.is_some());
+        Self {
+            items: items.iter().filter(failed).count(),
+            evaluations: items
+                .iter()
+                .map(|item| {
+                    if item.runs.is_empty() {
+                        without_score(&item.evaluations)
+                    } else {
+                        item.runs.iter().map(|run| without_score(&run.evaluations)).sum()
+                    }
+                })
+                .sum(),
+        }
+    }
+}
+
+/// How many evaluations have no score: the original writes one that is no number as null.
+fn without_score(evaluations: &HashMap<String, Evaluation>) -> usize {
+    evaluations.values().filter(|evaluation| evaluation.score.is_none()).count()
+}

@@ -1,0 +1,113 @@
+//! The tables, and how a database gets them.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Result, TransactionBehavior};
+
+/// The version of the tables and of what is read into them. A database of another one is built anew.
+const VERSION: i64 = 1;
+/// How long another process may keep the database to itself.
+const PATIENCE: Duration = Duration::from_secs(5);
+const TABLES: &str = "
+    -- The whole runs.
+    CREATE TABLE runs (
+        id TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        timestamp TEXT NOT NULL,
+        tags TEXT NOT NULL,
+        scores TEXT NOT NULL,
+        cost REAL,
+        total_items INTEGER NOT NULL,
+        status TEXT NOT NULL,
+        duration_ms INTEGER NOT NULL,
+        avg_latency_ms REAL NOT NULL,
+        total_tokens INTEGER,
+        judge_cost REAL,
+        failed_items INTEGER NOT NULL,
+        eval_errors INTEGER NOT NULL,
+        git_commit TEXT,
+        git_dirty INTEGER,
+        dataset_hash TEXT,
+        file TEXT NOT NULL UNIQUE
+    );
+    CREATE INDEX runs_by_time ON runs(timestamp);
+    -- Every file that was read, so that it is read once. One without a run and without a problem holds a partial run.
+    CREATE TABLE files (
+        name TEXT PRIMARY KEY,
+        size INTEGER NOT NULL,
+        modified INTEGER NOT NULL,
+        run_id TEXT,
+        problem TEXT
+    );
+";
+
+/// Opens a database, whatever is in it.
+pub(super) fn open(path: &Path) -> Result<Connection> {
+    // Without the default flag for URIs: a path is a path.
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    Ok(connection)
+}
+
+/// An index that lasts as long as this process.
+pub(super) fn in_memory() -> Result<Connection> {
+    let mut connection = Connection::open_in_memory()?;
+    prepare(&mut connection)?;
+    Ok(connection)
+}
+
+/// Gives a new database its tables, and empties one of another version.
+pub(super) fn prepare(connection: &mut Connection) -> Result<()> {
+    match version(connection)? {
+        VERSION => Ok(()),
+        0 if is_empty(connection)? => create(connection),
+        _ => reset(connection),
+    }
+}
+
+/// Whether a file is likely to hold something of value to somebody else: a database with other tables, or no database under
+/// another name than ours.
+pub(super) fn is_foreign(connection: &Connection, path: &Path) -> bool {
+    let others =
+        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name NOT IN ('runs', 'files'))";
+    let has_other_tables: Result<bool> = connection.query_row(others, [], |row| row.get(0));
+    match has_other_tables {
+        Ok(foreign) => foreign,
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
+            path.file_name().is_none_or(|name| name != "history.db")
+        }
+        Err(_) => false,
+    }
+}
+
+fn version(connection: &Connection) -> Result<i64> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+}
+
+fn is_empty(connection: &Connection) -> Result<bool> {
+    connection.query_row("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))
+}
+
+/// Makes the tables, unless another process was faster.
+fn create(connection: &mut Connection) -> Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if version(&transaction)? != VERSION {
+        transaction.execute_batch(TABLES)?;
+        transaction.pragma_update(None, "user_version", VERSION)?;
+    }
+    transaction.commit()
+}
+
+/// Empties a database, damaged or not, under the locks that other processes respect: a file that is removed while
+/// another process has it open can spoil the one that takes its place.
+pub(super) fn reset(connection: &mut Connection) -> Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, true)?;
+    let emptied = connection.execute_batch("VACUUM");
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, false)?;
+    emptied?;
+    create(connection)
+}

@@ -1,0 +1,382 @@
+//! The index against folders that change, databases that are spoilt, and files that another tool wrote.
+
+use std::fs;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use cobalt::store::read_report;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::*;
+
+/// A folder with a store in it, whatever the environment says.
+struct Store {
+    folder: TempDir,
+}
+
+impl Store {
+    fn new() -> Self {
+        let store = Self { folder: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(store.results()).unwrap();
+        store
+    }
+
+    fn results(&self) -> PathBuf {
+        self.folder.path().join("results")
+    }
+
+    fn database(&self) -> PathBuf {
+        self.folder.path().join("history.db")
+    }
+
+    fn write(&self, file: &str, content: &str) {
+        fs::write(self.results().join(file), content).unwrap();
+    }
+
+    fn index(&self) -> Index {
+        Index::open_at(&self.results(), &self.database()).unwrap()
+    }
+
+    /// The ids in an up-to-date index, the newest first, and the names of the files that are left out.
+    fn ids(&self) -> (Vec<String>, Vec<String>) {
+        ids(&mut self.index())
+    }
+}
+
+fn ids(index: &mut Index) -> (Vec<String>, Vec<String>) {
+    let skipped = index.update().unwrap();
+    let found = index.runs(&all()).unwrap();
+    assert_eq!((found.known, found.matching), (found.runs.len(), found.runs.len()));
+    let ids = found.runs.into_iter().map(|run| run.id).collect();
+    (ids, skipped.into_iter().map(|skipped| skipped.file).collect())
+}
+
+fn all() -> Filter {
+    Filter { name: None, tag: None, since: None, limit: 1000 }
+}
+
+fn the(ids: &[&str]) -> Vec<String> {
+    ids.iter().map(|id| (*id).to_owned()).collect()
+}
+
+fn result(id: &str, day: u32) -> Value {
+    json!({
+        "schema": 1, "id": id, "name": "desk", "timestamp": format!("2026-02-{day:02}T10:00:00.000Z"),
+        "tags": ["smoke"],
+        "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["exact"] },
+        "summary": {
+            "totalItems": 4, "totalDurationMs": 20, "avgLatencyMs": 1.5, "totalTokens": 90, "estimatedCost": 0.25,
+            "failedItems": 0, "evalErrors": 0, "scores": { "exact": { "avg": 0.75, "min": 0, "max": 1 } },
+        },
+        "passed": true, "git": { "commit": "abc", "dirty": true },
+        "dataset": { "source": "qa.json", "items": 4, "hash": "d" },
+        "items": [],
+    })
+}
+
+fn with(mut result: Value, pointer: &str, value: Value) -> String {
+    let (parent, field) = pointer.rsplit_once('/').unwrap();
+    result.pointer_mut(parent).unwrap()[field] = value;
+    result.to_string()
+}
+
+fn text(id: &str, day: u32) -> String {
+    result(id, day).to_string()
+}
+
+/// The file's row in the index, or `None` where it is not in.
+fn row(content: &str) -> Option<Run> {
+    let store = Store::new();
+    store.write("a.json", content);
+    let mut index = store.index();
+    index.update().unwrap();
+    index.runs(&all()).unwrap().runs.pop()
+}
+
+#[test]
+fn a_run_is_a_row_with_its_figures() {
+    let run = row(&text("aaa", 5)).unwrap();
+    let scores = [("exact".to_owned(), 0.75)].into();
+    let expected = Run {
+        id: "aaa".to_owned(),
+        name: "desk".to_owned(),
+        timestamp: "2026-02-05T10:00:00.000Z".to_owned(),
+        tags: the(&["smoke"]),
+        scores,
+        cost: Some(0.25),
+        total_items: 4,
+        status: RunStatus::Passed,
+        duration_ms: 20,
+        avg_latency_ms: 1.5,
+        total_tokens: Some(90),
+        judge_cost: None,
+        failed_items: 0,
+        eval_errors: 0,
+        git_commit: Some("abc".to_owned()),
+        git_dirty: Some(true),
+        dataset_hash: Some("d".to_owned()),
+        file: "a.json".to_owned(),
+    };
+    assert_eq!(run, expected);
+}
+
+#[test]
+fn the_status_tells_errors_from_low_scores() {
+    let status = |pointer: &str, value: Value| row(&with(result("aaa", 5), pointer, value)).unwrap().status;
+    assert_eq!(status("/passed", json!(true)), RunStatus::Passed);
+    assert_eq!(status("/passed", json!(false)), RunStatus::Failed);
+    assert_eq!(status("/summary/failedItems", json!(1)), RunStatus::Error);
+    assert_eq!(status("/summary/evalErrors", json!(1)), RunStatus::Error);
+}
+
+#[test]
+fn the_status_of_a_file_without_our_fields_is_worked_out() {
+    let foreign = |items: Value, ci: Value| {
+        let content = json!({
+            "id": "aaa", "name": "desk", "timestamp": "2026-02-05T10:00:00.000Z", "ciStatus": ci,
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": [] },
+            "summary": { "totalItems": 1, "scores": { "e": { "avg": null } } }, "items": items,
+        });
+        let run = row(&content.to_string()).unwrap();
+        (run.status, run.failed_items, run.eval_errors)
+    };
+    let missed = || json!({ "passed": false, "violations": [], "summary": "" });
+    let scored = |score: Value| json!({ "e": { "score": score } });
+    assert_eq!(foreign(json!([{ "evaluations": scored(json!(0)) }]), Value::Null), (RunStatus::Passed, 0, 0));
+    assert_eq!(foreign(json!([{}]), missed()), (RunStatus::Failed, 0, 0));
+    assert_eq!(foreign(json!([{ "error": "no" }, {}]), missed()), (RunStatus::Error, 1, 0));
+    let later_run = json!([{ "runs": [{}, { "error": "no" }] }]);
+    assert_eq!(foreign(later_run, Value::Null), (RunStatus::Error, 1, 0));
+    let not_a_number = json!([{ "evaluations": scored(Value::Null) }]);
+    assert_eq!(foreign(not_a_number, Value::Null), (RunStatus::Error, 0, 1));
+}
+
+#[test]
+fn files_of_the_original_are_indexed_as_the_library_reads_them() {
+    let shared = std::env::var_os("COBALT_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"), PathBuf::from);
+    let peer = shared.join("peer/results");
+    if !peer.exists() {
+        eprintln!("skipped: there are no files of the original in `{}`", peer.display());
+        return;
+    }
+    let store = Store::new();
+    for entry in fs::read_dir(peer).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), store.results().join(entry.file_name())).unwrap();
+    }
+    let mut index = store.index();
+    assert_eq!(index.update().unwrap(), []);
+    let found = index.runs(&all()).unwrap();
+    assert_eq!(found.runs.len(), 2);
+    for run in found.runs {
+        let report = read_report(&store.results().join(&run.file)).unwrap();
+        assert_eq!((&run.id, &run.name, &run.tags), (&report.id, &report.name, &report.tags));
+        assert_eq!(run.scores.len(), report.summary.scores.len());
+        let failed = report.items.iter().filter(|item| item.is_in_error()).count();
+        assert_eq!(usize::try_from(run.failed_items).unwrap(), failed);
+        assert_eq!(run.status, RunStatus::Error, "both have an item that failed");
+    }
+}
+
+#[test]
+fn files_that_come_change_and_go_are_followed() {
+    let store = Store::new();
+    store.write("a.json", &text("aaa", 5));
+    store.write("b.json", &text("bbb", 6));
+    assert_eq!(store.ids().0, the(&["bbb", "aaa"]));
+    store.write("c.json", &text("ccc", 7));
+    store.write("a.json", &text("another", 5));
+    fs::remove_file(store.results().join("b.json")).unwrap();
+    assert_eq!(store.ids().0, the(&["ccc", "another"]));
+    fs::remove_dir_all(store.results()).unwrap();
+    assert_eq!(store.ids().0, the(&[]));
+}
+
+#[test]
+fn a_file_that_is_known_is_not_read_again() {
+    let store = Store::new();
+    let good = text("aaa", 5);
+    let broken = good.replacen('{', "[", 1);
+    for (file, content, other) in [
+        ("whole.json", &good, &broken),
+        ("partial.json", &with(result("bbb", 5), "/partial", json!(true)), &text("bbb", 5)),
+        ("none.json", &broken, &text("ccc", 5)),
+    ] {
+        store.write(file, content);
+        let path = store.results().join(file);
+        let modified = fs::metadata(&path).unwrap().modified().unwrap();
+        let before = store.ids();
+        // Another content of the same size and time, which would change the answer.
+        store.write(file, &format!("{other:<0$}", content.len()));
+        fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
+        assert_eq!(store.ids(), before, "{file}");
+    }
+}
+
+#[test]
+fn a_partial_run_is_left_out_without_a_warning() {
+    let store = Store::new();
+    store.write("a.json", &with(result("aaa", 5), "/partial", json!(true)));
+    assert_eq!(store.ids(), (the(&[]), the(&[])));
+    assert_eq!(store.index().runs(&all()).unwrap().partial, 1);
+}
+
+#[test]
+fn a_file_that_is_no_result_is_named_at_every_call_and_stops_no_other() {
+    let store = Store::new();
+    store.write("a.json", &text("aaa", 5));
+    store.write("cut.json", &text("bbb", 6)[..200]);
+    store.write("other.json", "{\n\"id\": 5}");
+    store.write("notes.txt", "no JSON");
+    store.write(".draft.json", "{");
+    for _ in 0..2 {
+        assert_eq!(store.ids(), (the(&["aaa"]), the(&["cut.json", "other.json"])));
+    }
+    let reasons: Vec<_> = store.index().update().unwrap().into_iter().map(|skipped| skipped.reason).collect();
+    assert!(reasons[1].starts_with("no result file: invalid type: integer `5`"), "{reasons:?}");
+    assert!(reasons[1].ends_with("at line 2 column 7"), "{reasons:?}");
+    store.write("cut.json", &text("bbb", 6));
+    assert_eq!(store.ids(), (the(&["bbb", "aaa"]), the(&["other.json"])));
+}
+
+#[test]
+fn of_two_files_of_one_run_the_one_with_its_own_name_stands_for_it() {
+    let store = Store::new();
+    let own = "2026-02-05T10-00-00_desk_aaa.json";
+    store.write("a copy.json", &text("aaa", 6));
+    assert_eq!(store.ids(), (the(&["aaa"]), the(&[])));
+    store.write(own, &text("aaa", 5));
+    assert_eq!(store.ids(), (the(&["aaa"]), the(&["a copy.json"])));
+    let shown = |store: &Store| store.index().runs(&all()).unwrap().runs.pop().unwrap().file;
+    assert_eq!(shown(&store), own);
+    store.write("b copy.json", &text("aaa", 7));
+    assert_eq!(store.ids(), (the(&["aaa"]), the(&["a copy.json", "b copy.json"])));
+
+    fs::remove_file(store.results().join(own)).unwrap();
+    assert_eq!(store.ids(), (the(&["aaa"]), the(&["a copy.json"])), "the later one stands in");
+    assert_eq!(shown(&store), "b copy.json");
+    fs::remove_file(store.database()).unwrap();
+    assert_eq!(store.ids(), (the(&["aaa"]), the(&["a copy.json"])), "whatever the order of reading");
+}
+
+#[test]
+fn a_database_that_is_lost_or_of_no_use_is_built_anew() {
+    let store = Store::new();
+    store.write("a.json", &text("aaa", 5));
+    let good = |store: &Store| {
+        assert_eq!(store.ids(), (the(&["aaa"]), the(&[])));
+        let kept = Connection::open(store.database()).unwrap();
+        kept.query_row("SELECT id FROM runs", [], |row| row.get::<_, String>(0)).unwrap();
+    };
+    good(&store);
+    fs::remove_file(store.database()).unwrap();
+    good(&store);
+    fs::write(store.database(), "this is no database, and long enough to see that it is none".repeat(40))
+        .unwrap();
+    good(&store);
+    fs::write(store.database(), "").unwrap();
+    good(&store);
+    let spoil = |sql: &str| Connection::open(store.database()).unwrap().execute_batch(sql).unwrap();
+    spoil("PRAGMA user_version = 99");
+    good(&store);
+    spoil("DROP TABLE runs; CREATE VIEW runs AS SELECT 1 AS id; PRAGMA user_version = 0");
+    good(&store);
+    spoil("DROP TABLE files");
+    good(&store);
+    spoil("UPDATE runs SET tags = 'no JSON'");
+    good(&store);
+    let size = fs::metadata(store.database()).unwrap().len();
+    fs::File::options().write(true).open(store.database()).unwrap().set_len(size / 2).unwrap();
+    good(&store);
+    let mut bytes = fs::read(store.database()).unwrap();
+    bytes[4096..].fill(0x55);
+    fs::write(store.database(), bytes).unwrap();
+    good(&store);
+}
+
+#[test]
+fn where_no_file_can_be_the_index_is_in_memory() {
+    let store = Store::new();
+    store.write("a.json", &text("aaa", 5));
+    fs::create_dir(store.database()).unwrap();
+    assert_eq!(store.ids(), (the(&["aaa"]), the(&[])));
+}
+
+#[test]
+fn an_index_that_another_process_keeps_to_itself_is_done_without() {
+    let store = Store::new();
+    store.write("a.json", &text("aaa", 5));
+    store.ids();
+    store.write("b.json", &text("bbb", 6));
+    let other = Connection::open(store.database()).unwrap();
+    let mut index = store.index();
+    index.connection.busy_timeout(Duration::ZERO).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    assert_eq!(ids(&mut index).0, the(&["bbb", "aaa"]));
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(store.ids().0, the(&["bbb", "aaa"]));
+}
+
+#[test]
+fn nothing_is_made_where_there_are_no_results() {
+    let store = Store::new();
+    fs::remove_dir_all(store.results()).unwrap();
+    assert_eq!(store.ids(), (the(&[]), the(&[])));
+    assert!(!store.database().exists());
+}
+
+#[test]
+fn many_may_build_it_at_once() {
+    let store = Store::new();
+    for run in 0..100 {
+        store.write(&format!("{run}.json"), &text(&format!("run-{run:03}"), 5));
+    }
+    fs::write(store.database(), "spoilt").unwrap();
+    thread::scope(|scope| {
+        let builds: Vec<_> = (0..8).map(|_| scope.spawn(|| store.ids())).collect();
+        for build in builds {
+            let (ids, skipped) = build.join().unwrap();
+            assert_eq!((ids.len(), skipped.len()), (100, 0));
+        }
+    });
+    assert_eq!(store.ids().0.len(), 100);
+}
+
+#[test]
+fn filters_and_the_limit_narrow_the_answer() {
+    let store = Store::new();
+    store.write("a.json", &text("aaa", 5));
+    store.write("b.json", &with(result("bbb", 6), "/name", json!("help-desk")));
+    store.write("c.json", &with(result("ccc", 7), "/tags", json!(["smoke test", "%"])));
+    let mut index = store.index();
+    index.update().unwrap();
+    let mut found = |filter: Filter| {
+        let found = index.runs(&filter).unwrap();
+        assert_eq!(found.known, 3);
+        (found.runs.into_iter().map(|run| run.id).collect::<Vec<_>>(), found.matching)
+    };
+    assert_eq!(found(Filter { limit: 2, ..all() }), (the(&["ccc", "bbb"]), 3));
+    assert_eq!(found(Filter { name: Some("desk*".parse().unwrap()), ..all() }), (the(&["ccc", "aaa"]), 2));
+    assert_eq!(found(Filter { tag: Some("smoke".to_owned()), ..all() }), (the(&["bbb", "aaa"]), 2));
+    let since = Some("2026-02-06T10:00:00.000Z".to_owned());
+    assert_eq!(found(Filter { since, ..all() }), (the(&["ccc", "bbb"]), 2));
+}
+
+#[test]
+fn what_belongs_to_somebody_else_is_left_as_it_is() {
+    let store = Store::new();
+    let theirs = store.folder.path().join("theirs.db");
+    Connection::open(&theirs).unwrap().execute_batch("CREATE TABLE customers (name TEXT)").unwrap();
+    let notes = store.folder.path().join("notes.txt");
+    fs::write(&notes, "my notes\n".repeat(100)).unwrap();
+    for path in [&theirs, &notes] {
+        let before = fs::read(path).unwrap();
+        let error = Index::open_at(&store.results(), path).unwrap_err().to_string();
+        assert!(error.contains("COBALT_HISTORY_DB"), "{error}");
+        assert_eq!(fs::read(path).unwrap(), before);
+    }
+}

@@ -1,0 +1,210 @@
+//! Brings the index up to date: reads the files that are new or have changed, and forgets those that are gone.
+//!
+//! The files are read before the database is locked. Where another process has updated it in between, this one writes
+//! the same; and what it should have got wrong, as a file has changed meanwhile, differs from the folder at the next update.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::SystemTime;
+
+use rusqlite::{Connection, OptionalExtension, Result as SqliteResult, TransactionBehavior, params};
+
+use super::read::{Content, read};
+use super::run::Run;
+use crate::error::Error;
+
+/// The least files that are worth a thread.
+const FILES_PER_THREAD: usize = 16;
+
+/// A file that is not in the index, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Skipped {
+    pub(crate) file: String,
+    pub(crate) reason: String,
+}
+
+/// By what a file is known again: its size in bytes and its time in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    size: i64,
+    modified: i64,
+}
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        let modified =
+            metadata.modified().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        Self {
+            size: i64::try_from(metadata.len()).unwrap_or(i64::MAX),
+            modified: modified.map_or(0, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)),
+        }
+    }
+}
+
+/// A file as the index knows it.
+struct Known {
+    stamp: Stamp,
+    run_id: Option<String>,
+}
+
+/// What is to be done.
+struct Plan {
+    gone: Vec<String>,
+    read: Vec<(String, Stamp)>,
+}
+
+/// Brings the index up to date with the folder. Answers with the files that are left out.
+pub(super) fn update(connection: &mut Connection, folder: &Path) -> Result<Vec<Skipped>, Error> {
+    let present = list(folder).map_err(|source| Error::Results { path: folder.to_owned(), source })?;
+    let plan = plan(&present, &known(connection)?);
+    let mut unreadable = Vec::new();
+    if !(plan.gone.is_empty() && plan.read.is_empty()) {
+        let contents = read_all(folder, &plan.read);
+        apply(connection, &plan.gone, &contents)?;
+        unreadable.extend(contents.into_iter().filter_map(|(file, _, content)| match content {
+            Content::Unreadable(error) => Some(Skipped { file, reason: error.to_string() }),
+            _ => None,
+        }));
+    }
+    let mut skipped = skipped(connection)?;
+    skipped.extend(unreadable);
+    Ok(skipped)
+}
+
+/// The folder's files that may be results. What is being written begins with a dot.
+fn list(folder: &Path) -> io::Result<BTreeMap<String, Stamp>> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        entries => entries?,
+    };
+    let mut files = BTreeMap::new();
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with('.') || !name.ends_with(".json") {
+            continue;
+        }
+        // The metadata is that of the file itself, where the entry is a link. One that leads nowhere is no file.
+        if let Some(metadata) = fs::metadata(entry.path()).ok().filter(Metadata::is_file) {
+            files.insert(name, Stamp::of(&metadata));
+        }
+    }
+    Ok(files)
+}
+
+fn known(connection: &Connection) -> SqliteResult<HashMap<String, Known>> {
+    let mut query = connection.prepare_cached("SELECT name, size, modified, run_id FROM files")?;
+    let rows = query.query_map([], |row| {
+        let stamp = Stamp { size: row.get(1)?, modified: row.get(2)? };
+        Ok((row.get(0)?, Known { stamp, run_id: row.get(3)? }))
+    })?;
+    rows.collect()
+}
+
+/// Compares the folder with what is known of it.
+fn plan(present: &BTreeMap<String, Stamp>, known: &HashMap<String, Known>) -> Plan {
+    let is_stale = |name: &str, known: &Known| present.get(name) != Some(&known.stamp);
+    // Another file with the id of a run that is read again, or gone, may now be the one to show.
+    let contested: HashSet<_> = known
+        .iter()
+        .filter(|(name, known)| is_stale(name, known))
+        .filter_map(|(_, known)| known.run_id.as_ref())
+        .collect();
+    let is_to_be_read = |name: &str| {
+        known.get(name).is_none_or(|known| {
+            is_stale(name, known) || known.run_id.as_ref().is_some_and(|id| contested.contains(id))
+        })
+    };
+    let read = present.iter().filter(|(name, _)| is_to_be_read(name));
+    Plan {
+        gone: known.keys().filter(|name| !present.contains_key(*name)).cloned().collect(),
+        read: read.map(|(name, stamp)| (name.clone(), *stamp)).collect(),
+    }
+}
+
+/// Reads files, side by side where they are many.
+fn read_all(folder: &Path, files: &[(String, Stamp)]) -> Vec<(String, Stamp, Content)> {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut contents = Vec::new();
+        while let Some((file, stamp)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            contents.push((file.clone(), *stamp, read(folder, file)));
+        }
+        contents
+    };
+    thread::scope(|scope| {
+        let helpers = processors.min(files.len() / FILES_PER_THREAD).saturating_sub(1);
+        let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(work)).collect();
+        let mut contents = work();
+        for helper in helpers {
+            // A thread that panicked has said so; its files are read at the next update.
+            contents.extend(helper.join().unwrap_or_default());
+        }
+        contents
+    })
+}
+
+/// Writes everything in one transaction.
+fn apply(
+    connection: &mut Connection,
+    gone: &[String],
+    contents: &[(String, Stamp, Content)],
+) -> SqliteResult<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for file in gone.iter().chain(contents.iter().map(|(file, ..)| file)) {
+        transaction.prepare_cached("DELETE FROM runs WHERE file = ?")?.execute([file])?;
+        transaction.prepare_cached("DELETE FROM files WHERE name = ?")?.execute([file])?;
+    }
+    for (file, stamp, content) in contents {
+        let (run_id, problem) = match content {
+            Content::Run(run) => (Some(&run.id), None),
+            Content::Partial => (None, None),
+            Content::Problem(problem) => (None, Some(problem)),
+            Content::Unreadable(_) | Content::Gone => continue,
+        };
+        transaction
+            .prepare_cached(
+                "INSERT INTO files (name, size, modified, run_id, problem) VALUES (?, ?, ?, ?, ?)",
+            )?
+            .execute(params![file, stamp.size, stamp.modified, run_id, problem])?;
+        if let Content::Run(run) = content {
+            show(&transaction, run)?;
+        }
+    }
+    transaction.commit()
+}
+
+/// Writes a run, unless another file has the same run and goes before: one that still has the name it was written
+/// under, then the one of the later start, then the first by name.
+fn show(connection: &Connection, run: &Run) -> SqliteResult<()> {
+    let mut query = connection.prepare_cached("SELECT file, timestamp FROM runs WHERE id = ?")?;
+    let other: Option<(String, String)> =
+        query.query_row([&run.id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let ending = format!("_{}.json", run.id);
+    let is_before = other.is_none_or(|(file, timestamp)| {
+        let rank = |file: &str, timestamp: &str| (file.ends_with(&ending), timestamp.to_owned());
+        let (mine, other) = (rank(&run.file, &run.timestamp), rank(&file, &timestamp));
+        mine > other || (mine == other && run.file < file)
+    });
+    if is_before { run.replace(connection) } else { Ok(()) }
+}
+
+/// The known files that are left out.
+fn skipped(connection: &Connection) -> SqliteResult<Vec<Skipped>> {
+    let sql = "SELECT files.name, files.problem, runs.file FROM files LEFT JOIN runs ON runs.id = files.run_id \
+               WHERE files.problem IS NOT NULL OR runs.file <> files.name ORDER BY files.name";
+    let mut query = connection.prepare_cached(sql)?;
+    let rows = query.query_map([], |row| {
+        let reason = match row.get(1)? {
+            Some(problem) => problem,
+            None => format!("`{}` has the same id, and stands for the run", row.get::<_, String>(2)?),
+        };
+        Ok(Skipped { file: row.get(0)?, reason })
+    })?;
+    rows.collect()
+}

@@ -1,0 +1,86 @@
+//! What a terminal shows: how wide it is, how wide a text is on it, and what may be sent to it.
+
+use std::io::{self, IsTerminal, Write};
+
+use cobalt::reporters::Paint;
+use terminal_size::terminal_size_of;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::error::Error;
+
+/// The width where a terminal does not tell its own.
+const USUAL: usize = 80;
+
+/// The width of the terminal that stdout goes to, in columns; `None` where none reads.
+pub(crate) fn stdout_width() -> Option<usize> {
+    let told = terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    io::stdout().is_terminal().then(|| told.filter(|width| *width > 0).unwrap_or(USUAL))
+}
+
+/// The same for stderr.
+pub(crate) fn stderr_width() -> Option<usize> {
+    let told = terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+    io::stderr().is_terminal().then(|| told.filter(|width| *width > 0).unwrap_or(USUAL))
+}
+
+/// How text may look on a stream, by `--color`, the variables that are usual for it, and what the stream is.
+pub(crate) fn paint(stream: &impl anstream::stream::RawStream) -> Paint {
+    match anstream::AutoStream::choice(stream) {
+        anstream::ColorChoice::Never => Paint::Plain,
+        _ => Paint::Coloured,
+    }
+}
+
+/// Prints all at once on stdout.
+pub(crate) fn print(text: &str) -> Result<(), Error> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Error::Print)
+}
+
+/// Text of any origin as a terminal may show it, on one line: control characters, with which it could be steered, are
+/// written out.
+pub(crate) fn one_line(text: &str) -> String {
+    cobalt::reporters::printable(text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
+/// How many columns a text takes.
+pub(crate) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// A text that takes at most so many columns; `…` stands for what is left out.
+pub(crate) fn fit(text: &str, most: usize) -> String {
+    if columns(text) <= most {
+        return text.to_owned();
+    }
+    let mut fitting = String::new();
+    let mut left = most.saturating_sub(1);
+    for character in text.chars() {
+        let Some(rest) = left.checked_sub(character.width().unwrap_or(0)) else { break };
+        left = rest;
+        fitting.push(character);
+    }
+    fitting.truncate(fitting.trim_end().len());
+    fitting.push('…');
+    fitting
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_to_the_columns_that_it_takes() {
+        assert_eq!(fit("help-desk", 9), "help-desk");
+        assert_eq!(fit("help-desk", 8), "help-de…");
+        assert_eq!(fit("質問質問", 8), "質問質問");
+        assert_eq!(fit("質問質問", 6), "質問…");
+        assert_eq!(fit("cafe\u{301}", 4), "cafe\u{301}");
+        assert_eq!(fit("two words", 5), "two…");
+    }
+
+    #[test]
+    fn a_text_stays_on_its_line_and_cannot_steer_the_terminal() {
+        assert_eq!(one_line("a\x1b[2J\nb"), "a\\u{1b}[2J\\nb");
+    }
+}

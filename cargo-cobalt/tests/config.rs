@@ -1,0 +1,101 @@
+//! `cargo cobalt config`: the settings of the project around the current folder, and the schema of the file.
+
+mod project;
+
+use std::fs;
+use std::path::Path;
+
+use project::{Project, Said};
+use serde_json::{Value, json};
+
+/// The lines of the table, single spaces between their words, and the project's folder left out.
+fn table(project: &Project, said: &Said) -> Vec<String> {
+    let root = fs::canonicalize(project.path("")).unwrap();
+    let text = said.stdout.replace(&root.display().to_string(), "");
+    text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn every_setting_is_shown_with_where_it_comes_from() {
+    let project = Project::empty();
+    project.write(
+        "cobalt.toml",
+        "concurrency = 3\nthresholds = [\"score.avg >= 0.5\"]\n\n[env]\nAPI_KEY = \"secret\"\n",
+    );
+    project.write(".env", "COBALT_DIR=kept\n");
+    let said = Said::by(project.command(&["config"]).env("COBALT_TIMEOUT", "90s"), 0);
+    let expected = [
+        "key value origin",
+        "config \"/cobalt.toml\" default",
+        "ci false default",
+        "concurrency 3 cobalt.toml:1",
+        "timeout \"90s\" COBALT_TIMEOUT",
+        "reporters [\"cli\"] default",
+        "targets [\"*\"] default",
+        "evaluators [] default",
+        "thresholds [\"score.avg >= 0.5\"] cobalt.toml:2",
+        "storage.dir \"/kept\" COBALT_DIR",
+        "storage.results \"/kept/results\" COBALT_DIR",
+        "storage.history \"/kept/history.db\" COBALT_DIR",
+        "env.API_KEY \"[redacted]\" cobalt.toml:5",
+    ];
+    assert_eq!(table(&project, &said), expected);
+    let columns: Vec<_> = said.stdout.lines().map(|line| line.find("default")).collect();
+    assert_eq!(columns[1], columns[2], "the columns are aligned: {}", said.stdout);
+}
+
+#[test]
+fn the_nearest_project_counts_from_any_folder_and_whoever_started_the_command() {
+    let project = Project::empty();
+    project.write("cobalt.toml", "concurrency = 3\n");
+    project.write("src/deep/inside.rs", "");
+    let mut command = project.command(&["config", "--json"]);
+    command.current_dir(project.path("src/deep")).env("CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR"));
+    let settings: Value = serde_json::from_str(&Said::by(&mut command, 0).stdout).unwrap();
+    assert_eq!(settings[2], json!({"key": "concurrency", "value": 3, "origin": "cobalt.toml:1"}));
+}
+
+#[test]
+fn a_file_can_be_named_as_seen_from_the_current_folder() {
+    let project = Project::empty();
+    project.write("cobalt.toml", "concurrency = 3\n");
+    project.write("settings/ci.toml", "\nconcurrency = 7\n");
+    let mut command = project.command(&["config", "--config", "ci.toml"]);
+    let said = Said::by(command.current_dir(project.path("settings")), 0);
+    let lines = table(&project, &said);
+    assert_eq!(lines[1], "config \"/settings/ci.toml\" flag");
+    assert_eq!(lines[3], "concurrency 7 settings/ci.toml:2");
+}
+
+#[test]
+fn a_mistake_is_told_in_its_place() {
+    let project = Project::empty();
+    project.write("cobalt.toml", "concurency = 3\n");
+    let expected = "cobalt.toml:1:1: unknown key `concurency`; did you mean `concurrency`?";
+    project.cobalt(&["config"], 3).tells(expected);
+    project.cobalt(&["history"], 3).tells(expected);
+    project.cobalt(&["config", "--config", "no-such.toml"], 3).tells("--config asks for it");
+}
+
+#[test]
+fn a_run_follows_the_file_that_is_named_and_what_is_for_ci() {
+    let project = Project::steered();
+    let gate = "[storage]\ndir = \"kept\"\n\n[ci]\nthresholds = [\"latency.total <= 1ns\"]\n";
+    project.write("settings/ci.toml", gate);
+    let run = ["run", "--config", "settings/ci.toml"];
+    project.cobalt(&run, 0);
+    assert!(project.path("kept/results").is_dir() && project.results().is_empty());
+    project.cobalt(&[&run[..], &["--ci"]].concat(), 1).says("latency.total<=1ns");
+    project.cobalt(&["history", "--config", "settings/ci.toml"], 0).says("gated");
+}
+
+#[test]
+fn the_schema_in_the_repository_is_that_of_the_types() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("cobalt.schema.json");
+    let schema = Project::empty().cobalt(&["config", "--schema"], 0).stdout;
+    assert!(
+        fs::read_to_string(file).unwrap_or_default() == schema,
+        "the settings have changed since; renew their schema with \
+         `cargo cobalt config --schema > cobalt.schema.json`, and commit it"
+    );
+}

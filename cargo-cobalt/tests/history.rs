@@ -1,0 +1,272 @@
+//! `cargo cobalt history` on folders with result files: what it prints, where it looks, and what it survives.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, SystemTime};
+
+use cobalt::Report;
+use cobalt::report::{RunConfig, ScoreStats, Summary, Timestamp};
+use cobalt::store::result_file_name;
+use serde_json::Value;
+use tempfile::TempDir;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_cargo-cobalt");
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A package with a store.
+struct Project(TempDir);
+
+impl Project {
+    fn new() -> Self {
+        let project = Self(tempfile::tempdir().unwrap());
+        fs::write(project.0.path().join("Cargo.toml"), "[package]\nname = \"trial\"\n\n[workspace]\n")
+            .unwrap();
+        project
+    }
+
+    /// Three runs: of today, of three days ago and of twenty days ago.
+    fn with_runs() -> Self {
+        let project = Self::new();
+        project.keep(&Report { passed: false, ..report("aaaaaaaaaaaa", "help-desk", 0, &["smoke"]) });
+        project.keep(&report("bbbbbbbbbbbb", "intent", 3, &[]));
+        project.keep(&report("cccccccccccc", "help-desk-gated", 20, &["smoke", "gated"]));
+        project
+    }
+
+    fn store(&self) -> PathBuf {
+        self.0.path().join(".cobalt")
+    }
+
+    fn keep(&self, report: &Report) {
+        let results = self.store().join("results");
+        fs::create_dir_all(&results).unwrap();
+        fs::write(results.join(result_file_name(report)), report.to_json().unwrap()).unwrap();
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        command(self.0.path(), arguments)
+    }
+
+    /// What the command prints where all is well.
+    fn history(&self, arguments: &[&str]) -> Printed {
+        Printed::of(self.command(arguments).output().unwrap())
+    }
+
+    /// The ids that the command lists.
+    fn ids(&self, arguments: &[&str]) -> Vec<String> {
+        let text = self.history(&[&["--json"], arguments].concat()).out;
+        let runs: Vec<Value> = serde_json::from_str(&text).unwrap();
+        runs.iter().map(|run| run["id"].as_str().unwrap()[..1].to_owned()).collect()
+    }
+}
+
+struct Printed {
+    out: String,
+    err: String,
+}
+
+impl Printed {
+    fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let printed = Self { out: text(output.stdout), err: text(output.stderr) };
+        assert_eq!(output.status.code(), Some(0), "{}{}", printed.err, printed.out);
+        printed
+    }
+}
+
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(PROGRAM);
+    command.args(["cobalt", "history"]).args(arguments).current_dir(folder);
+    for variable in ["COBALT_DIR", "COBALT_RESULTS_DIR", "COBALT_HISTORY_DB", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
+    // As `cargo run` sets it for a command of another package.
+    command.env("CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR"));
+    command
+}
+
+fn report(id: &str, name: &str, days_ago: u32, tags: &[&str]) -> Report {
+    let scores = ScoreStats { avg: 0.75, ..ScoreStats::default() };
+    Report {
+        schema: 1,
+        id: id.to_owned(),
+        name: name.to_owned(),
+        timestamp: Timestamp::from(SystemTime::now() - DAY * days_ago),
+        tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        config: RunConfig::default(),
+        summary: Summary {
+            total_items: 40,
+            estimated_cost: Some(0.25),
+            scores: [("exact".to_owned(), scores)].into(),
+            ..Summary::default()
+        },
+        ci_status: None,
+        passed: true,
+        partial: false,
+        dataset: None,
+        git: None,
+        prices_as_of: None,
+        items: Vec::new(),
+    }
+}
+
+#[test]
+fn the_table_has_a_line_for_each_run_the_newest_first() {
+    let project = Project::with_runs();
+    let Printed { out, err } = project.history(&[]);
+    assert_eq!(err, "");
+    let lines: Vec<_> = out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>()).collect();
+    assert_eq!(lines[0].join(" "), "id start (UTC) name status items scores cost tags");
+    let ends = |line: usize, end: &str| {
+        assert!(lines[line].join(" ").ends_with(end), "{out}");
+    };
+    assert_eq!([1, 2, 3].map(|line| lines[line][0]), ["aaaaaaaaaaaa", "bbbbbbbbbbbb", "cccccccccccc"]);
+    ends(1, "help-desk failed 40 exact 0.750 $0.25 smoke");
+    ends(2, "intent passed 40 exact 0.750 $0.25");
+    ends(3, "help-desk-gated passed 40 exact 0.750 $0.25 smoke, gated");
+    assert!(!out.contains('\u{1b}'), "no colour where no terminal reads");
+}
+
+#[test]
+fn json_has_every_column_and_nothing_beside() {
+    let project = Project::with_runs();
+    fs::write(project.store().join("results/broken.json"), "{}").unwrap();
+    let Printed { out, err } = project.history(&["--json", "--limit", "1"]);
+    let runs: Vec<Value> = serde_json::from_str(&out).unwrap();
+    assert_eq!(runs.len(), 1);
+    assert_eq!(runs[0]["id"], "aaaaaaaaaaaa");
+    assert_eq!(runs[0]["scores"], serde_json::json!({ "exact": 0.75 }));
+    assert_eq!(runs[0]["tags"], serde_json::json!(["smoke"]));
+    assert_eq!((&runs[0]["totalItems"], &runs[0]["status"]), (&40.into(), &"failed".into()));
+    assert!(err.contains("the newest 1 of 3 runs") && err.contains("broken.json"), "{err}");
+}
+
+#[test]
+fn each_filter_narrows_the_list() {
+    let project = Project::with_runs();
+    assert_eq!(project.ids(&[]), ["a", "b", "c"]);
+    assert_eq!(project.ids(&["--limit", "2"]), ["a", "b"]);
+    assert_eq!(project.ids(&["--name", "desk"]), ["a", "c"]);
+    assert_eq!(project.ids(&["--name", "help-des?"]), ["a"]);
+    assert_eq!(project.ids(&["--tag", "gated"]), ["c"]);
+    assert_eq!(project.ids(&["--tag", "gat"]), [""; 0], "a tag is meant whole");
+    assert_eq!(project.ids(&["--since", "7d"]), ["a", "b"]);
+    assert_eq!(project.ids(&["--since", "12h"]), ["a"]);
+    assert_eq!(project.ids(&["--since", "2020-01-01"]), ["a", "b", "c"]);
+    assert_eq!(project.ids(&["--since", "2999-01-01T00:00:00Z"]), [""; 0]);
+    assert_eq!(project.ids(&["--since", "7d", "--tag", "smoke"]), ["a"]);
+}
+
+#[test]
+fn arguments_that_make_no_sense_are_a_usage_error() {
+    let project = Project::with_runs();
+    for (arguments, hint) in [
+        (["--since", "yesterday"], "such as 2026-02-05"),
+        (["--name", "[a"], "--name"),
+        (["--limit", "0"], "--limit"),
+    ] {
+        let output = project.command(&arguments).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains(hint), "{message}");
+    }
+}
+
+#[test]
+fn nothing_to_show_is_said_and_no_error() {
+    let project = Project::new();
+    let Printed { out, err } = project.history(&[]);
+    assert!(out.is_empty() && err.contains("`cargo cobalt run`"), "{out}{err}");
+    assert_eq!(project.history(&["--json"]).out, "[]\n");
+    assert!(!project.store().exists(), "looking leaves nothing behind");
+
+    project.keep(&Report { partial: true, ..report("aaaaaaaaaaaa", "desk", 0, &[]) });
+    let Printed { out, err } = project.history(&[]);
+    assert!(out.is_empty() && err.contains("runs of some of the items"), "{out}{err}");
+
+    let project = Project::with_runs();
+    let Printed { out, err } = project.history(&["--name", "nothing"]);
+    assert!(out.is_empty() && err.contains("none of the 3 runs"), "{out}{err}");
+    assert_eq!(project.history(&["--name", "nothing", "--json"]).out, "[]\n");
+}
+
+#[test]
+fn a_lost_or_spoilt_index_is_built_again() {
+    let project = Project::with_runs();
+    let before = project.history(&[]).out;
+    let database = project.store().join("history.db");
+    fs::remove_file(&database).unwrap();
+    assert_eq!(project.history(&[]).out, before);
+    assert!(database.exists());
+    fs::write(&database, "x".repeat(10_000)).unwrap();
+    let Printed { out, err } = project.history(&[]);
+    assert_eq!((out, err), (before, String::new()));
+}
+
+#[test]
+fn several_processes_may_build_the_index_at_once() {
+    let project = Project::with_runs();
+    for id in 0..60 {
+        project.keep(&report(&format!("{id:012}"), "desk", 1, &[]));
+    }
+    for start in ["", "spoilt"] {
+        fs::write(project.store().join("history.db"), start).unwrap();
+        let spawn = || {
+            let mut command = project.command(&["--json", "--limit", "100"]);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let processes: Vec<_> = (0..6).map(|_| spawn()).collect();
+        for process in processes {
+            let Printed { out, err } = Printed::of(process.wait_with_output().unwrap());
+            let runs: Vec<Value> = serde_json::from_str(&out).unwrap();
+            assert_eq!((runs.len(), err), (63, String::new()));
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let project = Project::with_runs();
+    for id in 0..3000 {
+        project.keep(&report(&format!("{id:012}"), &"a long name ".repeat(10), 1, &[]));
+    }
+    let mut command = project.command(&["--json", "--limit", "9999"]);
+    let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "[\n");
+    assert_eq!(Printed::of(process.wait_with_output().unwrap()).err, "");
+}
+
+#[test]
+fn the_store_is_that_of_the_package_or_workspace_around() {
+    let project = Project::with_runs();
+    let inner = project.0.path().join("crates/member/src");
+    fs::create_dir_all(&inner).unwrap();
+    fs::write(inner.join("../Cargo.toml"), "[package]\nname = \"member\"\n").unwrap();
+    let from = |folder: &Path| Printed::of(command(folder, &[]).output().unwrap());
+    assert!(from(&inner).out.contains("aaaaaaaaaaaa"));
+
+    let outside = tempfile::tempdir().unwrap();
+    assert!(from(outside.path()).err.contains("there is no run in `.cobalt/results`"));
+}
+
+#[test]
+fn the_environment_says_where_the_files_are() {
+    let project = Project::with_runs();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let database = elsewhere.path().join("new/index.db");
+    let mut command = command(elsewhere.path(), &[]);
+    command.env("COBALT_DIR", project.store()).env("COBALT_HISTORY_DB", "new/index.db");
+    assert!(Printed::of(command.output().unwrap()).out.contains("aaaaaaaaaaaa"));
+    assert!(database.exists() && !project.store().join("history.db").exists());
+}
+
+#[test]
+fn colours_can_be_asked_for_and_refused() {
+    let project = Project::with_runs();
+    assert!(project.history(&["--color", "always"]).out.contains("\u{1b}[32mpassed"));
+    assert!(!project.history(&["--color", "never"]).out.contains('\u{1b}'));
+}

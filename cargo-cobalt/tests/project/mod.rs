@@ -1,0 +1,137 @@
+//! A throw-away package with experiments, and the command run in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_cargo-cobalt");
+/// Variables of whoever runs this test, by which the programs below would behave otherwise.
+const FOREIGN: [&str; 7] = ["NEXTEST", "COBALT", "RUST_TEST", "CARGO_PKG", "CARGO_MANIFEST", "GITHUB", "CI"];
+
+/// A package that depends on the library.
+pub(crate) struct Project(TempDir);
+
+impl Project {
+    /// A package without any experiment.
+    pub(crate) fn empty() -> Self {
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let project = Self(tempfile::tempdir().unwrap());
+        project.write("src/lib.rs", "");
+        project.write("Cargo.lock", &fs::read_to_string(workspace.join("Cargo.lock")).unwrap());
+        project.write(
+            "Cargo.toml",
+            &format!(
+                "[package]\nname = \"trial\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+                 [dev-dependencies]\ncobalt = {{ path = {:?}, default-features = false }}\n",
+                workspace.join("cobalt")
+            ),
+        );
+        project
+    }
+
+    /// A package with the experiments of the folder `fixture`, whose agent says what the data tell it to say.
+    pub(crate) fn steered() -> Self {
+        let project = Self::empty();
+        project.target("evals");
+        project.target("foreign");
+        project.write("tests/evals.rs", include_str!("../fixture/evals.rs"));
+        project.write("tests/foreign.rs", include_str!("../fixture/foreign.rs"));
+        project.answers(&[("paris", "Paris"), ("rome", "Rome")]);
+        project
+    }
+
+    /// Declares a test target with a `main` of its own.
+    pub(crate) fn target(&self, name: &str) {
+        let manifest = fs::read_to_string(self.path("Cargo.toml")).unwrap();
+        self.write("Cargo.toml", &format!("{manifest}\n[[test]]\nname = \"{name}\"\nharness = false\n"));
+    }
+
+    /// What the agent says to each item; `Paris` and `Rome` are right.
+    pub(crate) fn answers(&self, says: &[(&str, &str)]) {
+        let item = |(id, says): &(&str, &str)| {
+            let answer = format!("{}{}", id[..1].to_uppercase(), &id[1..]);
+            format!("{}\n", serde_json::json!({ "id": id, "answer": answer, "says": says }))
+        };
+        self.write("data/items.jsonl", &says.iter().map(item).collect::<String>());
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.0.path().join(path)
+    }
+
+    pub(crate) fn write(&self, file: &str, text: &str) {
+        let path = self.path(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// The names of the experiments that have been run, sorted.
+    pub(crate) fn results(&self) -> Vec<String> {
+        let files = fs::read_dir(self.path(".cobalt/results")).into_iter().flatten().flatten();
+        let name = |file: fs::DirEntry| {
+            let report: Value = serde_json::from_slice(&fs::read(file.path()).unwrap()).unwrap();
+            report["name"].as_str().unwrap().to_owned()
+        };
+        let mut names: Vec<_> = files.map(name).collect();
+        names.sort();
+        names
+    }
+
+    /// The command with these arguments, ready to be started.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let profile = Path::new(PROGRAM).parent().unwrap();
+        let mut command = Command::new(PROGRAM);
+        for (name, _) in std::env::vars_os() {
+            if FOREIGN.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
+                command.env_remove(name);
+            }
+        }
+        command
+            .arg("cobalt")
+            .args(arguments)
+            .current_dir(self.0.path())
+            .env("CARGO_TARGET_DIR", profile.parent().unwrap().join("projects"))
+            .env("CARGO_NET_OFFLINE", "true");
+        command
+    }
+
+    /// Runs the command and checks its exit code.
+    pub(crate) fn cobalt(&self, arguments: &[&str], code: i32) -> Said {
+        Said::by(&mut self.command(arguments), code)
+    }
+}
+
+/// What the command printed.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Said {
+    /// Runs a command and checks its exit code.
+    pub(crate) fn by(command: &mut Command, code: i32) -> Self {
+        let Output { status, stdout, stderr } = command.output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let said = Self { stdout: text(stdout), stderr: text(stderr) };
+        assert_eq!(status.code(), Some(code), "{command:?}: {said:?}");
+        said
+    }
+
+    /// Asserts that stdout says this.
+    #[track_caller]
+    pub(crate) fn says(self, part: &str) -> Self {
+        assert!(self.stdout.contains(part), "stdout lacks `{part}`: {}\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Asserts that stderr says this.
+    #[track_caller]
+    pub(crate) fn tells(self, part: &str) -> Self {
+        assert!(self.stderr.contains(part), "stderr lacks `{part}`: {}\n{}", self.stderr, self.stdout);
+        self
+    }
+}

@@ -1,0 +1,87 @@
+//! What `cargo cobalt` asks of a test binary that it starts.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::pattern::Pattern;
+use crate::reporters::PROTOCOL;
+
+/// The variable that holds a request as JSON.
+const VARIABLE: &str = "COBALT_REQUEST";
+
+/// A request: to tell events, rather than to print test cases.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Request {
+    protocol: String,
+    /// The file or the pipe that the events are written to.
+    pub events: PathBuf,
+    /// Patterns of which an experiment's name or one of its tags must match one; none selects every experiment.
+    pub filters: Vec<Pattern>,
+    /// Whether the experiments are only to be listed.
+    pub list: bool,
+}
+
+impl Request {
+    /// A request in the version of this library.
+    #[must_use]
+    pub fn new(events: PathBuf, filters: Vec<Pattern>, list: bool) -> Self {
+        Self { protocol: PROTOCOL.to_owned(), events, filters, list }
+    }
+
+    /// The variable and its value for a process that is asked.
+    ///
+    /// # Errors
+    ///
+    /// A path that is no UTF-8.
+    pub fn variable(&self) -> serde_json::Result<(&'static str, String)> {
+        Ok((VARIABLE, serde_json::to_string(self)?))
+    }
+
+    /// The request to this process, if there is one.
+    pub(super) fn from_environment() -> Result<Option<Self>, String> {
+        match std::env::var(VARIABLE) {
+            Ok(text) if !text.is_empty() => Self::read(&text).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn read(text: &str) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Version {
+            protocol: String,
+        }
+
+        let unfit = |problem: String| {
+            format!(
+                "{VARIABLE} asks for what this version of the library does not know: {problem}; let `cargo cobalt` and \
+                 the library `cobalt` be of one version"
+            )
+        };
+        let version: Version = serde_json::from_str(text).map_err(|error| unfit(error.to_string()))?;
+        if version.protocol != PROTOCOL {
+            return Err(unfit(format!("it speaks `{}`, and this is `{PROTOCOL}`", version.protocol)));
+        }
+        serde_json::from_str(text).map_err(|error| unfit(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_read_as_it_was_made() {
+        let request = Request::new("/tmp/events".into(), vec!["smoke".parse().unwrap()], true);
+        let (_, text) = request.variable().unwrap();
+        let read = Request::read(&text).unwrap();
+        assert_eq!((read.events, read.filters, read.list), (request.events, request.filters, request.list));
+    }
+
+    #[test]
+    fn a_request_of_another_version_is_refused_with_both_versions() {
+        let error =
+            Request::read(r#"{"protocol": "cobalt experiments, protocol 99", "new": 1}"#).unwrap_err();
+        assert!(error.contains("protocol 99") && error.contains(PROTOCOL), "{error}");
+    }
+}

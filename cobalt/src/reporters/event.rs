@@ -1,0 +1,318 @@
+//! What is told of a run, as data.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::dataset::Dataset;
+use crate::experiment::Definition;
+use crate::report::{ItemResult, Report, Status, with_unit};
+use crate::session::Outcome;
+use crate::wording::cut;
+
+/// The version of the events and of what is asked for; told first. The text is also how `cargo cobalt` finds out whether a
+/// binary calls [`main`](crate::main) without starting it.
+pub const PROTOCOL: &str = "cobalt experiments, protocol 1";
+
+/// The most items named of those with low scores, and of those in error.
+const MOST_NAMED: usize = 8;
+/// The longest text told of an error in the summary, in characters.
+const LONGEST_ERROR: usize = 200;
+
+/// Something that happened. Its JSON is an object whose `event` is the variant's name in kebab-case.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum Event {
+    /// The first event of a process.
+    Hello {
+        /// [`PROTOCOL`].
+        protocol: String,
+        /// The library's version.
+        version: String,
+    },
+    /// An experiment that is declared, where these are listed.
+    Listed(Listed),
+    /// An experiment is about to run.
+    ExperimentStarted(ExperimentStarted),
+    /// One of several runs of an item is done.
+    RunFinished(RunFinished),
+    /// All runs of an item are done, and the item is on disk.
+    ItemFinished(ItemFinished),
+    /// All items of an experiment are done, and it is judged.
+    ExperimentFinished(Box<ExperimentFinished>),
+    /// An experiment was stopped before its end; what is finished is kept.
+    ExperimentInterrupted {
+        /// The experiment's name.
+        name: String,
+        /// The run's id, under which it can be resumed.
+        id: String,
+    },
+    /// An experiment cannot be run: its data or its declaration is at fault.
+    ExperimentBroken {
+        /// The experiment's name.
+        name: String,
+        /// What is wrong, and what to do.
+        error: String,
+    },
+    /// Nothing can be run, for a reason that is not one experiment's.
+    Failed {
+        /// What is wrong, and what to do.
+        error: String,
+    },
+    /// An event of a later version.
+    #[serde(other)]
+    Unknown,
+}
+
+/// An experiment that is declared.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Listed {
+    /// The experiment's name.
+    pub name: String,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// How many items it has; absent where its data cannot be read.
+    pub items: Option<usize>,
+    /// How often each item is run.
+    pub runs: usize,
+    /// The evaluators' names, in their order.
+    pub evaluators: Vec<String>,
+    /// The thresholds as they are named in test cases.
+    pub thresholds: Vec<String>,
+    /// The file it is declared in, as the compiler names it.
+    pub file: String,
+    /// The line in that file, from 1.
+    pub line: u32,
+    /// Why it cannot be run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// An experiment that is about to run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExperimentStarted {
+    /// The number under which later events speak of it; unique within a process.
+    pub experiment: usize,
+    /// The run's id.
+    pub id: String,
+    /// The experiment's name.
+    pub name: String,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// How many items are run, those of an earlier process included.
+    pub items: usize,
+    /// How many of them an earlier process has done.
+    pub done: usize,
+    /// How often each item is run.
+    pub runs: usize,
+    /// The evaluators' names, in their order.
+    pub evaluators: Vec<String>,
+    /// How many items are worked on at a time.
+    pub concurrency: usize,
+    /// The longest that the agent is given for one run of an item, in milliseconds.
+    pub timeout_ms: u64,
+    /// Whether a filter picked some of the items.
+    pub partial: bool,
+}
+
+/// One of several runs of an item is done. Not told where each item is run once.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct RunFinished {
+    /// The experiment's number.
+    pub experiment: usize,
+    /// The item's index in the data set, from 0.
+    pub index: usize,
+    /// The run's number, from 0.
+    pub run: usize,
+}
+
+/// All runs of an item are done.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ItemFinished {
+    /// The experiment's number.
+    pub experiment: usize,
+    /// The item's index in the data set, from 0.
+    pub index: usize,
+    /// The item's name in test cases: its id, or else its index as four digits.
+    pub item: String,
+    /// The worst of its runs.
+    pub status: Status,
+    /// Whether it passed.
+    pub passed: bool,
+    /// How long the agent took, in milliseconds; the mean of several runs.
+    pub latency_ms: f64,
+    /// The scores from 0 to 1, means of several runs; absent for an evaluator that gave none.
+    pub scores: BTreeMap<String, f64>,
+    /// Evaluators that scored it below their pass mark in some run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub low: Vec<String>,
+    /// Why the agent, or an evaluator, failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Why it did not pass, at length; for the first such items of an experiment only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+}
+
+/// What an experiment came to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExperimentFinished {
+    /// The experiment's number.
+    pub experiment: usize,
+    /// The report, without its items.
+    pub report: Report,
+    /// The thresholds with their figures; none for a partial run.
+    pub thresholds: Vec<Gate>,
+    /// Items with low scores, the first of them.
+    pub low: Vec<LowItem>,
+    /// How many items have low scores.
+    pub low_items: usize,
+    /// Items in error, the first of them.
+    pub failed: Vec<FailedItem>,
+    /// How many items are in error.
+    pub items_in_error: usize,
+    /// The result file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Why the results are not kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsaved: Option<String>,
+}
+
+/// What became of a threshold.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Gate {
+    /// The threshold as it is named in test cases.
+    pub name: String,
+    /// Whether it was met.
+    pub passed: bool,
+    /// What was found, with its unit; absent where there was nothing to measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<String>,
+    /// What was found and what was asked for, in a sentence.
+    pub message: String,
+}
+
+/// An item that some evaluator scored below its pass mark.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LowItem {
+    /// The item's name in test cases.
+    pub item: String,
+    /// The low scores; with several runs the lowest.
+    pub scores: BTreeMap<String, f64>,
+}
+
+/// An item whose agent or evaluator failed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FailedItem {
+    /// The item's name in test cases.
+    pub item: String,
+    /// Why.
+    pub error: String,
+}
+
+impl ItemFinished {
+    /// `why` is told where the item did not pass.
+    pub(crate) fn of(
+        experiment: usize,
+        item: &ItemResult,
+        name: &str,
+        definition: &Definition,
+        why: Option<String>,
+    ) -> Self {
+        let (mut scores, mut low) = (BTreeMap::new(), Vec::new());
+        for evaluator in &definition.evaluators {
+            let given: Vec<_> = item.scores(evaluator.name()).collect();
+            if !given.is_empty() {
+                scores.insert(evaluator.name().to_owned(), given.iter().sum::<f64>() / given.len() as f64);
+            }
+            if given.iter().any(|score| *score < evaluator.pass_mark()) {
+                low.push(evaluator.name().to_owned());
+            }
+        }
+        Self {
+            experiment,
+            index: item.index,
+            item: name.to_owned(),
+            status: item.status(),
+            passed: item.passed,
+            latency_ms: item.latency_ms(),
+            scores,
+            low,
+            error: first_error(item),
+            why,
+        }
+    }
+}
+
+impl ExperimentFinished {
+    pub(crate) fn of(
+        experiment: usize,
+        outcome: &Outcome,
+        definition: &Definition,
+        dataset: &Dataset,
+    ) -> Self {
+        let names = dataset.case_keys();
+        let items = &outcome.report.items;
+        let low: Vec<_> = items.iter().filter_map(|item| low_item(item, definition, &names)).collect();
+        let failed: Vec<_> = items.iter().filter_map(|item| failed_item(item, &names)).collect();
+        Self {
+            experiment,
+            report: outcome.report.without_items(),
+            thresholds: gates(outcome, definition),
+            low_items: low.len(),
+            low: low.into_iter().take(MOST_NAMED).collect(),
+            items_in_error: failed.len(),
+            failed: failed.into_iter().take(MOST_NAMED).collect(),
+            path: outcome.path.as_ref().map(|path| path.display().to_string()),
+            unsaved: outcome.unsaved.as_ref().map(ToString::to_string),
+        }
+    }
+}
+
+fn gates(outcome: &Outcome, definition: &Definition) -> Vec<Gate> {
+    let judged = definition.thresholds.iter().zip(&outcome.thresholds);
+    let gate = |(threshold, outcome): (_, &crate::report::ThresholdOutcome)| Gate {
+        name: outcome.name.clone(),
+        passed: outcome.passed,
+        figure: outcome.actual.map(|actual| with_unit(threshold, actual)),
+        message: outcome.message.clone(),
+    };
+    judged.map(gate).collect()
+}
+
+fn low_item(item: &ItemResult, definition: &Definition, names: &[String]) -> Option<LowItem> {
+    let scores: BTreeMap<_, _> = definition
+        .evaluators
+        .iter()
+        .filter_map(|evaluator| {
+            let lowest = item.scores(evaluator.name()).reduce(f64::min)?;
+            (lowest < evaluator.pass_mark()).then(|| (evaluator.name().to_owned(), lowest))
+        })
+        .collect();
+    (!scores.is_empty()).then(|| LowItem { item: names[item.index].clone(), scores })
+}
+
+fn failed_item(item: &ItemResult, names: &[String]) -> Option<FailedItem> {
+    let error = first_error(item)?;
+    Some(FailedItem { item: names[item.index].clone(), error: cut(&error, LONGEST_ERROR).into_owned() })
+}
+
+/// Why the agent or, where that gave an output, an evaluator failed, in the first run in which one did.
+fn first_error(item: &ItemResult) -> Option<String> {
+    item.runs.iter().find_map(|run| {
+        let no_score = || {
+            let (name, evaluation) =
+                run.evaluations.iter().find(|(_, evaluation)| evaluation.score.is_none())?;
+            let reason = evaluation.error.as_deref().unwrap_or("no reason is known");
+            Some(format!("{name} gave no score: {reason}"))
+        };
+        run.error.clone().or_else(no_score)
+    })
+}

@@ -1,0 +1,19 @@
+//! What a run tells while it goes on, and the text that people read of it.
+#![doc = include_str!("../../docs/events.md")]
+
+mod event;
+mod explain;
+mod paint;
+mod printable;
+mod stream;
+mod summary;
+
+pub use event::{
+    Event, ExperimentFinished, ExperimentStarted, FailedItem, Gate, ItemFinished, Listed, LowItem, PROTOCOL,
+    RunFinished,
+};
+pub(crate) use explain::explain;
+pub use paint::Paint;
+pub use printable::printable;
+pub(crate) use stream::Stream;
+pub use summary::{summary, time};

@@ -1,0 +1,27 @@
+//! Text of any origin as a terminal may show it.
+
+use std::borrow::Cow;
+
+/// The text with its control characters written out, but for line breaks and tabs: a terminal could be steered with them.
+#[must_use]
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let steers = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let mut printable = String::with_capacity(text.len());
+    for character in text.chars() {
+        if steers(character) {
+            printable.extend(character.escape_default());
+        } else {
+            printable.push(character);
+        }
+    }
+    Cow::Owned(printable)
+}
+
+#[cfg(test)]
+#[test]
+fn what_could_steer_a_terminal_is_written_out() {
+    assert_eq!(printable("a\x1b[2Jb\tc\n"), "a\\u{1b}[2Jb\tc\n");
+}

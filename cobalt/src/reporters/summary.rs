@@ -1,0 +1,230 @@
+//! What an experiment came to, in a few lines.
+
+use std::fmt::{self, Write as _};
+use std::path::Path;
+
+use super::event::{ExperimentFinished, FailedItem, Gate, LowItem};
+use super::paint::Paint;
+use super::printable::printable;
+use crate::llm::prices::format_cost;
+use crate::report::{Report, ScoreStats, Summary};
+use crate::wording::count;
+
+const COLUMNS: [&str; 7] = ["avg", "95 % interval", "min", "p50", "p95", "max", "passed"];
+/// As wide as the longest of the words that lines begin with.
+const LABEL: usize = 8;
+
+/// The lines on an experiment: its verdict, statistics, figures, low scores, thresholds and result file, whose path is
+/// shown as seen from a folder.
+#[must_use]
+pub fn summary(finished: &ExperimentFinished, seen_from: &Path, paint: Paint) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = write(&mut text, finished, seen_from, paint);
+    text
+}
+
+fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, paint: Paint) -> fmt::Result {
+    let report = &finished.report;
+    let name = paint.strong(printable(&report.name));
+    writeln!(text, "{name}: {}", verdict(finished, paint))?;
+    scores(text, report, paint)?;
+    line(text, "items", &items(finished, paint))?;
+    line(text, "time", &times(&report.summary))?;
+    if let Some(tokens) = tokens(&report.summary) {
+        line(text, "tokens", &tokens)?;
+    }
+    failed(text, &finished.failed, finished.items_in_error, paint)?;
+    low(text, &finished.low, finished.low_items, paint)?;
+    for gate in &finished.thresholds {
+        threshold(text, gate, paint)?;
+    }
+    if let Some(path) = &finished.path {
+        let path = Path::new(path);
+        let path = path.strip_prefix(seen_from).unwrap_or(path).display().to_string();
+        line(text, "run", &report.id)?;
+        line(text, "file", &printable(&path))?;
+    }
+    Ok(())
+}
+
+fn line(text: &mut String, label: &str, rest: &str) -> fmt::Result {
+    writeln!(text, "  {label:LABEL$}{rest}")
+}
+
+fn verdict(finished: &ExperimentFinished, paint: Paint) -> String {
+    let Report { passed, partial, ci_status, summary, config, .. } = &finished.report;
+    let mut parts = Vec::new();
+    if finished.items_in_error > 0 {
+        parts.push(format!("{} in error", count(finished.items_in_error, "item")));
+    }
+    if let Some(status) = ci_status {
+        parts.push(status.summary.clone());
+    }
+    if config.strict {
+        let Summary { passed_items, total_items, .. } = summary;
+        parts.push(format!("{passed_items} of {} passed", count(*total_items, "item")));
+    }
+    if *partial {
+        parts.push("partial run".to_owned());
+    }
+    let word = if *passed { paint.good("passed") } else { paint.bad("FAILED") };
+    if parts.is_empty() { word } else { format!("{word}, {}", parts.join(", ")) }
+}
+
+/// The statistics, a row for each evaluator.
+fn scores(text: &mut String, report: &Report, paint: Paint) -> fmt::Result {
+    let stats = |name: &String| report.summary.scores.get(name).map(row);
+    let rows: Vec<_> =
+        report.config.evaluators.iter().map(|name| (printable(name).into_owned(), stats(name))).collect();
+    let name_width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let width = |(column, title): (usize, &&str)| {
+        let cells = rows.iter().filter_map(|(_, row)| Some(row.as_ref()?[column].chars().count()));
+        cells.chain([title.chars().count()]).max().unwrap_or(0)
+    };
+    let widths: Vec<_> = COLUMNS.iter().enumerate().map(width).collect();
+    let cells = |cells: &[String]| -> String {
+        cells.iter().zip(&widths).map(|(cell, width)| format!("  {cell:>width$}")).collect()
+    };
+    let titles = cells(&COLUMNS.map(str::to_owned));
+    writeln!(text, "  {:name_width$}{}", "", paint.faint(titles))?;
+    for (name, row) in rows {
+        match row {
+            Some(row) => writeln!(text, "  {name:name_width$}{}", cells(&row))?,
+            None => writeln!(text, "  {name:name_width$}  {}", paint.bad("no score"))?,
+        }
+    }
+    Ok(())
+}
+
+fn row(stats: &ScoreStats) -> [String; COLUMNS.len()] {
+    let figure = |value: f64| format!("{value:.3}");
+    [
+        figure(stats.avg),
+        stats.ci95.map_or_else(String::new, |ci| format!("{:.3}–{:.3}", ci.low, ci.high)),
+        figure(stats.min),
+        figure(stats.p50),
+        figure(stats.p95),
+        figure(stats.max),
+        stats.pass_rate.map_or_else(String::new, |rate| format!("{:.1} %", rate * 100.0)),
+    ]
+}
+
+fn items(finished: &ExperimentFinished, paint: Paint) -> String {
+    let Summary { total_items, failed_items, timeouts, eval_errors, .. } = finished.report.summary;
+    let mut parts = vec![total_items.to_string()];
+    if finished.report.config.runs > 1 {
+        parts[0] += &format!(", {} runs each", finished.report.config.runs);
+    }
+    let mut bad = |number: usize, noun: &str| {
+        if number > 0 {
+            parts.push(paint.bad(count(number, noun)));
+        }
+    };
+    bad(failed_items.saturating_sub(timeouts), "error");
+    bad(timeouts, "timeout");
+    bad(eval_errors, "evaluation error");
+    parts.join(", ")
+}
+
+fn times(summary: &Summary) -> String {
+    let total = format!("{} in all", time(summary.total_duration_ms as f64));
+    match &summary.latency {
+        Some(latency) => format!(
+            "{total}, latency avg {}, p50 {}, p95 {}",
+            time(summary.avg_latency_ms),
+            time(latency.p50),
+            time(latency.p95)
+        ),
+        None => total,
+    }
+}
+
+fn tokens(summary: &Summary) -> Option<String> {
+    let mut parts = vec![summary.total_tokens?.to_string()];
+    if let Some(cost) = summary.estimated_cost {
+        parts.push(format!("cost {}", format_cost(cost)));
+    }
+    if summary.unpriced_items > 0 {
+        parts.push(format!("{} of unknown cost", count(summary.unpriced_items, "item")));
+    }
+    Some(parts.join(", "))
+}
+
+fn failed(text: &mut String, failed: &[FailedItem], all: usize, paint: Paint) -> fmt::Result {
+    let lines = failed.iter().map(|FailedItem { item, error }| {
+        let error = printable(error).replace('\n', " ");
+        format!("{item}: {}", paint.bad(error))
+    });
+    named_items(text, "error", lines, all)
+}
+
+fn low(text: &mut String, low: &[LowItem], all: usize, paint: Paint) -> fmt::Result {
+    let lines = low.iter().map(|LowItem { item, scores }| {
+        let score = |(name, score): (&String, &f64)| format!("{} {}", printable(name), figure(*score));
+        let scores: Vec<_> = scores.iter().map(score).collect();
+        format!("{item}: {}", paint.odd(scores.join(", ")))
+    });
+    named_items(text, "low", lines, all)
+}
+
+/// A line for each item that is named, and how many more there are.
+fn named_items(
+    text: &mut String,
+    label: &str,
+    lines: impl ExactSizeIterator<Item = String>,
+    all: usize,
+) -> fmt::Result {
+    let left = all - lines.len();
+    for (index, rest) in lines.enumerate() {
+        line(text, if index == 0 { label } else { "" }, &rest)?;
+    }
+    if left == 0 { Ok(()) } else { line(text, "", &format!("and {}", count(left, "more item"))) }
+}
+
+fn threshold(text: &mut String, gate: &Gate, paint: Paint) -> fmt::Result {
+    let name = printable(&gate.name);
+    match (&gate.figure, gate.passed) {
+        (Some(figure), true) => writeln!(text, "  {}    {name}  ({figure})", paint.good("met ")),
+        (Some(figure), false) => writeln!(text, "  {}  {name}  ({figure})", paint.bad("MISSED")),
+        (None, _) => writeln!(text, "  {}  {}", paint.bad("MISSED"), printable(&gate.message)),
+    }
+}
+
+/// A score with at most three decimals, which never shows one that is below 1 as 1.
+fn figure(score: f64) -> String {
+    // The product may fall short of a whole number by a rounding error.
+    let cut = (score * 1000.0 + 1e-9).floor() / 1000.0;
+    format!("{cut}")
+}
+
+/// A time in the unit that suits it, from milliseconds.
+#[must_use]
+pub fn time(milliseconds: f64) -> String {
+    let seconds = milliseconds / 1000.0;
+    if milliseconds < 1.0 {
+        format!("{:.0} µs", milliseconds * 1000.0)
+    } else if milliseconds < 1000.0 {
+        format!("{milliseconds:.0} ms")
+    } else if seconds < 60.0 {
+        format!("{seconds:.1} s")
+    } else {
+        let seconds = seconds.round() as u64;
+        format!("{} min {} s", seconds / 60, seconds % 60)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_shown_in_the_unit_that_suits_them() {
+        assert_eq!([0.0123, 12.3, 1234.0, 125_000.0].map(time), ["12 µs", "12 ms", "1.2 s", "2 min 5 s"]);
+    }
+
+    #[test]
+    fn a_low_score_is_not_rounded_up_to_a_good_one() {
+        assert_eq!([0.0, 0.29, 0.4999, 0.5, 1.0].map(figure), ["0", "0.29", "0.499", "0.5", "1"]);
+    }
+}
