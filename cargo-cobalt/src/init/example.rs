@@ -25,35 +25,37 @@ const AGENT: &str = include_str!("templates/agent.rs");
 
 /// The source of the test target.
 pub(super) fn experiments(agent: &Agent, target: &str, dataset: &str) -> String {
-    let (import, advice) = match agent {
+    let (mut imports, advice) = match agent {
         Agent::InLibrary(library) => (
-            format!("use {library}::route;\n"),
+            vec![format!("use {library}::route;")],
             "/// To test another agent, call it here in place of `route`. A `Result` may be returned: an error is\n\
              /// kept apart from low scores."
                 .to_owned(),
         ),
         Agent::BesideLibrary(library) => (
-            String::new(),
+            Vec::new(),
             format!(
                 "/// To test your own agent, call it here in place of `route`, as `{library}::…`. A `Result` may be\n\
                  /// returned: an error is kept apart from low scores."
             ),
         ),
         Agent::BesideBinary => (
-            String::new(),
+            Vec::new(),
             "/// To test your own agent, call it here in place of `route`. A test cannot call into a binary:\n\
              /// what it calls must be in a library, `src/lib.rs`, which the binary uses as well. A `Result` may\n\
              /// be returned: an error is kept apart from low scores."
                 .to_owned(),
         ),
     };
+    imports.push("use cobalt::Item;".to_owned());
+    imports.sort();
     let inline = match agent {
         Agent::InLibrary(_) => String::new(),
         _ => format!("\n{}", AGENT.replace("pub fn", "fn")),
     };
     include_str!("templates/evals.rs")
         .replace("@TARGET@", target)
-        .replace("@USE@\n", &format!("{import}\n"))
+        .replace("@IMPORTS@", &imports.join("\n"))
         .replace("@ADVICE@", &advice)
         .replace("@DATASET@", dataset)
         .replace("@AGENT@\n", &format!("{inline}\n"))

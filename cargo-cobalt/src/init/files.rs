@@ -31,12 +31,11 @@ fn free_dataset(package: &Path) -> String {
 /// No file is made where it would hide settings that are there: the package's file comes before that of the
 /// workspace, and both before those in the manifest.
 pub(super) fn add_settings(plan: &mut Plan, manifest_has_settings: bool) {
-    let content = "the settings, each commented out";
     let own = plan.package.join("cobalt.toml");
     if is_there(&own) {
-        plan.keep(own, "the settings");
+        plan.keep(own);
     } else if !manifest_has_settings {
-        plan.file(plan.root.join("cobalt.toml"), content, example::SETTINGS);
+        plan.file(plan.root.join("cobalt.toml"), "the settings, each commented out", example::SETTINGS);
     }
 }
 

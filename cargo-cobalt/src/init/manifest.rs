@@ -221,6 +221,9 @@ fn append_to_inline(table: &mut InlineTable, mut dependency: InlineTable) {
         last.decor_mut().set_suffix("");
         dependency.decor_mut().set_suffix(end);
     }
+    if table.is_empty() {
+        table.set_trailing("");
+    }
     table.insert("cobalt", dependency);
 }
 

@@ -29,7 +29,7 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
         None => Dependency::locate(None)?,
     };
     let manifest = manifest(folder, &name, is_excluded, &dependency, &target)?;
-    plan.file(folder.join("Cargo.toml"), "the package", &manifest);
+    plan.file(folder.join("Cargo.toml"), &format!("the package `{name}`"), &manifest);
     let agent = agent(folder, &name);
     if let Agent::InLibrary(_) = agent {
         plan.file(folder.join("src/lib.rs"), "an agent to start from", &example::library());

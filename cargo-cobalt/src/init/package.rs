@@ -25,20 +25,18 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
     let metadata = metadata?;
     let package = package_in(folder, &metadata)?;
     let experiments = Experiments::find(package, &manifest);
-    let mut plan = Plan::new(metadata.workspace_root.as_std_path(), folder, experiments.name());
+    let mut plan = Plan::new(metadata.workspace_root.as_std_path(), folder, experiments.target());
 
     add_dependency(&mut plan, &mut manifest)?;
-    if !matches!(experiments, Experiments::Ready { .. }) {
-        manifest.add_test(experiments.name());
+    if manifest.harness(experiments.target()).is_none() {
+        manifest.add_test(experiments.target());
     }
     match manifest.changed()? {
         Some(text) => plan.edit = Some(Edit::new(&manifest, text)),
-        None => plan.keep(manifest.path().to_owned(), "the dependency and the test target"),
+        None => plan.keep(manifest.path().to_owned()),
     }
     match &experiments {
-        Experiments::Ready { source, .. } | Experiments::Unlisted { source, .. } => {
-            plan.keep(source.clone(), "experiments");
-        }
+        Experiments::Present { source, .. } => plan.keep(source.clone()),
         Experiments::Missing { .. } => files::add_example(&mut plan, &agent(package)),
     }
     files::add_settings(&mut plan, manifest.has_settings());

@@ -22,13 +22,17 @@ pub(super) struct Plan {
     pub(super) notes: Vec<String>,
 }
 
-/// A file, and what is in it in a few words.
+/// A file that the project needs.
 #[derive(Debug)]
-pub(super) struct File {
-    pub(super) path: PathBuf,
-    pub(super) content: &'static str,
-    /// `None` where it is there already.
-    pub(super) text: Option<String>,
+pub(super) enum File {
+    New {
+        path: PathBuf,
+        text: String,
+        /// What is in it, in a few words.
+        content: String,
+    },
+    /// It is there, and is left as it is.
+    Kept(PathBuf),
 }
 
 #[derive(Debug)]
@@ -57,19 +61,21 @@ impl Plan {
         }
     }
 
-    /// A file that is to be there, and is left as it is where it is already.
-    pub(super) fn file(&mut self, path: PathBuf, content: &'static str, text: &str) {
-        let text = (!is_there(&path)).then(|| text.to_owned());
-        self.files.push(File { path, content, text });
+    /// A file that is made where it is not there yet.
+    pub(super) fn file(&mut self, path: PathBuf, content: &str, text: &str) {
+        self.files.push(if is_there(&path) {
+            File::Kept(path)
+        } else {
+            File::New { path, text: text.to_owned(), content: content.to_owned() }
+        });
     }
 
-    /// A file that is left as it is.
-    pub(super) fn keep(&mut self, path: PathBuf, content: &'static str) {
-        self.files.push(File { path, content, text: None });
+    pub(super) fn keep(&mut self, path: PathBuf) {
+        self.files.push(File::Kept(path));
     }
 
     pub(super) fn changes_nothing(&self) -> bool {
-        self.edit.is_none() && self.files.iter().all(|file| file.text.is_none())
+        self.edit.is_none() && self.files.iter().all(|file| matches!(file, File::Kept(_)))
     }
 
     /// Writes all of it, or nothing.
@@ -86,8 +92,8 @@ impl Plan {
     }
 
     fn write(&self, made: &mut Vec<PathBuf>) -> Result<(), InitError> {
-        for File { path, text, .. } in &self.files {
-            if let Some(text) = text {
+        for file in &self.files {
+            if let File::New { path, text, .. } = file {
                 create(path, text, made).map_err(InitError::file("create", path))?;
             }
         }

@@ -10,7 +10,8 @@ pub(super) fn text(plan: &Plan, folder: &Path) -> String {
     let lines = lines(plan);
     let width = lines.iter().map(|(_, path, _)| path.chars().count()).max().unwrap_or_default();
     for (verb, path, content) in lines {
-        let _ = writeln!(text, "  {verb:<8} {path:<width$}  {content}");
+        text.push_str(format!("  {verb:<8} {path:<width$}  {content}").trim_end());
+        text.push('\n');
     }
     if plan.changes_nothing() {
         text.push_str("\nNothing was changed: all of it is there already.\n");
@@ -24,12 +25,16 @@ pub(super) fn text(plan: &Plan, folder: &Path) -> String {
 /// What was made comes first, and last what was there.
 fn lines(plan: &Plan) -> Vec<(&'static str, String, &str)> {
     let shown = |path: &Path| path.strip_prefix(&plan.root).unwrap_or(path).display().to_string();
-    let line = |verb, file: &File| (verb, shown(&file.path), file.content);
-    let mut lines: Vec<(&str, String, &str)> = Vec::new();
-    lines.extend(plan.files.iter().filter(|file| file.text.is_some()).map(|file| line("created", file)));
-    lines.extend(plan.edit.iter().map(|edit| ("added to", shown(&edit.path), edit.additions.as_str())));
-    lines.extend(plan.files.iter().filter(|file| file.text.is_none()).map(|file| line("kept", file)));
-    lines
+    let created = plan.files.iter().filter_map(|file| match file {
+        File::New { path, content, .. } => Some(("created", shown(path), content.as_str())),
+        File::Kept(_) => None,
+    });
+    let added = plan.edit.iter().map(|edit| ("added to", shown(&edit.path), edit.additions.as_str()));
+    let kept = plan.files.iter().filter_map(|file| match file {
+        File::Kept(path) => Some(("kept", shown(path), "")),
+        File::New { .. } => None,
+    });
+    created.chain(added).chain(kept).collect()
 }
 
 fn next_steps(plan: &Plan, folder: &Path) -> String {

@@ -10,53 +10,36 @@ use super::plan::is_there;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Experiments {
-    /// There are experiments, and the manifest says that they bring their own front end.
-    Ready {
-        name: String,
-        source: PathBuf,
-    },
-    /// There are experiments that the manifest does not list, so that nothing would run them.
-    Unlisted {
-        name: String,
-        source: PathBuf,
-    },
-    Missing {
-        name: String,
-    },
+    Present { target: String, source: PathBuf },
+    Missing { target: String },
 }
 
 impl Experiments {
     pub(super) fn find(package: &Package, manifest: &Manifest) -> Self {
-        let tests: Vec<_> = package.targets.iter().filter(|target| is_test(target)).collect();
-        let place = |test: &&&Target| (test.name.clone(), test.src_path.clone().into_std_path_buf());
+        let tests = package.targets.iter().filter(|target| target.kind.contains(&TargetKind::Test));
+        let tests: Vec<_> = tests.collect();
         let ready = |test: &&&Target| {
             manifest.harness(&test.name) == Some(false) && source(test).contains("cobalt::")
         };
-        if let Some((name, source)) = tests.iter().find(ready).as_ref().map(place) {
-            return Self::Ready { name, source };
-        }
+        // What the manifest does not list is built with the usual front end, and its `main` is never called.
         let unlisted = |test: &&&Target| {
             let source = source(test);
             let is_program = source.contains("cobalt::main()") && !source.contains("#[test]");
             manifest.harness(&test.name).is_none() && is_program
         };
-        if let Some((name, source)) = tests.iter().find(unlisted).as_ref().map(place) {
-            return Self::Unlisted { name, source };
+        if let Some(test) = tests.iter().find(ready).or_else(|| tests.iter().find(unlisted)) {
+            return Self::Present { target: test.name.clone(), source: test.src_path.clone().into() };
         }
-        let folder = manifest.folder();
-        let name = free_name(folder, |name| tests.iter().any(|test| test.name == name));
-        Self::Missing { name }
+        let is_taken =
+            |name: &str| tests.iter().any(|test| test.name == name) || manifest.harness(name) == Some(true);
+        Self::Missing { target: free_name(manifest.folder(), is_taken) }
     }
 
-    pub(super) fn name(&self) -> &str {
+    pub(super) fn target(&self) -> &str {
         match self {
-            Self::Ready { name, .. } | Self::Unlisted { name, .. } | Self::Missing { name } => name,
+            Self::Present { target, .. } | Self::Missing { target } => target,
         }
     }
-}
-
-fn is_test(target: &Target) -> bool {
-    target.kind.contains(&TargetKind::Test)
 }
 
 fn source(test: &Target) -> String {
@@ -64,10 +47,10 @@ fn source(test: &Target) -> String {
 }
 
 /// The usual name, or the first that no target has and no file in the package's `tests`.
-pub(super) fn free_name(package: &Path, is_target: impl Fn(&str) -> bool) -> String {
+pub(super) fn free_name(package: &Path, is_taken: impl Fn(&str) -> bool) -> String {
     let tests = package.join("tests");
     let is_free = |name: &String| {
-        !is_target(name) && !is_there(&tests.join(name)) && !is_there(&tests.join(format!("{name}.rs")))
+        !is_taken(name) && !is_there(&tests.join(name)) && !is_there(&tests.join(format!("{name}.rs")))
     };
     let mut others = (2..).map(|number| format!("experiments-{number}"));
     let usual = ["evals", "experiments"].map(str::to_owned).into_iter().find(is_free);

@@ -3,8 +3,8 @@
 //! An experiment calls an agent for each item of a data set and has evaluators score the outputs.
 //! Its results are kept under `.cobalt/results/` at the root of the workspace.
 
-use cobalt::Item;
-@USE@
+@IMPORTS@
+
 /// An evaluator scores one output. It gives a `bool`, a number from 0 to 1, or a `cobalt::Score`
 /// with a reason, and may be async.
 #[cobalt::evaluator]
