@@ -24,14 +24,13 @@ impl Dependency {
     ///
     /// The crate `cobalt` of the package registry is another one, so that a version is no way to name it.
     pub(super) fn locate(manifest: Option<&Path>) -> Result<Self, InitError> {
-        let source_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let source_folder = source_folder();
         let folder = source_folder.with_file_name("cobalt");
         // The source of what was installed from a repository lies among cargo's own files, which it clears away.
         let beside = folder.join("Cargo.toml").exists().then_some(Self::Path(folder));
-        installed_from().or(beside).ok_or_else(|| InitError::NoLibrary {
-            source_folder: source_folder.to_owned(),
-            manifest: manifest.map(Path::to_owned),
-        })
+        installed_from()
+            .or(beside)
+            .ok_or_else(|| InitError::NoLibrary { source_folder, manifest: manifest.map(Path::to_owned) })
     }
 
     pub(super) fn to_table(&self) -> InlineTable {
@@ -51,6 +50,14 @@ impl Dependency {
         }
         table
     }
+}
+
+/// The folder of this package. What `cargo run` says comes before what the compiler saw, as two checkouts can share a
+/// target folder, and so a binary.
+fn source_folder() -> PathBuf {
+    let is_run_by_cargo = env::var_os("CARGO_PKG_NAME").is_some_and(|name| name == env!("CARGO_PKG_NAME"));
+    let folder = env::var_os("CARGO_MANIFEST_DIR").filter(|_| is_run_by_cargo);
+    folder.map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
 }
 
 /// The repository that `cargo install` notes for this program, beside the folder that it puts programs into.
