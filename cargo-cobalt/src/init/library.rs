@@ -55,9 +55,13 @@ impl Dependency {
 /// The folder of this package. What `cargo run` says comes before what the compiler saw, as two checkouts can share a
 /// target folder, and so a binary.
 fn source_folder() -> PathBuf {
+    run_from().unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into())
+}
+
+/// The folder of this package where `cargo run` has started this program, as the alias of a clone does.
+pub(super) fn run_from() -> Option<PathBuf> {
     let is_run_by_cargo = env::var_os("CARGO_PKG_NAME").is_some_and(|name| name == env!("CARGO_PKG_NAME"));
-    let folder = env::var_os("CARGO_MANIFEST_DIR").filter(|_| is_run_by_cargo);
-    folder.map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from)
+    env::var_os("CARGO_MANIFEST_DIR").filter(|_| is_run_by_cargo).map(PathBuf::from)
 }
 
 /// The repository that `cargo install` notes for this program, beside the folder that it puts programs into.
