@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use crate::error::{CREATE, Error};
 use crate::paths::package_root;
 
-/// What git is not to keep: all that is generated.
-const GITIGNORE: &str = "results/\nruns/\ncache/\ndatasets/\nhistory.db*\n";
+/// What git is not to keep of the folder `.cobalt`: all that is generated. It is the text of `.cobalt/.gitignore`.
+pub const GITIGNORE: &str = "results/\nruns/\ncache/\ndatasets/\nhistory.db*\n";
 
 /// The folders that runs are kept in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,7 +120,8 @@ fn package_of(folder: &Path) -> &Path {
 }
 
 /// The nearest folder above the package whose manifest has a `[workspace]` table, else the package's own.
-pub(crate) fn workspace_root(package: &Path) -> PathBuf {
+#[must_use]
+pub fn workspace_root(package: &Path) -> PathBuf {
     let has_workspace = |folder: &&Path| {
         let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
         manifest.lines().any(|line| {
