@@ -1,15 +1,14 @@
 //! `cargo cobalt init`: what it makes of empty folders and of packages, and what it leaves alone.
 
+mod command;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use command::COBALT;
 use tempfile::TempDir;
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_cargo-cobalt");
-/// Variables of whoever runs this test, by which the programs below would behave otherwise.
-const FOREIGN: [&str; 7] = ["NEXTEST", "COBALT", "RUST_TEST", "CARGO_PKG", "CARGO_MANIFEST", "GITHUB", "CI"];
 
 /// Every file, and what is in it.
 type Files = BTreeMap<PathBuf, String>;
@@ -55,20 +54,7 @@ impl Place {
 
     /// Runs a program in a folder of this place and checks its exit code.
     fn run(&self, folder: &str, program: &str, arguments: &[&str], code: i32) -> String {
-        let mut command = Command::new(program);
-        for (name, _) in std::env::vars_os() {
-            if FOREIGN.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
-                command.env_remove(name);
-            }
-        }
-        let profile = Path::new(PROGRAM).parent().unwrap();
-        let output = command
-            .args(arguments)
-            .current_dir(self.0.path().join(folder))
-            .env("CARGO_TARGET_DIR", profile.parent().unwrap().join("projects"))
-            .env("CARGO_NET_OFFLINE", "true")
-            .output()
-            .unwrap();
+        let output = command::program(program, &self.0.path().join(folder)).args(arguments).output().unwrap();
         let text =
             format!("{}{}", String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
         assert_eq!(output.status.code(), Some(code), "{program} {arguments:?}: {text}");
@@ -76,13 +62,13 @@ impl Place {
     }
 
     fn init(&self, folder: &str) -> String {
-        self.run("", PROGRAM, &["cobalt", "init", folder], 0)
+        self.run("", COBALT, &["cobalt", "init", folder], 0)
     }
 
     /// Runs the command where it must refuse, and checks that it changes nothing.
     fn refuses(&self, folder: &str) -> String {
         let before = self.files();
-        let text = self.run("", PROGRAM, &["cobalt", "init", folder], 3);
+        let text = self.run("", COBALT, &["cobalt", "init", folder], 3);
         assert_eq!(self.files(), before, "{text}");
         text
     }
@@ -90,7 +76,7 @@ impl Place {
     /// Runs the experiments of a package in every way there is.
     fn experiments_pass(&self, folder: &str) {
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-        let run = self.run(folder, PROGRAM, &["cobalt", "run", "--ci"], 0);
+        let run = self.run(folder, COBALT, &["cobalt", "run", "--ci"], 0);
         assert!(run.contains("right_team"), "{run}");
         let test = self.run(folder, &cargo, &["test"], 0);
         assert!(test.contains("11 passed"), "ten items and a threshold: {test}");
