@@ -4,6 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::init::InitError;
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     #[error("failed to read the project: {0}")]
@@ -47,6 +49,9 @@ pub(crate) enum Error {
 
     #[error("failed to index the results in memory: {0}")]
     Index(#[from] rusqlite::Error),
+
+    #[error(transparent)]
+    Init(#[from] InitError),
 
     #[error("there is no experiment to run: {0}")]
     NothingMatched(String),

@@ -90,6 +90,18 @@ fn a_run_follows_the_file_that_is_named_and_what_is_for_ci() {
 }
 
 #[test]
+fn what_init_comments_out_are_settings() {
+    let project = Project::empty();
+    let template = include_str!("../src/init/templates/cobalt.toml");
+    let settings =
+        template.lines().filter_map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')));
+    project.write("cobalt.toml", &settings.collect::<Vec<_>>().join("\n"));
+    let said = project.cobalt(&["config"], 0);
+    let lines = table(&project, &said);
+    assert!(lines.iter().filter(|line| line.contains(" cobalt.toml:")).count() >= 9, "{lines:?}");
+}
+
+#[test]
 fn the_schema_in_the_repository_is_that_of_the_types() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("cobalt.schema.json");
     let schema = Project::empty().cobalt(&["config", "--schema"], 0).stdout;

@@ -1,5 +1,7 @@
 //! `cargo cobalt history` on folders with result files: what it prints, where it looks, and what it survives.
 
+mod command;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -9,10 +11,10 @@ use std::time::{Duration, SystemTime};
 use cobalt::Report;
 use cobalt::report::{RunConfig, ScoreStats, Summary, Timestamp};
 use cobalt::store::result_file_name;
+use command::{COBALT, program};
 use serde_json::Value;
 use tempfile::TempDir;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_cargo-cobalt");
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A package with a store.
@@ -77,11 +79,8 @@ impl Printed {
 }
 
 fn command(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(PROGRAM);
-    command.args(["cobalt", "history"]).args(arguments).current_dir(folder);
-    for variable in ["COBALT_DIR", "COBALT_RESULTS_DIR", "COBALT_HISTORY_DB", "CLICOLOR_FORCE"] {
-        command.env_remove(variable);
-    }
+    let mut command = program(COBALT, folder);
+    command.args(["cobalt", "history"]).args(arguments);
     // As `cargo run` sets it for a command of another package.
     command.env("CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR"));
     command

@@ -1,5 +1,6 @@
 //! `cargo cobalt run` and `list` on a project of their own: what is run, what is shown, and what the exit code says.
 
+mod command;
 mod project;
 
 use std::io::{BufRead as _, BufReader, Read as _};

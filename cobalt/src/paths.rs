@@ -33,6 +33,7 @@ pub fn resolve(path: impl AsRef<Path>) -> PathBuf {
 
 /// The root of the workspace that a folder belongs to: the nearest folder, itself or above it, whose manifest has a
 /// `[workspace]` table, and without one the folder itself.
+#[must_use]
 pub fn workspace_root(folder: &Path) -> PathBuf {
     let has_workspace = |folder: &&Path| {
         let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();

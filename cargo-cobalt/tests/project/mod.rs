@@ -7,9 +7,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_cargo-cobalt");
-/// Variables of whoever runs this test, by which the programs below would behave otherwise.
-const FOREIGN: [&str; 7] = ["NEXTEST", "COBALT", "RUST_TEST", "CARGO_PKG", "CARGO_MANIFEST", "GITHUB", "CI"];
+use crate::command::{COBALT, program};
 
 /// A package that depends on the library.
 pub(crate) struct Project(TempDir);
@@ -82,19 +80,8 @@ impl Project {
 
     /// The command with these arguments, ready to be started.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let profile = Path::new(PROGRAM).parent().unwrap();
-        let mut command = Command::new(PROGRAM);
-        for (name, _) in std::env::vars_os() {
-            if FOREIGN.iter().any(|prefix| name.to_string_lossy().starts_with(prefix)) {
-                command.env_remove(name);
-            }
-        }
-        command
-            .arg("cobalt")
-            .args(arguments)
-            .current_dir(self.0.path())
-            .env("CARGO_TARGET_DIR", profile.parent().unwrap().join("projects"))
-            .env("CARGO_NET_OFFLINE", "true");
+        let mut command = program(COBALT, self.0.path());
+        command.arg("cobalt").args(arguments);
         command
     }
 

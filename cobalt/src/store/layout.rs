@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{CREATE, Error};
 
-/// What git is not to keep: all that is generated.
-const GITIGNORE: &str = "results/\nruns/\ncache/\ndatasets/\nhistory.db*\n";
+/// What git is not to keep of the folder `.cobalt`: all that is generated. It is the text of `.cobalt/.gitignore`.
+pub const GITIGNORE: &str = "results/\nruns/\ncache/\ndatasets/\nhistory.db*\n";
 
 /// Where runs are kept, as [`Config::layout`](crate::config::Config::layout) tells.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,6 +11,6 @@ pub(crate) use git::git_state;
 pub(crate) use id::{id_of, new_run_id};
 pub(crate) use journal::{JOURNAL_VERSION, JournalWriter, Resumed, experiment_of};
 pub use journal::{JournalContents, JournalError, JournalHeader, read_journal};
-pub use layout::Layout;
+pub use layout::{GITIGNORE, Layout};
 pub(crate) use results::write_report;
 pub use results::{read_report, result_file_name};

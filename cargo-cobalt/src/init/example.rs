@@ -1,0 +1,126 @@
+//! The files of the first experiment, and the settings beside it.
+
+/// The settings, each commented out.
+pub(super) const SETTINGS: &str = include_str!("templates/cobalt.toml");
+/// The items of the example.
+pub(super) const ITEMS: &str = include_str!("templates/messages.jsonl");
+
+/// Where the agent of the example lies, and what an experiment can call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Agent {
+    /// In the new library of this name.
+    InLibrary(String),
+    /// In the file of the experiment; the package has a library of this name.
+    BesideLibrary(String),
+    /// In the file of the experiment; the package has only binaries.
+    BesideBinary,
+}
+
+/// The library of a new package.
+pub(super) fn library() -> String {
+    format!("//! A support desk that sends each message to a team: an agent to start from.\n\n{AGENT}")
+}
+
+const AGENT: &str = include_str!("templates/agent.rs");
+
+/// The source of the test target.
+pub(super) fn experiments(agent: &Agent, target: &str, dataset: &str) -> String {
+    let (mut imports, advice) = match agent {
+        Agent::InLibrary(library) => (
+            vec![format!("use {library}::route;")],
+            "/// To test another agent, call it here in place of `route`. A `Result` may be returned: an error is\n\
+             /// kept apart from low scores."
+                .to_owned(),
+        ),
+        Agent::BesideLibrary(library) => (
+            Vec::new(),
+            format!(
+                "/// To test your own agent, call it here in place of `route`, as `{library}::…`. A `Result` may be\n\
+                 /// returned: an error is kept apart from low scores."
+            ),
+        ),
+        Agent::BesideBinary => (
+            Vec::new(),
+            "/// To test your own agent, call it here in place of `route`. A test cannot call into a binary:\n\
+             /// what it calls must be in a library, `src/lib.rs`, which the binary uses as well. A `Result` may\n\
+             /// be returned: an error is kept apart from low scores."
+                .to_owned(),
+        ),
+    };
+    imports.push("use cobalt::Item;".to_owned());
+    imports.sort();
+    let inline = match agent {
+        Agent::InLibrary(_) => String::new(),
+        _ => format!("\n{}", AGENT.replace("pub fn", "fn")),
+    };
+    include_str!("templates/evals.rs")
+        .replace("@TARGET@", target)
+        .replace("@IMPORTS@", &imports.join("\n"))
+        .replace("@ADVICE@", &advice)
+        .replace("@DATASET@", dataset)
+        .replace("@AGENT@\n", &format!("{inline}\n"))
+}
+
+/// How nextest is to treat the test target.
+pub(super) fn nextest(target: &str) -> String {
+    include_str!("templates/nextest.toml").replace("@TARGET@", target)
+}
+
+#[cfg(test)]
+mod tests {
+    use toml_edit::DocumentMut;
+
+    use super::*;
+
+    #[test]
+    fn the_settings_change_nothing_until_one_is_uncommented() {
+        let settings: DocumentMut = SETTINGS.parse().unwrap();
+        assert!(settings.is_empty());
+        let uncommented: String = SETTINGS
+            .lines()
+            .map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let all: DocumentMut = uncommented.parse().unwrap();
+        let keys: Vec<_> = all.iter().map(|(key, _)| key).collect();
+        let known = [
+            "concurrency",
+            "timeout",
+            "reporters",
+            "targets",
+            "thresholds",
+            "storage",
+            "prices",
+            "env",
+            "ci",
+        ];
+        assert_eq!(keys, known);
+    }
+
+    #[test]
+    fn every_item_has_an_id_of_its_own_and_a_team() {
+        let items: Vec<serde_json::Value> =
+            ITEMS.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let ids: std::collections::HashSet<_> =
+            items.iter().map(|item| item["id"].as_str().unwrap()).collect();
+        assert!(ids.len() == items.len() && items.len() == 10);
+        for item in &items {
+            assert!(item["input"].is_string() && item["expectedOutput"].is_string(), "{item}");
+        }
+    }
+
+    #[test]
+    fn no_placeholder_is_left() {
+        let agents =
+            [Agent::InLibrary("desk".into()), Agent::BesideLibrary("desk".into()), Agent::BesideBinary];
+        for agent in agents {
+            let text = experiments(&agent, "evals", "datasets/messages.jsonl");
+            assert!(
+                !text.contains('@') && text.ends_with("\nfn main() {\n    cobalt::main();\n}\n"),
+                "{text}"
+            );
+            assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        }
+        assert!(nextest("evals").contains("filter = 'binary(evals)'"));
+    }
+}

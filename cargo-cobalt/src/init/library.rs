@@ -1,0 +1,126 @@
+//! Where a project finds the library: at the place that this command was built from.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use toml_edit::{DocumentMut, InlineTable};
+
+use super::error::InitError;
+
+/// What stands behind `cobalt` in a manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Dependency {
+    /// As the workspace says.
+    Workspace,
+    Path(PathBuf),
+    Git {
+        url: String,
+        commit: String,
+    },
+}
+
+impl Dependency {
+    /// The library that this command was built with. `manifest` is where one could name it by hand.
+    ///
+    /// The crate `cobalt` of the package registry is another one, so that a version is no way to name it.
+    pub(super) fn locate(manifest: Option<&Path>) -> Result<Self, InitError> {
+        let source_folder = source_folder();
+        let folder = source_folder.with_file_name("cobalt");
+        // The source of what was installed from a repository lies among cargo's own files, which it clears away.
+        let beside = folder.join("Cargo.toml").exists().then_some(Self::Path(folder));
+        installed_from()
+            .or(beside)
+            .ok_or_else(|| InitError::NoLibrary { source_folder, manifest: manifest.map(Path::to_owned) })
+    }
+
+    pub(super) fn to_table(&self) -> InlineTable {
+        let mut table = InlineTable::new();
+        match self {
+            Self::Workspace => {
+                table.insert("workspace", true.into());
+                table.set_dotted(true);
+            }
+            Self::Path(path) => {
+                table.insert("path", path.display().to_string().into());
+            }
+            Self::Git { url, commit } => {
+                table.insert("git", url.into());
+                table.insert("rev", commit.into());
+            }
+        }
+        table
+    }
+}
+
+/// The folder of this package. What `cargo run` says comes before what the compiler saw, as two checkouts can share a
+/// target folder, and so a binary.
+fn source_folder() -> PathBuf {
+    run_from().unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into())
+}
+
+/// The folder of this package where `cargo run` has started this program, as the alias of a clone does.
+pub(super) fn run_from() -> Option<PathBuf> {
+    let is_run_by_cargo = env::var_os("CARGO_PKG_NAME").is_some_and(|name| name == env!("CARGO_PKG_NAME"));
+    env::var_os("CARGO_MANIFEST_DIR").filter(|_| is_run_by_cargo).map(PathBuf::from)
+}
+
+/// The repository that `cargo install` notes for this program, beside the folder that it puts programs into.
+fn installed_from() -> Option<Dependency> {
+    let program = env::current_exe().ok()?;
+    let list = program.parent()?.parent()?.join(".crates.toml");
+    repository(&std::fs::read_to_string(list).ok()?)
+}
+
+/// Finds this package in cargo's list: `"cargo-cobalt 0.1.0 (git+https://host/cobalt?branch=main#commit)" = […]`.
+fn repository(list: &str) -> Option<Dependency> {
+    let list: DocumentMut = list.parse().ok()?;
+    let installed = list.get("v1")?.as_table()?;
+    let name = concat!(env!("CARGO_PKG_NAME"), " ");
+    let package = installed.iter().map(|(package, _)| package).find(|package| package.starts_with(name))?;
+    let (address, commit) = package.split_once("(git+")?.1.strip_suffix(')')?.split_once('#')?;
+    let url = address.split_once('?').map_or(address, |(url, _)| url);
+    Some(Dependency::Git { url: without_password(url), commit: commit.to_owned() })
+}
+
+/// A manifest is shared, and a password is not.
+fn without_password(url: &str) -> String {
+    match url.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.split_once('@')?))) {
+        Some((scheme, (user, host))) if !user.contains('/') && scheme.starts_with("http") => {
+            format!("{scheme}://{host}")
+        }
+        _ => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_lies_beside_the_source_of_this_command() {
+        let Ok(Dependency::Path(folder)) = Dependency::locate(None) else { panic!("not found") };
+        assert!(folder.is_absolute() && folder.join("src/lib.rs").exists());
+    }
+
+    #[test]
+    fn a_command_installed_from_a_repository_names_it_and_its_commit() {
+        let list = "[v1]\n\"cargo-nextest 0.9.143 (registry+https://host/index)\" = [\"cargo-nextest\"]\n\
+                    \"cargo-cobalt 0.1.0 (git+https://host/team/cobalt?branch=main#0123abc)\" = [\"cargo-cobalt\"]\n";
+        let found = repository(list).unwrap();
+        assert_eq!(found.to_table().to_string(), "{ git = \"https://host/team/cobalt\", rev = \"0123abc\" }");
+    }
+
+    #[test]
+    fn a_command_installed_from_a_folder_names_no_repository() {
+        assert_eq!(repository("[v1]\n\"cargo-cobalt 0.1.0 (path+file:///w/cargo-cobalt)\" = []\n"), None);
+        assert_eq!(repository("[v1]\n\"other 0.1.0 (git+https://host/other#0123abc)\" = []\n"), None);
+        assert_eq!(repository("no list"), None);
+    }
+
+    #[test]
+    fn a_password_stays_out_of_the_manifest() {
+        assert_eq!(without_password("https://user:token@host/cobalt"), "https://host/cobalt");
+        assert_eq!(without_password("https://host/@team/cobalt"), "https://host/@team/cobalt");
+        assert_eq!(without_password("ssh://git@host/cobalt"), "ssh://git@host/cobalt");
+    }
+}

@@ -1,0 +1,265 @@
+//! Reads manifests, and adds to them without touching what is there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
+
+use super::error::InitError;
+use super::library::Dependency;
+
+const DEPENDENCY_COMMENT: &str =
+    "# Named by its place: the crate `cobalt` of the package registry is another one.\n";
+const TARGET_COMMENT: &str =
+    "# Experiments are test cases: `cobalt::main()` takes the place of the usual front end of tests.\n";
+
+/// A `Cargo.toml`, as it is and as it is to be.
+#[derive(Debug)]
+pub(super) struct Manifest {
+    path: PathBuf,
+    document: DocumentMut,
+    encoding: Encoding,
+    /// Whether the document can be written byte by byte as it was read.
+    is_faithful: bool,
+    additions: Vec<Addition>,
+}
+
+#[derive(Debug)]
+struct Addition {
+    by_hand: String,
+    words: String,
+}
+
+/// What the document does not keep of a file.
+#[derive(Clone, Copy, Debug)]
+struct Encoding {
+    byte_order_mark: bool,
+    carriage_returns: bool,
+}
+
+impl Encoding {
+    fn restore(self, text: &str) -> String {
+        let mark = if self.byte_order_mark { "\u{feff}" } else { "" };
+        let text = if self.carriage_returns { text.replace('\n', "\r\n") } else { text.to_owned() };
+        format!("{mark}{text}")
+    }
+}
+
+impl Manifest {
+    pub(super) fn read(path: &Path) -> Result<Self, InitError> {
+        let text = fs::read_to_string(path).map_err(InitError::file("read", path))?;
+        Self::parse(path, &text)
+    }
+
+    pub(super) fn parse(path: &Path, text: &str) -> Result<Self, InitError> {
+        let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let document: DocumentMut = bare.parse().map_err(|error| InitError::syntax(path, bare, &error))?;
+        let encoding =
+            Encoding { byte_order_mark: bare.len() < text.len(), carriage_returns: bare.contains("\r\n") };
+        let written = encoding.restore(&document.to_string());
+        // A last line without an end may be given one.
+        let is_faithful = written.strip_prefix(text).is_some_and(|rest| rest.trim_ascii().is_empty());
+        Ok(Self { path: path.to_owned(), document, encoding, is_faithful, additions: Vec::new() })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(&self.path)
+    }
+
+    pub(super) fn has_package(&self) -> bool {
+        self.document.contains_key("package")
+    }
+
+    pub(super) fn has_workspace(&self) -> bool {
+        self.document.contains_key("workspace")
+    }
+
+    /// The manifest's own settings of Cobalt.
+    pub(super) fn has_settings(&self) -> bool {
+        self.get(&["package", "metadata", "cobalt"]).is_some()
+    }
+
+    /// The paths and patterns in a list of the workspace: `members` or `exclude`.
+    pub(super) fn workspace_list(&self, key: &str) -> Vec<&str> {
+        let list = self.get(&["workspace", key]).and_then(Item::as_array);
+        list.into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+
+    /// How the workspace's members depend on the library, if it says so.
+    pub(super) fn workspace_dependency(&self) -> Option<&Item> {
+        self.get(&["workspace", "dependencies", "cobalt"])
+    }
+
+    /// How the package depends on the library.
+    pub(super) fn dependency(&self) -> Option<&Item> {
+        let targets = self.document.get("target").and_then(Item::as_table_like);
+        let targets = targets.into_iter().flat_map(TableLike::iter).map(|(_, target)| target);
+        let mut places = std::iter::once(self.document.as_item()).chain(targets);
+        places.find_map(|place| {
+            let kinds = ["dev-dependencies", "dev_dependencies", "dependencies"];
+            kinds.iter().find_map(|kind| place.get(kind)?.get("cobalt"))
+        })
+    }
+
+    /// Whether a test target has a front end of its own; `None` where the manifest does not list it.
+    pub(super) fn harness(&self, target: &str) -> Option<bool> {
+        let tests: Vec<&dyn TableLike> = match self.document.get("test")? {
+            Item::ArrayOfTables(tables) => tables.iter().map(|table| table as &dyn TableLike).collect(),
+            Item::Value(Value::Array(values)) => {
+                let tables = values.iter().filter_map(Value::as_inline_table);
+                tables.map(|table| table as &dyn TableLike).collect()
+            }
+            _ => Vec::new(),
+        };
+        let test = tests.into_iter().find(|test| test.get("name").and_then(Item::as_str) == Some(target))?;
+        Some(test.get("harness").and_then(Item::as_bool).unwrap_or(true))
+    }
+
+    fn get(&self, path: &[&str]) -> Option<&Item> {
+        path.iter().try_fold(self.document.as_item(), |item, key| item.get(key))
+    }
+
+    pub(super) fn add_dependency(&mut self, dependency: &Dependency) {
+        let dependency = dependency.to_table();
+        let dotted = if dependency.is_dotted() { ".workspace = true" } else { &format!(" = {dependency}") };
+        let by_hand = format!("[dev-dependencies]\ncobalt{dotted}\n");
+        self.additions.push(Addition { by_hand, words: "the dependency `cobalt`".to_owned() });
+        // Cargo reads the older spelling only where the newer one is missing.
+        let older = self.document.contains_key("dev_dependencies");
+        let kind = if older { "dev_dependencies" } else { "dev-dependencies" };
+        if !self.document.contains_key(kind) {
+            let section = self.section("");
+            self.document.insert(kind, Item::Table(section));
+        }
+        match &mut self.document[kind] {
+            Item::Value(Value::InlineTable(table)) => append_to_inline(table, dependency),
+            Item::Table(table) => {
+                let may_comment = !table.is_dotted() && !dependency.is_dotted();
+                table.insert("cobalt", value(dependency));
+                if let Some(mut key) = table.key_mut("cobalt").filter(|_| may_comment) {
+                    key.leaf_decor_mut().set_prefix(DEPENDENCY_COMMENT);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds a test target with a front end of its own.
+    pub(super) fn add_test(&mut self, target: &str) {
+        let by_hand = format!("[[test]]\nname = \"{target}\"\nharness = false\n");
+        self.additions.push(Addition { by_hand, words: format!("the test target `{target}`") });
+        let fill = |table: &mut dyn TableLike| {
+            table.insert("name", value(target));
+            table.insert("harness", value(false));
+        };
+        if let Some(Item::Value(Value::Array(tests))) = self.document.get_mut("test") {
+            let mut test = InlineTable::new();
+            fill(&mut test);
+            append_to_array(tests, test.into());
+            return;
+        }
+        let mut test = self.section(TARGET_COMMENT);
+        fill(&mut test);
+        let tests = self.document.entry("test").or_insert_with(|| ArrayOfTables::new().into());
+        if let Some(tests) = tests.as_array_of_tables_mut() {
+            tests.push(test);
+        }
+    }
+
+    pub(super) fn add_member(&mut self, member: &str) {
+        let by_hand = format!("[workspace]\nmembers = [\"{member}\"]\n");
+        self.additions.push(Addition { by_hand, words: format!("the member `{member}`") });
+        if let Some(workspace) = self.document.get_mut("workspace").and_then(Item::as_table_like_mut) {
+            let members = workspace.entry("members").or_insert_with(|| value(Array::new()));
+            if let Some(members) = members.as_array_mut() {
+                append_to_array(members, member.into());
+            }
+        }
+    }
+
+    /// What was added, in a few words.
+    pub(super) fn additions(&self) -> String {
+        let words: Vec<_> = self.additions.iter().map(|addition| addition.words.as_str()).collect();
+        words.join(", ")
+    }
+
+    /// An empty table at the end of the file, behind the comments that end it now.
+    fn section(&mut self, comment: &str) -> Table {
+        let end = self.document.trailing().as_str().unwrap_or_default().trim_end().to_owned();
+        self.document.set_trailing("");
+        let separator = if end.is_empty() { "" } else { "\n" };
+        let mut table = Table::new();
+        table.decor_mut().set_prefix(format!("{end}{separator}\n{comment}"));
+        table.set_position(Some(isize::MAX / 2 + isize::try_from(self.additions.len()).unwrap_or_default()));
+        table
+    }
+
+    /// The text with the additions; `None` where there are none.
+    pub(super) fn changed(&self) -> Result<Option<String>, InitError> {
+        if self.additions.is_empty() {
+            return Ok(None);
+        }
+        if !self.is_faithful {
+            let additions: Vec<_> = self.additions.iter().map(|addition| addition.by_hand.as_str()).collect();
+            return Err(InitError::Format { path: self.path.clone(), additions: additions.join("\n") });
+        }
+        Ok(Some(self.encoding.restore(&self.document.to_string())))
+    }
+}
+
+/// Adds the library to `{ … }`.
+fn append_to_inline(table: &mut InlineTable, mut dependency: InlineTable) {
+    dependency.set_dotted(false);
+    let mut dependency = Value::from(dependency);
+    let has_comma = table.trailing_comma();
+    if let Some((_, last)) = table.iter_mut().last().filter(|_| !has_comma) {
+        let end = suffix(last);
+        last.decor_mut().set_suffix("");
+        dependency.decor_mut().set_suffix(end);
+    }
+    if table.is_empty() {
+        table.set_trailing("");
+    }
+    table.insert("cobalt", dependency);
+}
+
+/// Adds an element to `[ … ]`, on a line of its own where the others are.
+fn append_to_array(array: &mut Array, mut element: Value) {
+    let has_comma = array.trailing_comma();
+    // What stands before the closing bracket: behind the comma, or else behind the last element.
+    let end = match array.iter_mut().last() {
+        Some(last) if !has_comma => {
+            let end = suffix(last);
+            last.decor_mut().set_suffix("");
+            end
+        }
+        _ => array.trailing().as_str().unwrap_or_default().to_owned(),
+    };
+    let last = array.iter().last().and_then(|last| last.decor().prefix()?.as_str().map(str::to_owned));
+    let indent = last.as_deref().and_then(|prefix| prefix.rsplit_once('\n')).map(|(_, indent)| indent);
+    let (before, after) = match (indent, end.rsplit_once('\n')) {
+        (Some(indent), Some((comments, closing))) => {
+            (format!("{}\n{indent}", comments.trim_end()), format!("\n{closing}"))
+        }
+        (Some(indent), None) => (format!("\n{indent}"), end),
+        (None, _) => (if array.is_empty() { "" } else { " " }.to_owned(), end),
+    };
+    element.decor_mut().set_prefix(before);
+    if has_comma || array.is_empty() {
+        array.set_trailing(after);
+    } else {
+        element.decor_mut().set_suffix(after);
+    }
+    array.push_formatted(element);
+}
+
+fn suffix(value: &Value) -> String {
+    value.decor().suffix().and_then(|suffix| suffix.as_str()).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests;

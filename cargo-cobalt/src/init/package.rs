@@ -1,0 +1,109 @@
+//! Adds a first experiment to a package that is there.
+
+use std::path::Path;
+
+use cargo_metadata::{Edition, Metadata, MetadataCommand, Package, TargetKind};
+use cobalt::paths::workspace_root;
+use toml_edit::{Item, TableLike};
+
+use super::error::InitError;
+use super::example::Agent;
+use super::files;
+use super::library::Dependency;
+use super::manifest::Manifest;
+use super::plan::{Edit, Plan};
+use super::target::Experiments;
+use crate::error::Error;
+
+pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
+    let mut manifest = Manifest::read(&folder.join("Cargo.toml"))?;
+    let metadata = MetadataCommand::new().current_dir(folder).no_deps().exec();
+    if manifest.has_workspace() && !manifest.has_package() {
+        let members = metadata.map(|metadata| members(&metadata)).unwrap_or_default();
+        return Err(InitError::Virtual { root: folder.to_owned(), members }.into());
+    }
+    let metadata = metadata?;
+    let package = package_in(folder, &metadata)?;
+    let experiments = Experiments::find(package, &manifest);
+    let mut plan = Plan::new(metadata.workspace_root.as_std_path(), folder, experiments.target());
+
+    add_dependency(&mut plan, &mut manifest)?;
+    if manifest.harness(experiments.target()).is_none() {
+        manifest.add_test(experiments.target());
+    }
+    match manifest.changed()? {
+        Some(text) => plan.edit = Some(Edit::new(&manifest, text)),
+        None => plan.keep(manifest.path().to_owned()),
+    }
+    match &experiments {
+        Experiments::Present { source, .. } => plan.keep(source.clone()),
+        Experiments::Missing { .. } => files::add_example(&mut plan, &agent(package)),
+    }
+    files::add_settings(&mut plan, manifest.has_settings());
+    files::add_gitignore(&mut plan, &workspace_root(folder));
+    files::add_nextest(&mut plan);
+    Ok(plan)
+}
+
+/// The members of a workspace, as one would name them from its root.
+fn members(metadata: &Metadata) -> Vec<String> {
+    let folders =
+        metadata.workspace_packages().into_iter().filter_map(|package| package.manifest_path.parent());
+    let named =
+        folders.map(|folder| folder.strip_prefix(&metadata.workspace_root).unwrap_or(folder).to_string());
+    named.collect()
+}
+
+fn package_in<'a>(folder: &Path, metadata: &'a Metadata) -> Result<&'a Package, InitError> {
+    let is_it = |package: &&Package| package.manifest_path == folder.join("Cargo.toml");
+    let package = metadata.packages.iter().find(is_it);
+    let package = package.ok_or_else(|| InitError::NoPackage(folder.to_owned()))?;
+    if package.name.as_str() == "cobalt" {
+        return Err(InitError::Namesake(folder.to_owned()));
+    }
+    if package.edition == Edition::E2015 {
+        return Err(InitError::Edition(folder.to_owned()));
+    }
+    Ok(package)
+}
+
+/// Adds the library, unless the package depends on it.
+fn add_dependency(plan: &mut Plan, manifest: &mut Manifest) -> Result<(), InitError> {
+    let root = plan.root.join("Cargo.toml");
+    let root = if root == manifest.path() { None } else { Some(Manifest::read(&root)?) };
+    let shared = root.as_ref().unwrap_or(manifest).workspace_dependency();
+    if manifest.dependency().is_none() && shared.is_none() {
+        manifest.add_dependency(&Dependency::locate(Some(manifest.path()))?);
+        return Ok(());
+    }
+    if manifest.dependency().or(shared).is_some_and(is_of_registry) {
+        plan.notes.push(format!(
+            "`cobalt` is given by its version, and that is an unrelated crate of the package registry. Write \
+             `{}` instead",
+            Dependency::locate(None).map_or_else(
+                |_| "cobalt = { path = \"…\" }".to_owned(),
+                |library| format!("cobalt = {}", library.to_table())
+            )
+        ));
+    }
+    if manifest.dependency().is_none() {
+        manifest.add_dependency(&Dependency::Workspace);
+    }
+    Ok(())
+}
+
+/// Whether a dependency is given by its version alone.
+fn is_of_registry(dependency: &Item) -> bool {
+    let sources = ["path", "git", "workspace", "registry", "registry-index"];
+    let has_source = |table: &dyn TableLike| sources.iter().any(|source| table.contains_key(source));
+    !dependency.as_table_like().is_some_and(has_source)
+}
+
+fn agent(package: &Package) -> Agent {
+    let is_library =
+        |kinds: &[TargetKind]| kinds.contains(&TargetKind::Lib) || kinds.contains(&TargetKind::RLib);
+    match package.targets.iter().find(|target| is_library(&target.kind)) {
+        Some(library) => Agent::BesideLibrary(library.name.replace('-', "_")),
+        None => Agent::BesideBinary,
+    }
+}

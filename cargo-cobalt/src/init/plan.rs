@@ -1,0 +1,181 @@
+//! What is to be written, worked out before anything is.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::error::InitError;
+use super::manifest::Manifest;
+
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// The root of the workspace, from where paths are shown.
+    pub(super) root: PathBuf,
+    /// The folder of the package.
+    pub(super) package: PathBuf,
+    /// The test target that holds experiments.
+    pub(super) target: String,
+    pub(super) files: Vec<File>,
+    /// The manifest that is changed; there is one at most.
+    pub(super) edit: Option<Edit>,
+    /// What the user should know beside.
+    pub(super) notes: Vec<String>,
+}
+
+/// A file that the project needs.
+#[derive(Debug)]
+pub(super) enum File {
+    New {
+        path: PathBuf,
+        text: String,
+        /// What is in it, in a few words.
+        content: String,
+    },
+    /// It is there, and is left as it is.
+    Kept(PathBuf),
+}
+
+#[derive(Debug)]
+pub(super) struct Edit {
+    pub(super) path: PathBuf,
+    pub(super) text: String,
+    /// What is added, in a few words.
+    pub(super) additions: String,
+}
+
+impl Edit {
+    pub(super) fn new(manifest: &Manifest, text: String) -> Self {
+        Self { path: manifest.path().to_owned(), text, additions: manifest.additions() }
+    }
+}
+
+impl Plan {
+    pub(super) fn new(root: &Path, package: &Path, target: &str) -> Self {
+        Self {
+            root: root.to_owned(),
+            package: package.to_owned(),
+            target: target.to_owned(),
+            files: Vec::new(),
+            edit: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// A file that is made where it is not there yet.
+    pub(super) fn file(&mut self, path: PathBuf, content: &str, text: &str) {
+        self.files.push(if is_there(&path) {
+            File::Kept(path)
+        } else {
+            File::New { path, text: text.to_owned(), content: content.to_owned() }
+        });
+    }
+
+    pub(super) fn keep(&mut self, path: PathBuf) {
+        self.files.push(File::Kept(path));
+    }
+
+    pub(super) fn changes_nothing(&self) -> bool {
+        self.edit.is_none() && self.files.iter().all(|file| matches!(file, File::Kept(_)))
+    }
+
+    /// Writes all of it, or nothing.
+    pub(super) fn carry_out(&self) -> Result<(), InitError> {
+        let mut made = Vec::new();
+        let result = self.write(&mut made);
+        if result.is_err() {
+            for path in made.iter().rev() {
+                // What has been put into a new folder since then stays.
+                let _ = fs::remove_file(path).or_else(|_| fs::remove_dir(path));
+            }
+        }
+        result
+    }
+
+    fn write(&self, made: &mut Vec<PathBuf>) -> Result<(), InitError> {
+        for file in &self.files {
+            if let File::New { path, text, .. } = file {
+                create(path, text, made).map_err(InitError::file("create", path))?;
+            }
+        }
+        match &self.edit {
+            Some(Edit { path, text, .. }) => replace(path, text).map_err(InitError::file("write", path)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether there is anything of this name, if only a link that leads nowhere.
+pub(super) fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// Makes a file and the folders above it; one that has come into being since is not overwritten.
+fn create(path: &Path, text: &str, made: &mut Vec<PathBuf>) -> io::Result<()> {
+    let missing: Vec<_> = path.ancestors().skip(1).take_while(|folder| !folder.exists()).collect();
+    for folder in missing.into_iter().rev() {
+        fs::create_dir(folder)?;
+        made.push(folder.to_owned());
+    }
+    let mut file = fs::File::create_new(path)?;
+    made.push(path.to_owned());
+    file.write_all(text.as_bytes())
+}
+
+/// Puts a new text in the place of a file at once, so that it is never cut short.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let path = path.canonicalize()?;
+    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(&path))?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().set_permissions(fs::metadata(&path)?.permissions())?;
+    file.as_file().sync_all()?;
+    file.persist(&path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(root: &Path) -> Plan {
+        let mut plan = Plan::new(root, root, "evals");
+        plan.file(root.join("tests/deep/evals.rs"), "", "new");
+        plan.file(root.join("last.toml"), "", "new");
+        plan
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("last.toml"), "old").unwrap();
+        let plan = plan(folder.path());
+        plan.carry_out().unwrap();
+        assert_eq!(fs::read_to_string(folder.path().join("last.toml")).unwrap(), "old");
+        assert_eq!(fs::read_to_string(folder.path().join("tests/deep/evals.rs")).unwrap(), "new");
+    }
+
+    #[test]
+    fn a_file_that_comes_into_being_meanwhile_is_kept_and_nothing_else_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = plan(folder.path());
+        fs::write(folder.path().join("last.toml"), "somebody's").unwrap();
+        let message = plan.carry_out().unwrap_err().to_string();
+        assert!(message.contains("last.toml"), "{message}");
+        assert_eq!(fs::read_to_string(folder.path().join("last.toml")).unwrap(), "somebody's");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "the folder `tests` is gone again");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_edited_file_keeps_its_permissions_and_its_link() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("real.toml"), folder.path().join("link.toml"));
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o664)).unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        replace(&link, "new").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o664);
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+    }
+}

@@ -1,0 +1,246 @@
+//! `cargo cobalt init`: what it makes of empty folders and of packages, and what it leaves alone.
+
+mod command;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use command::COBALT;
+use tempfile::TempDir;
+
+/// Every file, and what is in it.
+type Files = BTreeMap<PathBuf, String>;
+
+/// A folder of its own to work in.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn with(files: &[(&str, &str)]) -> Self {
+        let place = Self::new();
+        files.iter().for_each(|(file, text)| place.write(file, text));
+        place
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        let path = self.0.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.0.path().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+    }
+
+    fn files(&self) -> Files {
+        fn collect(folder: &Path, files: &mut Files) {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => collect(&path, files),
+                    false => drop(files.insert(path.clone(), fs::read_to_string(path).unwrap())),
+                }
+            }
+        }
+        let mut files = Files::new();
+        collect(self.0.path(), &mut files);
+        files
+    }
+
+    /// Runs a program in a folder of this place and checks its exit code.
+    fn run(&self, folder: &str, program: &str, arguments: &[&str], code: i32) -> String {
+        let output = command::program(program, &self.0.path().join(folder)).args(arguments).output().unwrap();
+        let text =
+            format!("{}{}", String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+        assert_eq!(output.status.code(), Some(code), "{program} {arguments:?}: {text}");
+        text
+    }
+
+    fn init(&self, folder: &str) -> String {
+        self.run("", COBALT, &["cobalt", "init", folder], 0)
+    }
+
+    /// Runs the command where it must refuse, and checks that it changes nothing.
+    fn refuses(&self, folder: &str) -> String {
+        let before = self.files();
+        let text = self.run("", COBALT, &["cobalt", "init", folder], 3);
+        assert_eq!(self.files(), before, "{text}");
+        text
+    }
+
+    /// Runs the experiments of a package in every way there is.
+    fn experiments_pass(&self, folder: &str) {
+        let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+        let run = self.run(folder, COBALT, &["cobalt", "run", "--ci"], 0);
+        assert!(run.contains("right_team"), "{run}");
+        let test = self.run(folder, &cargo, &["test"], 0);
+        assert!(test.contains("11 passed"), "ten items and a threshold: {test}");
+        let nextest = Command::new(&cargo).args(["nextest", "--version"]).output().unwrap();
+        match nextest.status.success() {
+            true => assert!(self.run(folder, &cargo, &["nextest", "run"], 0).contains("1 passed")),
+            false => eprintln!("skipped: cargo-nextest is not installed"),
+        }
+    }
+
+    /// The same versions of all crates as in this workspace.
+    fn lock(&self, folder: &str) {
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let lock = fs::read_to_string(workspace.join("Cargo.lock")).unwrap();
+        self.write(&format!("{folder}/Cargo.lock"), &lock);
+    }
+
+    fn second_call_changes_nothing(&self, folder: &str) {
+        let before = self.files();
+        let text = self.init(folder);
+        assert!(text.contains("Nothing was changed"), "{text}");
+        assert_eq!(self.files(), before, "{text}");
+    }
+}
+
+#[test]
+fn a_new_project_passes_as_it_is() {
+    let place = Place::new();
+    let text = place.init("desks/2 Desks");
+    assert!(text.contains("created  Cargo.toml") && text.contains("the package `agent-2-desks`"), "{text}");
+    assert!(text.contains("  cd \"desks/2 Desks\"\n  cargo cobalt run"), "{text}");
+    place.lock("desks/2 Desks");
+    place.experiments_pass("desks/2 Desks");
+    assert!(place.read("desks/2 Desks/.cobalt/.gitignore").contains("results/"));
+    place.second_call_changes_nothing("desks/2 Desks");
+}
+
+#[test]
+fn a_package_that_is_there_gets_an_experiment_and_keeps_its_tests_and_its_format() {
+    let manifest =
+        "# Ours.\r\n[package]\r\nname = \"desk\"  # short\r\nversion = \"0.1.0\"\r\nedition = \"2018\"\r\n";
+    let nextest = "[profile.default]\nfail-fast = false\n";
+    let place = Place::with(&[
+        ("Cargo.toml", manifest),
+        ("src/main.rs", "fn main() {}\n"),
+        ("tests/evals.rs", "#[test]\nfn unit() {}\n"),
+        ("datasets/messages.jsonl", "{}\n"),
+        (".config/nextest.toml", nextest),
+    ]);
+    let before = place.files();
+    let text = place.init(".");
+    for line in
+        ["kept     .config/nextest.toml", "filter = 'binary(experiments)'", "cargo test --test experiments"]
+    {
+        assert!(text.contains(line), "{text}");
+    }
+    let changed = place.read("Cargo.toml");
+    let added = changed.strip_prefix(manifest).unwrap_or_else(|| panic!("{changed}"));
+    assert_eq!(added.matches('\n').count(), added.matches("\r\n").count(), "{added:?}");
+    let after = place.files();
+    assert!(before.iter().all(|(path, text)| path.ends_with("Cargo.toml") || after[path] == *text));
+    assert!(place.read("tests/experiments.rs").contains("cannot call into a binary"));
+
+    place.lock("");
+    place.write(".config/nextest.toml", "[profile.default]\ndefault-filter = 'binary(experiments)'\n");
+    let experiments = place.read("tests/experiments.rs");
+    assert!(experiments.contains("datasets/messages-2.jsonl"), "{experiments}");
+    place.experiments_pass("");
+    place.second_call_changes_nothing(".");
+}
+
+const WORKSPACE: &str = concat!(
+    "[workspace]\nresolver = \"3\"\nmembers = [\n    \"app\",\n]\n\n[workspace.dependencies]\ncobalt = { path = '",
+    env!("CARGO_MANIFEST_DIR"),
+    "/../cobalt' }\n",
+);
+const MEMBER: &str = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+
+fn workspace() -> Place {
+    Place::with(&[("Cargo.toml", WORKSPACE), ("app/Cargo.toml", MEMBER), ("app/src/lib.rs", "")])
+}
+
+#[test]
+fn a_member_depends_on_the_library_as_its_workspace_says_and_shares_its_settings() {
+    let place = workspace();
+    place.init("app");
+    assert!(place.read("app/Cargo.toml").contains("\n[dev-dependencies]\ncobalt.workspace = true\n"));
+    assert_eq!(place.read("Cargo.toml"), WORKSPACE);
+    for file in ["cobalt.toml", ".cobalt/.gitignore", ".config/nextest.toml"] {
+        place.read(file);
+    }
+    assert!(place.read("app/tests/evals.rs").contains("as `app::…`"));
+    assert!(!place.0.path().join("app/cobalt.toml").exists());
+    place.second_call_changes_nothing("app");
+}
+
+#[test]
+fn a_new_folder_in_a_workspace_becomes_a_member() {
+    let place = workspace();
+    place.init("agents/desk");
+    let expected = WORKSPACE.replace("    \"app\",\n", "    \"app\",\n    \"agents/desk\",\n");
+    assert_eq!(place.read("Cargo.toml"), expected);
+    assert!(place.read("agents/desk/Cargo.toml").contains("cobalt.workspace = true"));
+    assert!(!place.0.path().join("agents/desk/.gitignore").exists(), "cargo builds at the workspace's root");
+    place.second_call_changes_nothing("agents/desk");
+    assert!(place.refuses("more/app").contains("has a package `app` already"));
+}
+
+#[test]
+fn a_folder_that_a_workspace_excludes_stands_for_itself() {
+    let place = workspace();
+    let excluding = WORKSPACE.replace("resolver", "exclude = [\"lab\"]\nresolver");
+    place.write("Cargo.toml", &excluding);
+    place.init("lab");
+    assert_eq!(place.read("Cargo.toml"), excluding);
+    assert!(place.read("lab/Cargo.toml").contains("\n[workspace]\n"));
+    place.read("lab/.cobalt/.gitignore");
+}
+
+#[test]
+fn a_workspace_that_is_no_package_names_its_members() {
+    let text = workspace().refuses(".");
+    assert!(text.contains("is a workspace and no package: name the folder of its member, `app`"), "{text}");
+}
+
+#[test]
+fn a_package_that_cargo_does_not_count_to_the_workspace_around_is_refused_in_cargo_s_words() {
+    let place = workspace();
+    place.write("stray/Cargo.toml", &MEMBER.replace("app", "stray"));
+    place.write("stray/src/lib.rs", "");
+    assert!(place.refuses("stray").contains("`workspace.members`"));
+}
+
+#[test]
+fn a_broken_manifest_is_named_with_its_line() {
+    let place = Place::with(&[("Cargo.toml", "[package]\nname = \n")]);
+    assert!(place.refuses(".").contains("Cargo.toml`: line 2, column 8"));
+    assert!(place.refuses("new").contains("Cargo.toml`: line 2, column 8"));
+}
+
+#[test]
+fn experiments_that_the_manifest_does_not_list_are_listed() {
+    let experiments = "#[cobalt::experiment(dataset = \"d.jsonl\", evaluators = [right])]\nfn e() {}\n\n\
+                       fn main() {\n    cobalt::main();\n}\n";
+    let place = Place::with(&[("Cargo.toml", MEMBER), ("src/lib.rs", ""), ("tests/quality.rs", experiments)]);
+    place.init(".");
+    assert!(place.read("Cargo.toml").contains("[[test]]\nname = \"quality\"\nharness = false\n"));
+    assert!(!place.0.path().join("datasets").exists(), "there are experiments, so no example is needed");
+    place.second_call_changes_nothing(".");
+}
+
+#[test]
+fn the_crate_of_the_registry_is_kept_and_called_by_its_name() {
+    let manifest = format!("{MEMBER}\n[dev-dependencies]\ncobalt = \"0.7\"\n");
+    let place = Place::with(&[("Cargo.toml", &manifest), ("src/lib.rs", "")]);
+    let text = place.init(".");
+    assert!(text.contains("an unrelated crate") && text.contains("`cobalt = { path = "), "{text}");
+    assert!(place.read("Cargo.toml").starts_with(&manifest));
+}
+
+#[test]
+fn settings_in_the_manifest_are_not_hidden_by_a_file() {
+    let manifest = format!("{MEMBER}\n[package.metadata.cobalt]\nconcurrency = 2\n");
+    let place = Place::with(&[("Cargo.toml", &manifest), ("src/lib.rs", "")]);
+    place.init(".");
+    assert!(!place.0.path().join("cobalt.toml").exists());
+}
