@@ -1,5 +1,6 @@
 //! `cargo cobalt config`: the settings of the project around the current folder, and the schema of the file.
 
+mod command;
 mod project;
 
 use std::fs;
