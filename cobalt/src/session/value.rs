@@ -12,13 +12,16 @@ use crate::report::{ItemResult, Report};
 impl Experiment {
     /// Runs the agent over the data set and reports.
     ///
-    /// Low scores and failed items are in the report and no errors of this call. Must be called in a tokio runtime, whose
-    /// threads an async agent must not block: time-outs need one of them (a plain function may block). A run of this experiment that `COBALT_RESUME` names is taken up where it was cut off.
+    /// What is not set follows from [the configuration](crate::config), but for its `[env]`: the variables of this
+    /// process are its own. Low scores and failed items are in the report and no errors of this call.
+    ///
+    /// Must be called in a tokio runtime, whose threads an async agent must not block: time-outs need one of them (a
+    /// plain function may block). A run of this experiment that `COBALT_RESUME` names is taken up where it was cut off.
     ///
     /// # Errors
     ///
-    /// The data set cannot be read or is empty, a setting makes no sense, there is no tokio runtime, the run to resume
-    /// does not fit, or the results cannot be written (the report is then in the error).
+    /// The configuration is wrong, the data set cannot be read or is empty, a setting makes no sense, there is no tokio
+    /// runtime, the run to resume does not fit, or the results cannot be written (the report is then in the error).
     pub async fn run<M>(self, agent: impl Agent<M>) -> Result<Report, Error> {
         let config = Config::from_environment()?;
         let plan = Plan::new(self.bind(agent), &config)?;

@@ -1,5 +1,6 @@
 //! A folder with files and variables, as the tests of the settings need them.
 
+mod documented;
 mod mistakes;
 mod origins;
 mod registered;
