@@ -1,0 +1,93 @@
+//! The classifier's experiments: `cargo test -p intent-classifier --test evals`.
+
+mod scoring;
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use cobalt::{Dataset, ExactMatch, Item, Json, Output};
+use intent_classifier::{Classifier, Guess, decide};
+use scoring::{calibrated, near_the_top, right_desk};
+use serde::Deserialize;
+
+/// Messages with their intents, the channel that they came by, and how hard they are. An agent sees the text alone.
+const MESSAGES: &str = "datasets/messages.csv";
+
+/// The classifier under test, trained once.
+static CLASSIFIER: LazyLock<Classifier> = LazyLock::new(|| {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/training.tsv");
+    Classifier::open(&file).unwrap_or_else(|error| panic!("the classifier cannot be trained: {error}"))
+});
+
+/// What the agent gets of an item. The columns with the right answer are not among it.
+#[derive(Deserialize)]
+struct Message {
+    input: String,
+}
+
+/// All messages. Each evaluator takes another view of the same decision, and has thresholds of its own.
+#[cobalt::experiment(
+    dataset = MESSAGES,
+    evaluators = [ExactMatch::new("intent", "expectedOutput"), right_desk, calibrated],
+    tags = ["nightly"],
+    thresholds = [
+        intent.pass_rate >= 0.75,
+        right_desk.avg >= 0.8,
+        calibrated.avg >= 0.88,
+        calibrated.pass_rate >= 0.85,
+    ],
+)]
+async fn intents(message: Message) -> Output {
+    let ranking = CLASSIFIER.rank(&message.input);
+    Output::new(decide(&ranking))
+        .metadata("guess", &*ranking[0].intent)
+        .metadata("confidence", ranking[0].confidence)
+}
+
+/// The easy messages with the slips of a hand in a hurry: more of them may go to a person, few to a wrong desk.
+#[cobalt::experiment(
+    name = "in-a-hurry",
+    dataset = Dataset::from_file(MESSAGES)?.filter(|item| item["difficulty"] == "easy").map(in_a_hurry),
+    evaluators = [ExactMatch::new("intent", "expectedOutput"), right_desk],
+    tags = ["robustness"],
+    thresholds = [
+        intent.pass_rate >= 0.58,
+        // What is handed over scores 0.25, and only a wrong desk scores less.
+        right_desk.pass_rate(0.25) >= 0.88,
+    ],
+)]
+async fn hurried(message: Message) -> String {
+    decide(&CLASSIFIER.rank(&message.input)).to_owned()
+}
+
+/// The item with two letters exchanged in each of the longer words of its message.
+fn in_a_hurry(mut item: Item) -> Item {
+    const LONG: usize = 5;
+    let slip = |word: &str| {
+        let mut letters: Vec<char> = word.to_lowercase().chars().collect();
+        if letters.len() >= LONG {
+            letters.swap(2, 3);
+        }
+        String::from_iter(letters)
+    };
+    let words: Vec<_> = item["input"].as_str().unwrap_or_default().split(' ').map(slip).collect();
+    item["input"] = words.join(" ").into();
+    item
+}
+
+/// The hard messages that are clear to a person, some with two intents. All guesses are the output, as JSON.
+#[cobalt::experiment(
+    name = "hard-messages",
+    dataset = Dataset::from_file(MESSAGES)?
+        .filter(|item| item["difficulty"] == "hard" && item["expectedOutput"] != "unclear"),
+    evaluators = [near_the_top],
+    tags = ["nightly", "hard"],
+    thresholds = [near_the_top.avg >= 0.9, near_the_top.pass_rate(1.0) >= 0.8],
+)]
+fn hard_messages(message: Message) -> Json<Vec<Guess>> {
+    Json(CLASSIFIER.rank(&message.input))
+}
+
+fn main() {
+    cobalt::main();
+}
