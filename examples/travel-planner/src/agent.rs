@@ -45,11 +45,11 @@ impl<'a> Agent<'a> {
         for day in [wanted, wanted.next()] {
             match self.search(task, &from, &to, day) {
                 Ok(offers) if task.book && day == wanted => {
-                    said.push(self.book(task, &offers)?);
+                    said.push(self.book(task, &offers));
                     break;
                 }
                 Ok(offers) => {
-                    said.push(self.propose(task, &offers[0])?);
+                    said.push(self.propose(task, &offers[0]));
                     if task.book {
                         said.push("I have not booked it, as it is another day.".to_owned());
                     }
@@ -82,35 +82,38 @@ impl<'a> Agent<'a> {
     }
 
     /// Books the best train that has the seats.
-    fn book(&mut self, task: &Task, offers: &[Offer]) -> Result<String, ToolError> {
+    fn book(&mut self, task: &Task, offers: &[Offer]) -> String {
         let mut said = Vec::new();
         for offer in offers {
             let Offer { train, day, .. } = offer.clone();
             match self.tools.call(BookSeats { train, day, seats: seats(task) }) {
                 Ok(reference) => {
-                    said.push(self.propose(task, offer)?);
+                    said.push(self.propose(task, offer));
                     said.push(format!("It is booked: {reference}."));
                     break;
                 }
                 Err(error) => said.push(sorry(&error)),
             }
         }
-        Ok(said.join(" "))
+        said.join(" ")
     }
 
-    fn propose(&mut self, task: &Task, offer: &Offer) -> Result<String, ToolError> {
+    /// Tells of a train. Without a rate it still has a price in pounds.
+    fn propose(&mut self, task: &Task, offer: &Offer) -> String {
         let Offer { train, from, to, day, departs, arrives, price } = offer;
         let mut said = format!(
             "Train {train} from {from} to {to} leaves at {departs} on {day}, arrives at {arrives} and costs £{price:.2}"
         );
         if let Some(code) = task.currency {
-            let converted = self.convert(*price, "GBP", code)?;
-            said += &format!(" ({converted:.2} {code})");
+            said += &match self.convert(*price, "GBP", code) {
+                Ok(converted) => format!(" ({converted:.2} {code})"),
+                Err(error) => format!(" ({error})"),
+            };
         }
-        Ok(match seats(task) {
+        match seats(task) {
             1 => said + ".",
             seats => format!("{said} for {seats}."),
-        })
+        }
     }
 
     fn weather(&mut self, task: &Task) -> Result<String, ToolError> {

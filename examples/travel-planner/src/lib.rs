@@ -106,6 +106,15 @@ mod tests {
     }
 
     #[test]
+    fn a_booking_is_told_even_where_its_price_cannot_be_converted() {
+        let mut planner = Planner { records: records::example(), today: Day::Wednesday };
+        planner.records.rates.remove("CHF");
+        let reply = planner.answer("Book a train from London to Bath tomorrow. What is the price in francs?");
+        assert!(reply.answer.contains("(there is no rate for CHF)"), "{}", reply.answer);
+        assert!(reply.answer.ends_with("It is booked: LA1-Thursday-1."), "{}", reply.answer);
+    }
+
+    #[test]
     fn without_a_direct_train_no_other_day_is_tried() {
         let reply = answer("A train from York to Paris on Friday");
         assert_eq!(tools(&reply), ["search_trains"]);
