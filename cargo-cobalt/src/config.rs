@@ -2,6 +2,7 @@
 
 use std::env;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use cobalt::config::{Config, Flags, Setting, project_root, schema};
@@ -20,9 +21,13 @@ use crate::terminal::{columns, one_line, paint, print};
 /// Whatever cargo has told this process of a package is of no account: it may have been started by `cargo run`.
 pub(crate) fn settings(flags: &Flags) -> Result<Config, Error> {
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
-    let root = project_root(&folder);
-    let environment = Environment::read(&[&root, &workspace_root(&root)])?;
-    Ok(Config::with_flags(&root, flags, |name| environment.get(name))?)
+    settings_of(&project_root(&folder), flags)
+}
+
+/// The settings of the package or the workspace in a folder.
+pub(crate) fn settings_of(root: &Path, flags: &Flags) -> Result<Config, Error> {
+    let environment = Environment::read(&[root, &workspace_root(root)])?;
+    Ok(Config::with_flags(root, flags, |name| environment.get(name))?)
 }
 
 pub(crate) fn config(arguments: &cli::Config, flags: &Flags) -> Result<ExitCode, Error> {

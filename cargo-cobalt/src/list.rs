@@ -28,7 +28,7 @@ const TITLES: [&str; 4] = ["experiment", "items", "tags", "test target"];
 /// Asks each binary for its experiments, which reads their data and runs nothing.
 pub(crate) fn list(arguments: &List, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
     let project = Project::read(&arguments.build)?;
-    let candidates = project.candidates(&arguments.selection, &arguments.build)?;
+    let candidates = project.candidates(&arguments.selection, &arguments.build, flags)?;
     let mut rows = Vec::new();
     let mut errors = Vec::new();
     for binary in &compile(&candidates, &arguments.build, color)?.binaries {

@@ -101,6 +101,29 @@ fn where_no_terminal_reads_there_is_a_line_for_what_fails_only_and_no_colour() {
 }
 
 #[test]
+fn events_go_to_stdout_as_json_and_nothing_else_does_where_the_settings_say_so() {
+    let project = Project::steered();
+    project.write("cobalt.toml", "reporters = [\"json\", \"cli\"]\ntargets = [\"ev*\"]\n");
+    let said = project.cobalt(&["run"], 0);
+    let events: Vec<Value> = said.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let named = |name: &str| events.iter().filter(|event| event["event"] == name).count();
+    assert_eq!(events[0]["event"], "hello");
+    assert_eq!(
+        ["experiment-started", "item-finished", "run-finished", "experiment-finished"].map(named),
+        [2, 4, 4, 2]
+    );
+    assert!(!said.stderr.contains("foreign"), "the settings do not name it: {said:?}");
+    said.tells("the agent was asked").tells("gated: passed, 1 threshold met");
+
+    project.write("cobalt.toml", "reporters = [\"json\"]\n");
+    let said = project.cobalt(&["run"], 0);
+    assert!(said.stdout.starts_with('{') && !said.stderr.contains("passed"), "{said:?}");
+    project.write("cobalt.toml", "targets = [\"other\"]\n");
+    project.cobalt(&["run"], 4).tells("`targets` of its settings");
+    project.cobalt(&["run", "evals"], 0);
+}
+
+#[test]
 #[cfg(unix)]
 fn a_run_that_was_stopped_says_how_to_go_on_and_goes_on() {
     let project = Project::steered();

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, TargetKind};
+use cobalt::config::Flags;
 use serde::Deserialize;
 
 use crate::cli::{Build, Selection};
+use crate::config::settings_of;
 use crate::error::Error;
 
 /// The library that an experiment's package depends on.
@@ -51,20 +53,32 @@ impl Project {
         self.metadata.workspace_root.as_std_path()
     }
 
-    /// The test targets that are meant and may hold experiments.
-    pub(crate) fn candidates(&self, selection: &Selection, build: &Build) -> Result<Vec<Candidate>, Error> {
+    /// The test targets that are meant and may hold experiments: those that were asked for; else those that the packages'
+    /// settings name.
+    pub(crate) fn candidates(
+        &self,
+        selection: &Selection,
+        build: &Build,
+        flags: &Flags,
+    ) -> Result<Vec<Candidate>, Error> {
         let packages = self.packages(build)?;
         let mut found = Vec::new();
-        for package in &packages {
-            found.extend(candidates_of(package)?);
-        }
         let wanted = Wanted::new(selection, build)?;
+        for package in &packages {
+            let mut candidates = candidates_of(package)?;
+            if let (Some(root), false) = (package.manifest_path.parent(), candidates.is_empty()) {
+                // Read in any case: what is wrong with them is told before anything is built.
+                let settings = settings_of(root.as_std_path(), flags)?;
+                candidates.retain(|candidate| !wanted.is_all() || settings.has_target(&candidate.target));
+            }
+            found.extend(candidates);
+        }
         let chosen: Vec<_> = found.iter().filter(|candidate| wanted.includes(candidate)).cloned().collect();
         wanted.check(&chosen, &found)?;
         if chosen.is_empty() {
             return Err(Error::NothingMatched(format!(
-                "no package {} depends on `{LIBRARY}` and has a test target with `harness = false`; `cargo cobalt init` \
-                 adds one",
+                "none of the packages {} depends on `{LIBRARY}` and has a test target with `harness = false` that \
+                 `targets` of its settings lets through; `cargo cobalt init` adds one",
                 names(packages.iter().map(|package| package.name.to_string())),
             )));
         }
@@ -150,9 +164,14 @@ impl Wanted {
         Ok(wanted)
     }
 
+    /// Whether nothing was asked for.
+    fn is_all(&self) -> bool {
+        self.names.is_empty() && self.places.is_empty()
+    }
+
     fn includes(&self, candidate: &Candidate) -> bool {
-        let all = self.names.is_empty() && self.places.is_empty();
-        all || self.names.contains(&candidate.target)
+        self.is_all()
+            || self.names.contains(&candidate.target)
             || self.places.iter().any(|(_, place)| is_at(candidate, place))
     }
 

@@ -11,12 +11,13 @@ use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use cobalt::config::Flags;
+use cobalt::config::{Config, Flags, Reporter};
 use cobalt::reporters::Event;
 
 pub(crate) use self::process::{Asked, Message, run as run_binary};
 use self::screen::{Look, Screen};
 use crate::cli::{Color, Run};
+use crate::config::settings_of;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::project::{Binary, Built, Candidate, Project, compile};
@@ -32,7 +33,7 @@ const UNFIT: i32 = 3;
 /// Runs the selected experiments, one test binary after another.
 pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
     let project = Project::read(&arguments.build)?;
-    let candidates = project.candidates(&arguments.selection, &arguments.build)?;
+    let candidates = project.candidates(&arguments.selection, &arguments.build, flags)?;
     // Ctrl-C is for the test binary, which keeps what is finished and ends; this program then ends with it.
     let interrupted = Arc::new(AtomicBool::new(false));
     let heard = Arc::clone(&interrupted);
@@ -42,7 +43,8 @@ pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCo
         return Err(Error::Interrupted);
     }
     let Built { binaries, foreign } = built?;
-    let mut screen = Screen::new(look(arguments, &project));
+    let look = look(arguments, &project, &settings_of(project.root(), flags)?);
+    let mut screen = Screen::new(look);
     if !foreign.is_empty() {
         screen.tell(&format!("left alone, as they do not call `cobalt::main()`: {}", foreign.join(", ")));
     }
@@ -59,11 +61,12 @@ pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCo
     tally.conclude(arguments, &candidates)
 }
 
-fn look(arguments: &Run, project: &Project) -> Look {
+fn look(arguments: &Run, project: &Project, settings: &Config) -> Look {
     Look {
+        cli: settings.reporters().contains(&Reporter::Cli),
+        json: settings.reporters().contains(&Reporter::Json),
         live: io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
         quiet: arguments.quiet,
-        json: false,
         width: stderr_width(),
         paint_stdout: paint(&io::stdout()),
         paint_stderr: paint(&io::stderr()),
@@ -112,7 +115,7 @@ fn run_one(
         list: false,
         arguments: &arguments.harness,
         variables: &variables,
-        captured: io::stderr().is_terminal() || io::stdout().is_terminal(),
+        captured: screen.is_shared(),
     };
     let finished_before = screen.finished();
     screen.next_binary();

@@ -1,7 +1,7 @@
 //! What a person sees of a run: headers and items as they come on stderr, and what it came to at the end on stdout.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
 use cobalt::reporters::{
@@ -10,16 +10,19 @@ use cobalt::reporters::{
 
 use super::bars::Bars;
 use crate::error::Error;
+use crate::terminal::print;
 
 /// How things are shown.
 #[derive(Clone, Debug)]
 pub(super) struct Look {
+    /// Whether people read along.
+    pub(super) cli: bool,
+    /// Whether stdout is for the events as JSON; what people read then goes to stderr.
+    pub(super) json: bool,
     /// Whether there are bars and a line for each item: where stderr is a terminal.
     pub(super) live: bool,
     /// Whether items that pass have no line.
     pub(super) quiet: bool,
-    /// Whether stdout is for the events as JSON; the summaries then go to stderr.
-    pub(super) json: bool,
     /// How many columns stderr has, where it is a terminal.
     pub(super) width: Option<usize>,
     pub(super) paint_stdout: Paint,
@@ -40,7 +43,7 @@ pub(super) struct Screen {
 
 impl Screen {
     pub(super) fn new(look: Look) -> Self {
-        Self { bars: Bars::new(look.live), look, running: Vec::new(), finished: Vec::new() }
+        Self { bars: Bars::new(look.live && look.cli), look, running: Vec::new(), finished: Vec::new() }
     }
 
     /// A new binary starts, or the last has ended.
@@ -52,18 +55,19 @@ impl Screen {
     /// Shows an event, which came in this line.
     pub(super) fn event(&mut self, event: Event, line: &str) -> Result<(), Error> {
         if self.look.json {
-            let mut stdout = io::stdout().lock();
-            writeln!(stdout, "{line}").and_then(|()| stdout.flush()).map_err(Error::Print)?;
+            print(&format!("{line}\n"))?;
         }
         match event {
             Event::ExperimentStarted(started) => {
-                self.tell(&header(&started, self.look.paint_stderr));
+                if self.look.cli {
+                    self.tell(&header(&started, self.look.paint_stderr));
+                }
                 self.bars.start(&started);
                 self.running.push(started);
             }
             Event::RunFinished(run) => self.bars.run_finished(run),
             Event::ItemFinished(item) => {
-                if !item.passed || self.look.live && !self.look.quiet {
+                if self.look.cli && (!item.passed || self.look.live && !self.look.quiet) {
                     self.tell(&self.item(&item));
                 }
                 self.bars.item_finished(&item);
@@ -79,6 +83,11 @@ impl Screen {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Whether what binaries print by themselves would get in the way of what is shown.
+    pub(super) fn is_shared(&self) -> bool {
+        self.look.json || self.look.cli && (io::stderr().is_terminal() || io::stdout().is_terminal())
     }
 
     /// A line that came from the agent goes where it was printed to.
@@ -101,6 +110,9 @@ impl Screen {
 
     /// What the experiments came to, in the order in which they stand in the source.
     pub(super) fn summaries(&mut self) -> Result<(), Error> {
+        if !self.look.cli {
+            return Ok(());
+        }
         let paint = if self.look.json { self.look.paint_stderr } else { self.look.paint_stdout };
         let mut text = String::new();
         for finished in &self.finished {
@@ -121,8 +133,7 @@ impl Screen {
             self.tell(text.trim_end());
             return Ok(());
         }
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Error::Print)
+        print(&text)
     }
 
     /// Puts the experiments of the binary that has ended in their order.
