@@ -1,366 +1,168 @@
-//! Reads a request: it goes through the words once, and each adds to the task at hand or begins another.
+//! Reads a request: it is split into clauses, and each is a task or adds to the one before it.
 
-use std::mem;
+use crate::DAYS;
 
-use crate::clock::{Day, Time};
-use crate::task::{Choice, Kind, Task, complete};
-use crate::words::{Mark, Word, amount, currency, number, split, time};
-
-const JOURNEY: [&str; 9] =
-    ["train", "trains", "travel", "trip", "journey", "ticket", "tickets", "seat", "seats"];
-const WEATHER: [&str; 9] =
-    ["weather", "forecast", "rain", "umbrella", "snow", "sunny", "cold", "warm", "temperature"];
-/// What a capitalised word behind these names is taken for a place.
-const BEFORE_PLACES: [&str; 6] = ["from", "to", "in", "at", "for", "between"];
-const PEOPLE: [&str; 7] = ["people", "persons", "adults", "travellers", "passengers", "seats", "tickets"];
+const TRAIN: [&str; 6] = ["train", "trains", "travel", "go", "tickets", "seats"];
+const WEATHER: [&str; 6] = ["weather", "forecast", "rain", "umbrella", "sunny", "warm"];
 const BOOK: [&str; 3] = ["book", "reserve", "buy"];
-/// Where one of these is in the sentence, nothing is booked: a booking too few is sooner mended than one too many.
-const CAUTION: [&str; 11] =
-    ["not", "nothing", "yet", "don't", "dont", "never", "without", "if", "unless", "how", "myself"];
+/// What may stand before an order: "could you please book …".
+const POLITE: [&str; 4] = ["please", "can", "could", "you"];
+/// Where one of these is in the request, nothing is booked: a booking too few is sooner mended than one too many.
+const CAUTION: [&str; 8] = ["not", "don't", "never", "nothing", "if", "unless", "how", "myself"];
+const NUMBERS: [&str; 6] = ["one", "two", "three", "four", "five", "six"];
 
-/// Reads what is wanted. `stations` are those of the timetable.
-pub(crate) fn read(text: &str, stations: &[&str], today: Day) -> Vec<Task> {
-    let mut reader = Reader { stations, today, words: split(text), done: Vec::new(), task: Task::default() };
-    let mut place = 0;
-    while place < reader.words.len() {
-        place += match reader.name(place) {
-            Some((name, words)) => {
-                reader.read_name(place, words, name);
-                words
-            }
-            None => reader.read_word(place),
-        };
-    }
-    reader.done.push(reader.task);
-    complete(reader.done)
+/// What is wanted: a train to a place, the weather there, or both.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Task {
+    pub(crate) train: bool,
+    pub(crate) weather: bool,
+    /// Whether the traveller asks for a booking.
+    pub(crate) book: bool,
+    pub(crate) cheapest: bool,
+    pub(crate) last: bool,
+    pub(crate) from: Option<String>,
+    /// Where the journey ends, or the weather is wanted. As the traveller wrote it where no station is called so.
+    pub(crate) place: Option<String>,
+    pub(crate) day: Option<&'static str>,
+    pub(crate) seats: Option<u32>,
 }
 
-struct Reader<'a> {
-    stations: &'a [&'a str],
-    today: Day,
-    words: Vec<Word>,
-    done: Vec<Task>,
-    /// The one at hand.
-    task: Task,
+/// Reads the tasks of a request. `stations` are those of the timetable.
+pub(crate) fn read(text: &str, stations: &[&str]) -> Vec<Task> {
+    let cautious = words(text).iter().any(|word| CAUTION.contains(&&*word.to_lowercase()));
+    let mut tasks: Vec<Task> = Vec::new();
+    for sentence in text.split(['.', '?', '!']) {
+        for clause in words(sentence).split(|word| ["and", "then"].contains(word)) {
+            let mut task = Task::read(clause, stations);
+            task.book &= !cautious;
+            let is_another = task.from.is_some() || task.place.is_some() || task.day.is_some();
+            if let Some(before) = tasks.last() {
+                task.complete(before, is_another);
+            }
+            if !is_another {
+                tasks.pop();
+            }
+            tasks.push(task);
+        }
+    }
+    tasks.retain(|task| task.train || task.weather);
+    tasks
 }
 
-impl Reader<'_> {
-    fn text(&self, place: usize) -> &str {
-        self.words.get(place).map_or("", |word| &word.text)
+fn words(text: &str) -> Vec<&str> {
+    let words = text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    words.filter(|word| !word.is_empty()).collect()
+}
+
+impl Task {
+    pub(crate) fn seats(&self) -> u32 {
+        self.seats.unwrap_or(1)
     }
 
-    /// The word so many before this one; empty where there is none.
-    fn text_before(&self, place: usize, count: usize) -> &str {
-        place.checked_sub(count).map_or("", |place| self.text(place))
-    }
-
-    /// The task at hand, if it can be of this kind, or another.
-    fn task_of(&mut self, kind: Kind) -> &mut Task {
-        if self.task.kind.is_some_and(|other| other != kind) {
-            self.begin(kind);
-        }
-        self.task.kind = Some(kind);
-        &mut self.task
-    }
-
-    fn begin(&mut self, kind: Kind) {
-        self.done.push(mem::replace(&mut self.task, Task { kind: Some(kind), ..Task::default() }));
-    }
-
-    /// The name of a place that begins here, and its count of words.
-    fn name(&self, place: usize) -> Option<(String, usize)> {
-        let word = &self.words[place];
-        let station = self.stations.iter().find(|station| station.eq_ignore_ascii_case(&word.text));
-        // Who writes no capitals at all writes names without them too.
-        if self.words.iter().all(|word| word.written == word.text) {
-            return station.map(|station| ((*station).to_owned(), 1));
-        }
-        let mut names: Vec<&str> = Vec::new();
-        for word in self.words[place..].iter().take_while(|word| is_name(word)) {
-            names.push(&word.written);
-            if word.mark != Mark::Nothing {
-                break;
+    fn read(clause: &[&str], stations: &[&str]) -> Self {
+        let small: Vec<String> = clause.iter().map(|word| word.to_lowercase()).collect();
+        let has = |list: &[&str]| small.iter().any(|word| list.contains(&&**word));
+        let order = small.iter().find(|word| !POLITE.contains(&&***word));
+        let mut task = Self {
+            train: has(&TRAIN),
+            weather: has(&WEATHER),
+            book: order.is_some_and(|word| BOOK.contains(&&**word)),
+            cheapest: has(&["cheapest"]),
+            last: has(&["last", "latest"]),
+            ..Self::default()
+        };
+        for (index, word) in small.iter().enumerate() {
+            let before = index.checked_sub(1).map_or("", |before| &*small[before]);
+            let behind = small.get(index + 1).map_or("", |behind| &**behind);
+            match name(clause[index], before, stations) {
+                Some(name) if before == "from" || behind == "to" => task.from = Some(name),
+                Some(name) => task.place = Some(name),
+                None if before == "for" || ["people", "seats", "tickets"].contains(&behind) => {
+                    task.seats = number(word).or(task.seats);
+                }
+                None => task.day = task.day.or_else(|| day(word)),
             }
         }
-        let expected = BEFORE_PLACES.contains(&self.text_before(place, 1));
-        match station {
-            // The rest names the station among those of the city.
-            Some(station) if !names.is_empty() => Some(((*station).to_owned(), names.len())),
-            None if !names.is_empty() && expected => Some((names.join(" "), names.len())),
-            _ => None,
+        task.train |= task.from.is_some();
+        task
+    }
+
+    /// Takes what was not said from the task before: people do not say again what is clear.
+    fn complete(&mut self, before: &Self, is_another: bool) {
+        if !is_another || (!self.train && !self.weather) {
+            self.train |= before.train;
+            self.weather |= before.weather;
         }
-    }
-
-    /// Adds a place to the task at hand, or to another where that has such a place already.
-    fn read_name(&mut self, place: usize, words: usize, name: String) {
-        let between = self.text_before(place, 3) == "between";
-        let (kind, field): (_, fn(&mut Task) -> &mut Option<String>) =
-            match (self.text_before(place, 1), self.text(place + words)) {
-                ("to", _) => (Some(Kind::Journey), |task| &mut task.to),
-                ("and", _) if between => (Some(Kind::Journey), |task| &mut task.to),
-                ("from" | "between", _) | (_, "to") => (Some(Kind::Journey), |task| &mut task.from),
-                _ => (self.task.kind, |task| &mut task.at),
-            };
-        if let Some(kind) = kind {
-            let is_taken = field(self.task_of(kind)).as_ref().is_some_and(|other| *other != name);
-            if is_taken {
-                self.begin(kind);
-            }
-        }
-        *field(&mut self.task) = Some(name);
-    }
-
-    /// Reads a word that names no place, and returns how many words that took.
-    fn read_word(&mut self, place: usize) -> usize {
-        let (word, next) = (self.text(place).to_owned(), self.text(place + 1).to_owned());
-        let before = self.text_before(place, 1).to_owned();
-        if let Some(amount) = amount(&word, &next) {
-            // A limit is no amount to exchange.
-            if !["under", "below", "over", "than"].contains(&&*before) {
-                self.task_of(Kind::Exchange).amount = Some(amount);
-            }
-            return if currency(&next) == Some(amount.1) { 2 } else { 1 };
-        }
-        if let Some(seats) = number(&word)
-            && (PEOPLE.contains(&&*next) || before == "for")
-        {
-            self.task.seats = Some(seats);
-        } else if self.is_order(place) {
-            self.read_order(&next);
-        } else {
-            self.read_day(&word);
-            self.read_hours(&word, place);
-            self.read_subject(&word, &next);
-        }
-        1
-    }
-
-    fn read_day(&mut self, word: &str) {
-        let day = match word {
-            "today" | "tonight" => Some(self.today),
-            "tomorrow" => Some(self.today.next()),
-            "weekend" => Some(Day::Saturday),
-            _ => Day::named(word),
-        };
-        self.task.day = self.task.day.or(day);
-    }
-
-    fn read_hours(&mut self, word: &str, place: usize) {
-        let named = time(self.text(place + 1), self.text(place + 2));
-        let (noon, evening) = (Time::new(12, 0), Time::new(18, 0));
-        let (after, before) = match word {
-            "after" => (named, None),
-            "before" => (None, named),
-            "morning" => (None, noon),
-            "afternoon" => (noon, evening),
-            "evening" | "tonight" => (evening, None),
-            _ => (None, None),
-        };
-        self.task.after = after.or(self.task.after);
-        self.task.before = before.or(self.task.before);
-    }
-
-    fn read_subject(&mut self, word: &str, next: &str) {
-        let choice = match word {
-            "cheapest" | "cheap" | "cheaply" => Some(Choice::Cheapest),
-            "fastest" | "quickest" => Some(Choice::Fastest),
-            "earliest" => Some(Choice::Earliest),
-            "latest" => Some(Choice::Latest),
-            "first" if next == "train" => Some(Choice::Earliest),
-            "last" if next == "train" => Some(Choice::Latest),
-            _ => None,
-        };
-        if choice.is_some() {
-            self.task_of(Kind::Journey).choice = choice;
-        } else if JOURNEY.contains(&word) {
-            self.task_of(Kind::Journey);
-        } else if WEATHER.contains(&word) {
-            self.task_of(Kind::Weather);
-        } else if let Some(code) = currency(word) {
-            self.task.currency = Some(code);
-        } else if let "back" | "return" = word
-            && let (Some(from), Some(to)) = (self.task.from.clone(), self.task.to.clone())
-        {
-            self.begin(Kind::Journey);
-            (self.task.from, self.task.to) = (Some(to), Some(from));
-        }
-    }
-
-    /// Whether a word asks for a booking: "book …", "please book …", "can you book …", but not "I will book …".
-    fn is_order(&self, place: usize) -> bool {
-        let before = self.text_before(place, 1);
-        let ask = match self.text_before(place, 2) {
-            "can" | "could" | "will" | "would" => before == "you",
-            "like" | "want" | "need" => before == "to",
-            _ => ["and", "then", "please"].contains(&before),
-        };
-        let begins = place.checked_sub(1).is_none_or(|before| self.words[before].mark != Mark::Nothing);
-        let cautious = self.sentence(place).iter().any(|word| CAUTION.contains(&&*word.text));
-        BOOK.contains(&self.text(place)) && (ask || begins) && !cautious
-    }
-
-    /// "Book it" means the journey that was spoken of last, anything else the one that is spoken of now.
-    fn read_order(&mut self, next: &str) {
-        let is_journey = |task: &&mut Task| task.kind == Some(Kind::Journey);
-        let meant = match next {
-            "it" | "that" | "this" | "one" if self.task.kind != Some(Kind::Journey) => {
-                self.done.iter_mut().rev().find(is_journey)
-            }
-            _ => None,
-        };
-        match meant {
-            Some(journey) => journey.book = true,
-            None => self.task_of(Kind::Journey).book = true,
-        }
-    }
-
-    /// The words between the full stops around this one.
-    fn sentence(&self, place: usize) -> &[Word] {
-        let ends = |word: &Word| word.mark == Mark::FullStop;
-        let start = self.words[..place].iter().rposition(ends).map_or(0, |end| end + 1);
-        let end = self.words[place..].iter().position(ends).map_or(self.words.len(), |end| place + end + 1);
-        &self.words[start..end]
+        self.book |= before.book && !is_another;
+        self.cheapest |= before.cheapest;
+        self.last |= before.last;
+        self.from = self.from.take().or_else(|| before.from.clone());
+        self.place = self.place.take().or_else(|| before.place.clone());
+        self.day = self.day.or(before.day);
+        self.seats = self.seats.or(before.seats);
     }
 }
 
-/// Whether a word may be part of a name: it is capitalised, and no word that is so for other reasons.
-fn is_name(word: &Word) -> bool {
-    word.written.starts_with(char::is_uppercase)
-        && Day::named(&word.text).is_none()
-        && !BEFORE_PLACES.contains(&&*word.text)
-        && !word.text.starts_with("i'")
-        && word.text != "i"
+/// The name of a place: any station, or what is capitalised behind a preposition.
+fn name(word: &str, before: &str, stations: &[&str]) -> Option<String> {
+    let station = stations.iter().find(|station| station.eq_ignore_ascii_case(word));
+    let is_name = word.starts_with(char::is_uppercase) && ["from", "to", "in"].contains(&before);
+    station.copied().or(is_name.then_some(word)).map(str::to_owned)
+}
+
+fn day(word: &str) -> Option<&'static str> {
+    match word {
+        "today" => Some(DAYS[0]),
+        "tomorrow" => Some(DAYS[1]),
+        _ => DAYS.into_iter().find(|day| day.eq_ignore_ascii_case(word)),
+    }
+}
+
+fn number(word: &str) -> Option<u32> {
+    let named = NUMBERS.iter().zip(1..).find_map(|(name, number)| (*name == word).then_some(number));
+    named.or_else(|| word.parse().ok().filter(|number| *number > 0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const STATIONS: [&str; 5] = ["Leeds", "London", "Newcastle", "Reading", "York"];
-
     fn tasks(text: &str) -> Vec<Task> {
-        read(text, &STATIONS, Day::Wednesday)
-    }
-
-    /// Where each journey goes, and the place of all other tasks.
-    fn places(text: &str) -> Vec<String> {
-        let name = |place: Option<String>| place.unwrap_or_default();
-        let places = tasks(text).into_iter().map(|task| match task.kind {
-            Some(Kind::Journey) => format!("{} > {}", name(task.from), name(task.to)),
-            _ => name(task.at),
-        });
-        places.collect()
-    }
-
-    fn books(text: &str) -> bool {
-        tasks(text).iter().any(|task| task.book)
+        read(text, &["Leeds", "London", "Newcastle", "York"])
     }
 
     #[test]
     fn places_are_known_by_the_words_around_them() {
-        for text in [
-            "A train from Leeds to York",
-            "To York from Leeds by train",
-            "Leeds to York",
-            "leeds to york",
-            "Trains between Leeds and York",
-            "FROM LEEDS TO YORK",
-        ] {
-            assert_eq!(places(text), ["Leeds > York"], "{text}");
+        for text in ["A train from Leeds to York", "To York from Leeds", "train leeds to york"] {
+            let Task { from, place, .. } = tasks(text).remove(0);
+            assert_eq!((from.as_deref(), place.as_deref()), (Some("Leeds"), Some("York")), "{text}");
         }
-        assert_eq!(places("From Leeds to London Kings Cross on Friday"), ["Leeds > London"]);
     }
 
     #[test]
-    fn a_name_that_no_station_has_is_kept_as_it_is_written() {
-        assert_eq!(places("Trains from New York to Atlantis, Friday"), ["New York > Atlantis"]);
+    fn a_clause_with_a_place_or_a_day_is_another_task_and_any_other_is_not() {
+        let days: Vec<_> =
+            tasks("Weather in York on Friday and Sunday").iter().map(|task| task.day).collect();
+        assert_eq!(days, [Some("Friday"), Some("Sunday")]);
+        let tasks = tasks("A train from Leeds to York for two. How is the weather there, and is it warm?");
+        assert_eq!((tasks.len(), tasks[0].train, tasks[0].weather, tasks[0].seats()), (1, true, true, 2));
     }
 
     #[test]
-    fn a_station_whose_name_is_a_word_is_told_by_its_capital() {
-        assert_eq!(places("I like reading on the train from Reading to London"), ["Reading > London"]);
-    }
-
-    #[test]
-    fn a_request_may_have_several_tasks() {
-        assert_eq!(places("Leeds to York on Friday and back on Sunday"), ["Leeds > York", "York > Leeds"]);
-        assert_eq!(places("From Leeds to York and back to Leeds"), ["Leeds > York", "York > Leeds"]);
-        assert_eq!(places("From Leeds to York, then to Newcastle"), ["Leeds > York", "York > Newcastle"]);
-        assert_eq!(places("Is it warm in York, and when is a train from Leeds?"), ["York", "Leeds > York"]);
-        assert_eq!(places("Weather in Leeds and London"), ["Leeds", "London"]);
-    }
-
-    #[test]
-    fn each_task_has_its_own_day() {
-        let days = |text| tasks(text).into_iter().map(|task| task.day).collect::<Vec<_>>();
-        assert_eq!(days("Leeds to York tomorrow, back on Sunday"), [Some(Day::Thursday), Some(Day::Sunday)]);
-        assert_eq!(days("Leeds to York, and the weather there on Friday"), [Some(Day::Friday); 2]);
-        assert_eq!(days("Leeds to York"), [None]);
-    }
-
-    #[test]
-    fn hours_bound_the_departure() {
-        let task = &tasks("A train after 9:30 and before noon from Leeds to York")[0];
-        assert_eq!((task.after, task.before), (Time::new(9, 30), Time::new(12, 0)));
-        let task = &tasks("Leeds to York in the afternoon")[0];
-        assert_eq!((task.after, task.before), (Time::new(12, 0), Time::new(18, 0)));
-    }
-
-    #[test]
-    fn numbers_of_people_are_told_from_other_numbers() {
-        assert_eq!(tasks("Trains for two to York")[0].seats, Some(2));
-        assert_eq!(tasks("Trains to York, 3 adults")[0].seats, Some(3));
-        assert_eq!(tasks("Trains to York at 9")[0].seats, None);
-    }
-
-    #[test]
-    fn money_is_exchanged_or_is_what_a_price_is_wanted_in() {
-        let task = &tasks("What are 80 pounds in euros?")[0];
-        assert_eq!((task.kind, task.amount), (Some(Kind::Exchange), Some((80.0, "GBP"))));
-        assert_eq!(task.currency, Some("EUR"));
-        let task = &tasks("Price of a train to York in dollars")[0];
-        assert_eq!((task.kind, task.currency), (Some(Kind::Journey), Some("USD")));
-        assert_eq!(tasks("A train to York under £20")[0].amount, None);
-    }
-
-    #[test]
-    fn an_order_is_a_booking() {
-        for text in [
-            "Book a train to York",
-            "Can you book a train to York?",
-            "I would like to reserve a seat to York",
-            "Find the first train to York and book it.",
-            "The first train to York, is it cheap? Then book it",
-        ] {
+    fn only_an_order_is_a_booking() {
+        let books = |text: &str| tasks(text).iter().any(|task| task.book);
+        for text in
+            ["Book a train to York", "The last train to York and book it", "Can you book seats to York?"]
+        {
             assert!(books(text), "{text}");
         }
-    }
-
-    #[test]
-    fn talk_of_a_booking_is_none() {
         for text in [
-            "Do not book the train to York",
-            "I will book the train to York myself",
+            "I will book the train to York",
             "How do I book a train to York?",
-            "I read a book on the train to York",
-            "If it is sunny, book a train to York",
-            "Did you book the train to York?",
-            "Please book nothing yet, I only ask for the train to York",
-            "Before I book: when is a train to York?",
+            "If it is sunny in York then book a train",
+            "Find a train to York. Book nothing.",
         ] {
             assert!(!books(text), "{text}");
         }
-    }
-
-    #[test]
-    fn book_it_means_the_journey_and_not_what_was_asked_in_between() {
-        let tasks = tasks("A train from Leeds to York. How is the weather? Book it, please.");
-        assert_eq!(tasks.iter().map(|task| task.book).collect::<Vec<_>>(), [true, false]);
-    }
-
-    #[test]
-    fn small_talk_is_no_task() {
-        assert_eq!(tasks("Thank you, that was all!"), []);
-        assert_eq!(tasks(""), []);
     }
 }
