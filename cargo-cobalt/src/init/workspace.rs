@@ -7,6 +7,7 @@ use glob::{MatchOptions, Pattern};
 
 use super::error::InitError;
 use super::manifest::Manifest;
+use super::plan::is_there;
 
 #[derive(Debug)]
 pub(super) struct Workspace {
@@ -26,6 +27,13 @@ impl Workspace {
     /// The one that counts for a folder without a manifest.
     pub(super) fn around(folder: &Path) -> Result<Option<Self>, InitError> {
         let root = workspace_root(folder);
+        // The library passes over a manifest that is broken, and cargo does not.
+        for between in folder.ancestors().skip(1).take_while(|ancestor| *ancestor != root) {
+            let path = between.join("Cargo.toml");
+            if is_there(&path) {
+                Manifest::read(&path)?;
+            }
+        }
         if root == folder {
             return Ok(None);
         }
