@@ -192,8 +192,9 @@ fn a_folder_that_a_workspace_excludes_stands_for_itself() {
     place.write("Cargo.toml", &excluding);
     place.init("lab");
     assert_eq!(place.read("Cargo.toml"), excluding);
-    assert!(place.read("lab/Cargo.toml").contains("\n[workspace]\n"));
+    assert!(!place.read("lab/Cargo.toml").contains("[workspace]"));
     place.read("lab/.cobalt/.gitignore");
+    place.second_call_changes_nothing("lab");
 }
 
 #[test]

@@ -25,16 +25,16 @@ pub(crate) fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Er
     let layout = settings.layout();
     let shown = |path: &Path| one_line(&path.strip_prefix(&folder).unwrap_or(path).display().to_string());
     let mut index = Index::open(layout)?;
-    for skipped in index.update()? {
-        let path = shown(&layout.results().join(&skipped.file));
-        eprintln!("warning: `{path}` is left out: {}", one_line(&skipped.reason));
-    }
-    let found = index.runs(&Filter {
+    let (found, skipped) = index.runs(&Filter {
         name: arguments.name.clone(),
         tag: arguments.tag.clone(),
         since: arguments.since.map(|since| since.timestamp()),
         limit: arguments.limit.get(),
     })?;
+    for skipped in skipped {
+        let path = shown(&layout.results().join(&skipped.file));
+        eprintln!("warning: `{path}` is left out: {}", one_line(&skipped.reason));
+    }
     if arguments.json {
         print(&json(&found))?;
     } else if !found.runs.is_empty() {

@@ -30,7 +30,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Opens the index; [`update`](Self::update) brings it up to date.
+    /// Opens the index, which may be behind the files.
     pub(crate) fn open(layout: &Layout) -> Result<Self, Error> {
         Self::open_at(layout.results(), layout.history())
     }
@@ -43,25 +43,16 @@ impl Index {
         }
     }
 
-    /// Takes in what has changed among the result files. Answers with the files that are left out.
-    pub(crate) fn update(&mut self) -> Result<Vec<Skipped>, Error> {
+    /// Takes in what has changed among the result files. Answers with the runs that a filter lets through, the newest
+    /// first, and the files that are left out.
+    ///
+    /// Whatever other processes do to the index at the same time, no run is missing.
+    pub(crate) fn runs(&mut self, filter: &Filter) -> Result<(Found, Vec<Skipped>), Error> {
         loop {
-            match update::update(&mut self.connection, &self.results) {
+            let question = |connection: &Connection| query::runs(connection, filter);
+            match update::update(&mut self.connection, &self.results, question) {
                 Err(Error::Index(error)) => self.recover(error)?,
                 outcome => return outcome,
-            }
-        }
-    }
-
-    /// The runs that a filter lets through, the newest first.
-    pub(crate) fn runs(&mut self, filter: &Filter) -> Result<Found, Error> {
-        loop {
-            match query::runs(&self.connection, filter) {
-                Ok(found) => return Ok(found),
-                Err(error) => {
-                    self.recover(error)?;
-                    self.update()?;
-                }
             }
         }
     }

@@ -104,6 +104,8 @@ fn create(connection: &mut Connection) -> Result<()> {
 
 /// Empties a database, damaged or not, under the locks that other processes respect: a file that is removed while
 /// another process has it open can spoil the one that takes its place.
+///
+/// Another process may have emptied and filled it just before. It has its answer, and what it filled is filled again.
 pub(super) fn reset(connection: &mut Connection) -> Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_RESET_DATABASE, true)?;
     let emptied = connection.execute_batch("VACUUM");

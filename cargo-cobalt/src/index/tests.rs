@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -24,6 +25,14 @@ impl Store {
         store
     }
 
+    fn with_a_hundred() -> Self {
+        let store = Self::new();
+        for run in 0..100 {
+            store.write(&format!("{run}.json"), &text(&format!("run-{run:03}"), 5));
+        }
+        store
+    }
+
     fn results(&self) -> PathBuf {
         self.folder.path().join("results")
     }
@@ -40,6 +49,18 @@ impl Store {
         Index::open_at(&self.results(), &self.database()).unwrap()
     }
 
+    /// All that is in an up-to-date index.
+    fn found(&self) -> Found {
+        self.index().runs(&all()).unwrap().0
+    }
+
+    /// The ids in the database as it is.
+    fn database_ids(&self) -> Vec<String> {
+        let kept = Connection::open(self.database()).unwrap();
+        let mut query = kept.prepare("SELECT id FROM runs").unwrap();
+        query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    }
+
     /// The ids in an up-to-date index, the newest first, and the names of the files that are left out.
     fn ids(&self) -> (Vec<String>, Vec<String>) {
         ids(&mut self.index())
@@ -47,8 +68,7 @@ impl Store {
 }
 
 fn ids(index: &mut Index) -> (Vec<String>, Vec<String>) {
-    let skipped = index.update().unwrap();
-    let found = index.runs(&all()).unwrap();
+    let (found, skipped) = index.runs(&all()).unwrap();
     assert_eq!((found.known, found.matching), (found.runs.len(), found.runs.len()));
     let ids = found.runs.into_iter().map(|run| run.id).collect();
     (ids, skipped.into_iter().map(|skipped| skipped.file).collect())
@@ -91,9 +111,7 @@ fn text(id: &str, day: u32) -> String {
 fn row(content: &str) -> Option<Run> {
     let store = Store::new();
     store.write("a.json", content);
-    let mut index = store.index();
-    index.update().unwrap();
-    index.runs(&all()).unwrap().runs.pop()
+    store.found().runs.pop()
 }
 
 #[test]
@@ -168,9 +186,8 @@ fn files_of_the_original_are_indexed_as_the_library_reads_them() {
         let entry = entry.unwrap();
         fs::copy(entry.path(), store.results().join(entry.file_name())).unwrap();
     }
-    let mut index = store.index();
-    assert_eq!(index.update().unwrap(), []);
-    let found = index.runs(&all()).unwrap();
+    let (found, skipped) = store.index().runs(&all()).unwrap();
+    assert_eq!(skipped, []);
     assert_eq!(found.runs.len(), 2);
     for run in found.runs {
         let report = read_report(&store.results().join(&run.file)).unwrap();
@@ -222,7 +239,7 @@ fn a_partial_run_is_left_out_without_a_warning() {
     let store = Store::new();
     store.write("a.json", &with(result("aaa", 5), "/partial", json!(true)));
     assert_eq!(store.ids(), (the(&[]), the(&[])));
-    assert_eq!(store.index().runs(&all()).unwrap().partial, 1);
+    assert_eq!(store.found().partial, 1);
 }
 
 #[test]
@@ -236,7 +253,8 @@ fn a_file_that_is_no_result_is_named_at_every_call_and_stops_no_other() {
     for _ in 0..2 {
         assert_eq!(store.ids(), (the(&["aaa"]), the(&["cut.json", "other.json"])));
     }
-    let reasons: Vec<_> = store.index().update().unwrap().into_iter().map(|skipped| skipped.reason).collect();
+    let (_, skipped) = store.index().runs(&all()).unwrap();
+    let reasons: Vec<_> = skipped.into_iter().map(|skipped| skipped.reason).collect();
     assert!(reasons[1].starts_with("no result file: invalid type: integer `5`"), "{reasons:?}");
     assert!(reasons[1].ends_with("at line 2 column 7"), "{reasons:?}");
     store.write("cut.json", &text("bbb", 6));
@@ -251,7 +269,7 @@ fn of_two_files_of_one_run_the_one_with_its_own_name_stands_for_it() {
     assert_eq!(store.ids(), (the(&["aaa"]), the(&[])));
     store.write(own, &text("aaa", 5));
     assert_eq!(store.ids(), (the(&["aaa"]), the(&["a copy.json"])));
-    let shown = |store: &Store| store.index().runs(&all()).unwrap().runs.pop().unwrap().file;
+    let shown = |store: &Store| store.found().runs.pop().unwrap().file;
     assert_eq!(shown(&store), own);
     store.write("b copy.json", &text("aaa", 7));
     assert_eq!(store.ids(), (the(&["aaa"]), the(&["a copy.json", "b copy.json"])));
@@ -269,8 +287,7 @@ fn a_database_that_is_lost_or_of_no_use_is_built_anew() {
     store.write("a.json", &text("aaa", 5));
     let good = |store: &Store| {
         assert_eq!(store.ids(), (the(&["aaa"]), the(&[])));
-        let kept = Connection::open(store.database()).unwrap();
-        kept.query_row("SELECT id FROM runs", [], |row| row.get::<_, String>(0)).unwrap();
+        assert_eq!(store.database_ids(), the(&["aaa"]));
     };
     good(&store);
     fs::remove_file(store.database()).unwrap();
@@ -331,19 +348,61 @@ fn nothing_is_made_where_there_are_no_results() {
 
 #[test]
 fn many_may_build_it_at_once() {
-    let store = Store::new();
-    for run in 0..100 {
-        store.write(&format!("{run}.json"), &text(&format!("run-{run:03}"), 5));
+    let store = Store::with_a_hundred();
+    let spoil = |sql: &str| Connection::open(store.database()).unwrap().execute_batch(sql).unwrap();
+    let spoilers: [&dyn Fn(); 4] = [
+        &|| fs::write(store.database(), "spoilt").unwrap(),
+        &|| spoil("PRAGMA user_version = 99"),
+        &|| spoil("DROP TABLE files"),
+        &|| fs::remove_file(store.database()).unwrap(),
+    ];
+    for spoil in spoilers {
+        spoil();
+        thread::scope(|scope| {
+            let builds: Vec<_> = (0..8).map(|_| scope.spawn(|| store.ids())).collect();
+            for build in builds {
+                let (ids, skipped) = build.join().unwrap();
+                assert_eq!((ids.len(), skipped.len()), (100, 0));
+            }
+        });
+        assert_eq!(store.ids().0.len(), 100);
     }
-    fs::write(store.database(), "spoilt").unwrap();
+}
+
+#[test]
+fn what_another_process_empties_is_filled_again() {
+    let store = Store::new();
+    store.write("a.json", &text("aaa", 5));
+    let mut index = store.index();
+    assert_eq!(ids(&mut index).0, the(&["aaa"]));
+    let mut other = schema::open(&store.database()).unwrap();
+    schema::reset(&mut other).unwrap();
+    assert_eq!(ids(&mut index).0, the(&["aaa"]));
+    assert_eq!(store.database_ids(), the(&["aaa"]));
+}
+
+#[test]
+fn no_answer_is_short_while_another_process_empties_it_again_and_again() {
+    let store = Store::with_a_hundred();
+    store.ids();
+    let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
-        let builds: Vec<_> = (0..8).map(|_| scope.spawn(|| store.ids())).collect();
-        for build in builds {
-            let (ids, skipped) = build.join().unwrap();
-            assert_eq!((ids.len(), skipped.len()), (100, 0));
+        scope.spawn(|| {
+            let mut other = schema::open(&store.database()).unwrap();
+            while !is_over.load(Ordering::Relaxed) {
+                // Now and then it finds the database busy, as any process may.
+                let _ = schema::reset(&mut other);
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let counts = || (0..15).map(|_| store.ids().0.len()).collect::<Vec<_>>();
+        let readers: Vec<_> = (0..4).map(|_| scope.spawn(counts)).collect();
+        let counts: Vec<_> = readers.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        is_over.store(true, Ordering::Relaxed);
+        for counts in counts {
+            assert_eq!(counts.unwrap(), [100; 15]);
         }
     });
-    assert_eq!(store.ids().0.len(), 100);
 }
 
 #[test]
@@ -353,9 +412,8 @@ fn filters_and_the_limit_narrow_the_answer() {
     store.write("b.json", &with(result("bbb", 6), "/name", json!("help-desk")));
     store.write("c.json", &with(result("ccc", 7), "/tags", json!(["smoke test", "%"])));
     let mut index = store.index();
-    index.update().unwrap();
     let mut found = |filter: Filter| {
-        let found = index.runs(&filter).unwrap();
+        let (found, _) = index.runs(&filter).unwrap();
         assert_eq!(found.known, 3);
         (found.runs.into_iter().map(|run| run.id).collect::<Vec<_>>(), found.matching)
     };

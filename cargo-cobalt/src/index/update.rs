@@ -1,11 +1,13 @@
 //! Brings the index up to date: reads the files that are new or have changed, and forgets those that are gone.
 //!
-//! The files are read before the database is locked. Where another process has updated it in between, this one writes
-//! the same; and what it should have got wrong, as a file has changed meanwhile, differs from the folder at the next update.
+//! The files are read while the database is not locked. Another process may fill or empty it in between, so what is to
+//! be done is worked out again under the lock, and the question is put before the lock is given up. What is wrong all the
+//! same, as a file has changed meanwhile, differs from the folder at the next update.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, Metadata};
 use std::io;
+use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -57,22 +59,49 @@ struct Plan {
     read: Vec<(String, Stamp)>,
 }
 
-/// Brings the index up to date with the folder. Answers with the files that are left out.
-pub(super) fn update(connection: &mut Connection, folder: &Path) -> Result<Vec<Skipped>, Error> {
-    let present = list(folder).map_err(|source| Error::Results { path: folder.to_owned(), source })?;
-    let plan = plan(&present, &known(connection)?);
-    let mut unreadable = Vec::new();
-    if !(plan.gone.is_empty() && plan.read.is_empty()) {
-        let contents = read_all(folder, &plan.read);
-        apply(connection, &plan.gone, &contents)?;
-        unreadable.extend(contents.into_iter().filter_map(|(file, _, content)| match content {
-            Content::Unreadable(error) => Some(Skipped { file, reason: error.to_string() }),
-            _ => None,
-        }));
+impl Plan {
+    fn is_empty(&self) -> bool {
+        self.gone.is_empty() && self.read.is_empty()
     }
-    let mut skipped = skipped(connection)?;
-    skipped.extend(unreadable);
-    Ok(skipped)
+
+    /// The files that are not among those that have been read.
+    fn unread(&self, contents: &Contents) -> Vec<String> {
+        let files = self.read.iter().map(|(file, _)| file);
+        files.filter(|file| !contents.contains_key(*file)).cloned().collect()
+    }
+}
+
+/// What was read, by the names of the files.
+type Contents = HashMap<String, Content>;
+
+/// Brings the index up to date with the folder and puts a question to it, in one transaction. Answers with the files that
+/// are left out, too.
+pub(super) fn update<T>(
+    connection: &mut Connection,
+    folder: &Path,
+    question: impl FnOnce(&Connection) -> SqliteResult<T>,
+) -> Result<(T, Vec<Skipped>), Error> {
+    let present = list(folder).map_err(|source| Error::Results { path: folder.to_owned(), source })?;
+    let mut contents = Contents::new();
+    let mut behavior = TransactionBehavior::Deferred;
+    let mut may_write = false;
+    // Each round but the first reads a file more, so that there is a last one.
+    loop {
+        let transaction = connection.transaction_with_behavior(behavior)?;
+        let plan = plan(&present, &known(&transaction)?);
+        let unread = plan.unread(&contents);
+        if plan.is_empty() || (may_write && unread.is_empty()) {
+            apply(&transaction, &plan, &contents)?;
+            let answer = question(&transaction)?;
+            let mut skipped = skipped(&transaction)?;
+            skipped.extend(plan.read.into_iter().filter_map(|(file, _)| unreadable(file, &contents)));
+            transaction.commit()?;
+            return Ok((answer, skipped));
+        }
+        drop(transaction);
+        contents.extend(read_all(folder, &unread));
+        (behavior, may_write) = (TransactionBehavior::Immediate, true);
+    }
 }
 
 /// The folder's files that may be results. What is being written begins with a dot.
@@ -127,13 +156,13 @@ fn plan(present: &BTreeMap<String, Stamp>, known: &HashMap<String, Known>) -> Pl
 }
 
 /// Reads files, side by side where they are many.
-fn read_all(folder: &Path, files: &[(String, Stamp)]) -> Vec<(String, Stamp, Content)> {
+fn read_all(folder: &Path, files: &[String]) -> Vec<(String, Content)> {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let work = || {
         let mut contents = Vec::new();
-        while let Some((file, stamp)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-            contents.push((file.clone(), *stamp, read(folder, file)));
+        while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            contents.push((file.clone(), read(folder, file)));
         }
         contents
     };
@@ -142,41 +171,35 @@ fn read_all(folder: &Path, files: &[(String, Stamp)]) -> Vec<(String, Stamp, Con
         let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(work)).collect();
         let mut contents = work();
         for helper in helpers {
-            // A thread that panicked has said so; its files are read at the next update.
-            contents.extend(helper.join().unwrap_or_default());
+            contents.extend(helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
         contents
     })
 }
 
-/// Writes everything in one transaction.
-fn apply(
-    connection: &mut Connection,
-    gone: &[String],
-    contents: &[(String, Stamp, Content)],
-) -> SqliteResult<()> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for file in gone.iter().chain(contents.iter().map(|(file, ..)| file)) {
-        transaction.prepare_cached("DELETE FROM runs WHERE file = ?")?.execute([file])?;
-        transaction.prepare_cached("DELETE FROM files WHERE name = ?")?.execute([file])?;
+/// Writes what has changed.
+fn apply(connection: &Connection, plan: &Plan, contents: &Contents) -> SqliteResult<()> {
+    for file in plan.gone.iter().chain(plan.read.iter().map(|(file, _)| file)) {
+        connection.prepare_cached("DELETE FROM runs WHERE file = ?")?.execute([file])?;
+        connection.prepare_cached("DELETE FROM files WHERE name = ?")?.execute([file])?;
     }
-    for (file, stamp, content) in contents {
-        let (run_id, problem) = match content {
-            Content::Run(run) => (Some(&run.id), None),
-            Content::Partial => (None, None),
-            Content::Problem(problem) => (None, Some(problem)),
-            Content::Unreadable(_) | Content::Gone => continue,
+    for (file, stamp) in &plan.read {
+        let (run, problem) = match contents.get(file) {
+            Some(Content::Run(run)) => (Some(run), None),
+            Some(Content::Partial) => (None, None),
+            Some(Content::Problem(problem)) => (None, Some(problem)),
+            Some(Content::Unreadable(_) | Content::Gone) | None => continue,
         };
-        transaction
+        connection
             .prepare_cached(
                 "INSERT INTO files (name, size, modified, run_id, problem) VALUES (?, ?, ?, ?, ?)",
             )?
-            .execute(params![file, stamp.size, stamp.modified, run_id, problem])?;
-        if let Content::Run(run) = content {
-            show(&transaction, run)?;
+            .execute(params![file, stamp.size, stamp.modified, run.map(|run| &run.id), problem])?;
+        if let Some(run) = run {
+            show(connection, run)?;
         }
     }
-    transaction.commit()
+    Ok(())
 }
 
 /// Writes a run, unless another file has the same run and goes before: one that still has the name it was written
@@ -192,6 +215,13 @@ fn show(connection: &Connection, run: &Run) -> SqliteResult<()> {
         mine > other || (mine == other && run.file < file)
     });
     if is_before { run.replace(connection) } else { Ok(()) }
+}
+
+fn unreadable(file: String, contents: &Contents) -> Option<Skipped> {
+    match contents.get(&file)? {
+        Content::Unreadable(error) => Some(Skipped { reason: error.to_string(), file }),
+        _ => None,
+    }
 }
 
 /// The known files that are left out.

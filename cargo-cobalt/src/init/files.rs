@@ -39,9 +39,9 @@ pub(super) fn add_settings(plan: &mut Plan, manifest_has_settings: bool) {
     }
 }
 
-/// What keeps results out of git, in the workspace's root as the library sees it.
-pub(super) fn add_gitignore(plan: &mut Plan, root: &Path) {
-    plan.file(root.join(".cobalt/.gitignore"), "keeps results out of git", GITIGNORE);
+/// What keeps results out of git.
+pub(super) fn add_gitignore(plan: &mut Plan) {
+    plan.file(plan.root.join(".cobalt/.gitignore"), "keeps results out of git", GITIGNORE);
 }
 
 /// A profile for nextest, which takes an experiment for one test.

@@ -17,9 +17,7 @@ use crate::error::Error;
 
 pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
     let name = package_name(folder);
-    let around = Workspace::around(folder)?;
-    let is_excluded = around.as_ref().is_some_and(|around| around.membership == Membership::Excluded);
-    let joins = around.filter(|_| !is_excluded);
+    let joins = Workspace::around(folder)?;
     let root = joins.as_ref().map_or(folder, |workspace| workspace.root());
     let target = free_name(folder, |_| false);
     let mut plan = Plan::new(root, folder, &target);
@@ -28,7 +26,7 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
         Some(_) => Dependency::Workspace,
         None => Dependency::locate(None)?,
     };
-    let manifest = manifest(folder, &name, is_excluded, &dependency, &target)?;
+    let manifest = manifest(folder, &name, &dependency, &target)?;
     plan.file(folder.join("Cargo.toml"), &format!("the package `{name}`"), &manifest);
     let agent = agent(folder, &name);
     if let Agent::InLibrary(_) = agent {
@@ -36,7 +34,7 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
     }
     files::add_example(&mut plan, &agent);
     files::add_settings(&mut plan, false);
-    files::add_gitignore(&mut plan, root);
+    files::add_gitignore(&mut plan);
     files::add_nextest(&mut plan);
     match joins {
         Some(workspace) => join(&mut plan, workspace, &name)?,
@@ -45,18 +43,9 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
     Ok(plan)
 }
 
-fn manifest(
-    folder: &Path,
-    name: &str,
-    is_excluded: bool,
-    dependency: &Dependency,
-    target: &str,
-) -> Result<String, InitError> {
-    // Without a workspace of its own, the library would count it to the one around.
-    let workspace = if is_excluded { "\n[workspace]\n" } else { "" };
-    let text = format!(
-        "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n{workspace}"
-    );
+fn manifest(folder: &Path, name: &str, dependency: &Dependency, target: &str) -> Result<String, InitError> {
+    let text =
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n");
     let mut manifest = Manifest::parse(&folder.join("Cargo.toml"), &text)?;
     manifest.add_dependency(dependency);
     manifest.add_test(target);

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use cargo_metadata::{Edition, Metadata, MetadataCommand, Package, TargetKind};
-use cobalt::paths::workspace_root;
 use toml_edit::{Item, TableLike};
 
 use super::error::InitError;
@@ -40,7 +39,7 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
         Experiments::Missing { .. } => files::add_example(&mut plan, &agent(package)),
     }
     files::add_settings(&mut plan, manifest.has_settings());
-    files::add_gitignore(&mut plan, &workspace_root(folder));
+    files::add_gitignore(&mut plan);
     files::add_nextest(&mut plan);
     Ok(plan)
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use cobalt::paths::workspace_root;
 use glob::{MatchOptions, Pattern};
 
 use super::error::InitError;
@@ -18,26 +19,27 @@ pub(super) struct Workspace {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Membership {
     Member,
-    Excluded,
     /// Nothing, which cargo refuses; by this path it can become a member.
     Unlisted(String),
 }
 
 impl Workspace {
-    /// The nearest one, as cargo finds it.
+    /// The one that counts for a folder without a manifest.
     pub(super) fn around(folder: &Path) -> Result<Option<Self>, InitError> {
-        for root in folder.ancestors().skip(1) {
-            let path = root.join("Cargo.toml");
-            if !is_there(&path) {
-                continue;
-            }
-            let manifest = Manifest::read(&path)?;
-            if manifest.has_workspace() {
-                let membership = Membership::of(folder.strip_prefix(root).unwrap_or(folder), &manifest);
-                return Ok(Some(Self { manifest, membership }));
+        let root = workspace_root(folder);
+        // The library passes over a manifest that is broken, and cargo does not.
+        for between in folder.ancestors().skip(1).take_while(|ancestor| *ancestor != root) {
+            let path = between.join("Cargo.toml");
+            if is_there(&path) {
+                Manifest::read(&path)?;
             }
         }
-        Ok(None)
+        if root == folder {
+            return Ok(None);
+        }
+        let manifest = Manifest::read(&root.join("Cargo.toml"))?;
+        let membership = Membership::of(folder.strip_prefix(&root).unwrap_or(folder), &manifest);
+        Ok(Some(Self { manifest, membership }))
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -49,15 +51,11 @@ impl Membership {
     fn of(folder: &Path, manifest: &Manifest) -> Self {
         let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
         let members = manifest.workspace_list("members");
-        let is_excluded =
-            manifest.workspace_list("exclude").iter().any(|excluded| folder.starts_with(excluded));
         let is_listed = |member: &&str| {
             Pattern::new(member.trim_start_matches("./").trim_end_matches('/'))
                 .is_ok_and(|pattern| pattern.matches_path_with(folder, options))
         };
-        if is_excluded && !members.iter().any(|member| folder.starts_with(member)) {
-            Self::Excluded
-        } else if members.iter().any(is_listed) {
+        if members.iter().any(is_listed) {
             Self::Member
         } else {
             let parts: Vec<_> = folder.iter().map(|part| part.to_string_lossy()).collect();
@@ -72,14 +70,13 @@ mod tests {
 
     #[test]
     fn a_workspace_says_whether_a_folder_belongs_to_it() {
-        let text = "[workspace]\nmembers = [\"./app\", \"crates/*\", \"old/kept\"]\nexclude = [\"old\"]\n";
+        let text = "[workspace]\nmembers = [\"./app\", \"crates/*\", \"old/kept\"]\n";
         let manifest = Manifest::parse(Path::new("/w/Cargo.toml"), text).unwrap();
         let of = |folder| Membership::of(Path::new(folder), &manifest);
         assert_eq!(of("app"), Membership::Member);
         assert_eq!(of("crates/desk"), Membership::Member);
         assert_eq!(of("crates/desk/deep"), Membership::Unlisted("crates/desk/deep".into()));
         assert_eq!(of("desk"), Membership::Unlisted("desk".into()));
-        assert_eq!(of("old/desk"), Membership::Excluded);
         assert_eq!(of("old/kept"), Membership::Member);
     }
 
@@ -96,5 +93,7 @@ mod tests {
         assert!(around("a/desk").is_none());
         write("Cargo.toml", "[workspace]\n");
         assert_eq!(around("a/desk").unwrap().root(), folder.path());
+        write("Cargo.toml", "[workspace]\nexclude = [\"a\"]\n");
+        assert!(around("a/desk").is_none(), "nor does a workspace that excludes the folder");
     }
 }

@@ -1,5 +1,6 @@
 //! Where test cases wait for what becomes of them.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -7,7 +8,6 @@ use std::thread;
 use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::experiment::Definition;
-use crate::paths::{package_root, workspace_root};
 use crate::report::ItemResult;
 use crate::reporters::{ExperimentFinished, Paint, explain, printable, summary};
 use crate::session::{Ending, Listener};
@@ -156,6 +156,8 @@ impl Slots {
 pub(super) struct Writer {
     pub(super) board: Arc<Board>,
     pub(super) experiments: Vec<(Arc<Definition>, Dataset)>,
+    /// The root of the workspace, from which paths are seen.
+    pub(super) workspace: PathBuf,
     pub(super) paint: Paint,
 }
 
@@ -195,7 +197,7 @@ impl Listener for Writer {
                     .collect();
                 let (definition, dataset) = &self.experiments[experiment];
                 let finished = ExperimentFinished::of(experiment, &outcome, definition, dataset);
-                let text = summary(&finished, &workspace_root(&package_root()), self.paint);
+                let text = summary(&finished, &self.workspace, self.paint);
                 state.summary = Some(Ok(Summary { text, unsaved: outcome.unsaved }));
             }
             Ending::Interrupted { id, .. } => state.summary = Some(Err(id)),

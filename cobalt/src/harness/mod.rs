@@ -126,7 +126,8 @@ fn execute(schedule: Schedule, args: &Args, config: Config) -> Result<i32, Strin
     let board = Arc::new(Board::new(schedule.runs.iter().map(|run| run.plan().dataset().len())));
     let plans = schedule.runs.iter().map(Run::plan);
     let experiments = plans.map(|plan| (Arc::clone(plan.definition()), plan.dataset().clone())).collect();
-    let writer = Writer { board: Arc::clone(&board), experiments, paint: args.paint() };
+    let workspace = paths::workspace_root(&paths::package_root());
+    let writer = Writer { board: Arc::clone(&board), experiments, workspace, paint: args.paint() };
     let session = Session::start(schedule.runs, config, writer, &handle(&runtime));
     let stop = Stop {
         session: session.interrupter(),

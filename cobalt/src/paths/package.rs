@@ -1,9 +1,9 @@
-//! Where the package under test lies, so that relative paths mean the same wherever its tests are started.
+//! The folder of the package under test.
 
+use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::{env, fs};
 
 static COMPILED: OnceLock<&'static str> = OnceLock::new();
 
@@ -29,20 +29,6 @@ pub fn package_root() -> PathBuf {
 /// ```
 pub fn resolve(path: impl AsRef<Path>) -> PathBuf {
     package_root().join(path)
-}
-
-/// The root of the workspace that a folder belongs to: the nearest folder, itself or above it, whose manifest has a
-/// `[workspace]` table, and without one the folder itself.
-#[must_use]
-pub fn workspace_root(folder: &Path) -> PathBuf {
-    let has_workspace = |folder: &&Path| {
-        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
-        manifest.lines().any(|line| {
-            let line = line.trim_start();
-            line.starts_with("[workspace]") || line.starts_with("[workspace.")
-        })
-    };
-    folder.ancestors().find(has_workspace).unwrap_or(folder).to_owned()
 }
 
 /// Keeps the package folder that the compiler saw; the first one wins, a binary has one package.
@@ -80,17 +66,6 @@ mod tests {
     fn the_current_folder_is_the_last_resort() {
         assert_eq!(choose_root(None, None), env::current_dir().unwrap());
         assert_eq!(choose_root(None, Some("")), env::current_dir().unwrap());
-    }
-
-    #[test]
-    fn the_workspace_root_is_the_nearest_manifest_with_a_workspace_table() {
-        let folder = tempfile::tempdir().unwrap();
-        let member = folder.path().join("crates/member");
-        fs::create_dir_all(&member).unwrap();
-        fs::write(member.join("Cargo.toml"), "[package]\nname = \"member\"\n").unwrap();
-        assert_eq!(workspace_root(&member), member, "a package without a workspace stands for itself");
-        fs::write(folder.path().join("Cargo.toml"), "[workspace]\nmembers = [\"crates/*\"]\n").unwrap();
-        assert_eq!(workspace_root(&member), folder.path());
     }
 
     #[test]
