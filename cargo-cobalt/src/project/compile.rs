@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 
@@ -128,8 +128,10 @@ impl Messages {
         let path: PathBuf = self.artifacts.iter().find(is_it)?.executable.as_ref()?.into();
         let (package, target) = (Rc::clone(&candidate.package), candidate.target.clone());
         let mut variables = variables::of_package(&package);
-        variables.push(("CARGO".to_owned(), cargo()));
-        variables.extend(variables::library_path(&path));
+        let cargo = cargo();
+        let toolchain = variables::toolchain_libraries(Path::new(&cargo));
+        variables.push(("CARGO".to_owned(), cargo));
+        variables.extend(variables::library_path(&path, &self.linked_folders(), &toolchain));
         variables.extend(self.programs_of(&package));
         if let Some(script) = self.scripts.get(&package.id) {
             variables.extend(script.env.iter().cloned());
@@ -137,6 +139,15 @@ impl Messages {
         }
         let root = package.manifest_path.parent()?.into();
         Some(Binary { path, target, package, root, variables })
+    }
+
+    /// Where build scripts have libraries searched for, in a fixed order.
+    fn linked_folders(&self) -> Vec<PathBuf> {
+        let mut folders: Vec<PathBuf> =
+            self.scripts.values().flat_map(|script| &script.linked_paths).map(PathBuf::from).collect();
+        folders.sort();
+        folders.dedup();
+        folders
     }
 
     /// The programs of the package, by which its tests can start them.

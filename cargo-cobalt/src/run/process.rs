@@ -40,6 +40,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) list: bool,
     /// Arguments for the harness.
     pub(crate) arguments: &'a [String],
+    /// What is added to the variables of this process; of two with a name, the later counts.
     pub(crate) variables: &'a [(String, OsString)],
     /// Whether what the binary prints is handed over line by line, rather than printed by itself.
     pub(crate) captured: bool,
@@ -79,7 +80,6 @@ fn start(binary: &Binary, asked: Asked<'_>, pipe: &Pipe) -> Result<Child, Error>
     let (name, value) = request.variable().map_err(|error| Error::Pipe(error.into()))?;
     let mut command = Command::new(&binary.path);
     command.args(asked.arguments).env(name, value);
-    command.envs(binary.variables.iter().map(|(name, value)| (name, value)));
     command.envs(asked.variables.iter().map(|(name, value)| (name, value)));
     command.current_dir(&binary.root);
     if asked.captured {
