@@ -179,6 +179,8 @@ pub(crate) struct Build {
     pub(crate) profile: Option<String>,
 
     /// Builds for this platform
+    ///
+    /// The binaries are started as they are: a `runner` of cargo's configuration is not used.
     #[arg(long, value_name = "TRIPLE")]
     pub(crate) target: Option<String>,
 

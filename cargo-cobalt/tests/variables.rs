@@ -19,3 +19,25 @@ fn an_env_file_overrides_no_variable_of_cargo() {
     let said = project::Said::by(&mut command, 0).tells("output: \"trial\"");
     assert!(!said.stderr.contains("/other"), "{said:?}");
 }
+
+#[test]
+fn variables_of_the_configuration_of_cargo_are_set() {
+    let project = Project::steered();
+    project.write(
+        ".cargo/config.toml",
+        "[env]\nPLAIN = \"a\"\nSET = \"b\"\nCARGO_PKG_NAME = \"c\"\nFORCED = { value = \"d\", force = true }\n",
+    );
+    project.write(".env", "PLAIN=other\n");
+    project.answers(&[
+        ("paris", "$PLAIN"),
+        ("rome", "$SET"),
+        ("oslo", "$FORCED"),
+        ("trial", "$CARGO_PKG_NAME"),
+    ]);
+    let mut command = project.command(&["run", "--filter", "strict"]);
+    let said = project::Said::by(command.env("SET", "from outside").env("FORCED", "from outside"), 0);
+    said.tells("output: \"a\"")
+        .tells("output: \"from outside\"")
+        .tells("output: \"d\"")
+        .tells("output: \"trial\"");
+}

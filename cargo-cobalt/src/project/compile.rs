@@ -9,7 +9,7 @@ use std::rc::Rc;
 use cargo_metadata::{Artifact, BuildScript, Message, Package, PackageId, TargetKind};
 
 use super::discover::Candidate;
-use super::{recognise, variables};
+use super::{cargo_config, recognise, variables};
 use crate::cli::{Build, Color};
 use crate::error::Error;
 
@@ -61,8 +61,11 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
         return Err(Error::Build);
     }
     let mut built = Built::default();
+    let configured = cargo_config::variables()?;
     for candidate in candidates {
-        let Some(binary) = messages.binary_of(candidate) else { continue };
+        let Some(mut binary) = messages.binary_of(candidate) else { continue };
+        // Cargo's own variables come behind them, and count.
+        binary.variables.splice(0..0, configured.iter().cloned());
         let is_ours = recognise::calls_cobalt(&binary.path)
             .map_err(|source| Error::Start { program: binary.path.display().to_string(), source })?;
         if is_ours {

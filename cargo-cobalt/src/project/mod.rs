@@ -1,5 +1,6 @@
 //! The user's project: which of its test targets hold experiments, and their binaries.
 
+mod cargo_config;
 mod compile;
 mod discover;
 mod recognise;
