@@ -67,7 +67,7 @@ fn table(settings: &[Setting], paint: Paint) -> String {
 }
 
 /// A value as TOML has it, and nothing where there is none.
-fn written(value: &Value) -> String {
+pub(crate) fn written(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
         Value::Array(list) => format!("[{}]", list.iter().map(written).collect::<Vec<_>>().join(", ")),

@@ -6,11 +6,12 @@ use std::process::ExitCode;
 
 use cobalt::config::Flags;
 use cobalt::reporters::{Event, Listed, Paint, printable};
+use cobalt::suggest;
 use serde::Serialize;
 
 use crate::cli::{Color, List};
 use crate::error::Error;
-use crate::project::{Binary, Project, compile};
+use crate::project::{Binary, Built, Project, compile};
 use crate::run::{Asked, Message, run_binary, variables};
 use crate::terminal::{paint, print};
 
@@ -31,18 +32,34 @@ pub(crate) fn list(arguments: &List, flags: &Flags, color: Color) -> Result<Exit
     let candidates = project.candidates(&arguments.selection, &arguments.build, flags)?;
     let mut rows = Vec::new();
     let mut errors = Vec::new();
-    for binary in &compile(&candidates, &arguments.build, color)?.binaries {
+    let built = compile(&candidates, &arguments.build, color)?;
+    for binary in &built.binaries {
         ask(binary, arguments, variables(&project, binary, flags)?, &mut rows, &mut errors)?;
     }
     errors.extend(rows.iter().filter_map(|row| row.experiment.error.clone()));
-    print(&if arguments.json { json(&rows)? } else { table(&rows, paint(&io::stdout())) })?;
+    if arguments.json {
+        print(&json(&rows)?)?;
+    } else if !rows.is_empty() {
+        print(&table(&rows, paint(&io::stdout())))?;
+    }
     if !errors.is_empty() {
         return Err(Error::Broken(errors));
     }
     if rows.is_empty() {
-        return Err(Error::NothingMatched("no experiment matches".to_owned()));
+        return Err(Error::NothingMatched(none(arguments, &built)));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Why there is no experiment to name.
+fn none(arguments: &List, built: &Built) -> String {
+    if built.binaries.is_empty() {
+        let foreign = suggest::list(built.foreign.iter().map(String::as_str));
+        return format!("no experiment was found: {foreign} does not call `cobalt::main()`");
+    }
+    let filters: Vec<_> = arguments.selection.filter.iter().map(ToString::to_string).collect();
+    let filters = suggest::list(filters.iter().map(String::as_str));
+    format!("no experiment matches {filters}; `cargo cobalt list` names all")
 }
 
 fn ask(

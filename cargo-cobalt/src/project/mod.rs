@@ -4,6 +4,7 @@ mod compile;
 mod discover;
 mod recognise;
 mod variables;
+mod wanted;
 
 pub(crate) use compile::{Binary, Built, compile};
 pub(crate) use discover::{Candidate, Project};
