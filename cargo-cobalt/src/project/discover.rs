@@ -1,6 +1,5 @@
 //! Finds the test targets that may hold experiments.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::{fmt, fs};
@@ -8,8 +7,9 @@ use std::{fmt, fs};
 use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, TargetKind};
 use cobalt::config::{Config, Flags, Setting};
 use cobalt::suggest;
-use serde::Deserialize;
+use toml_edit::{DocumentMut, TomlError};
 
+use super::harness::harness;
 use super::wanted::{Wanted, names};
 use crate::cli::{Build, Selection};
 use crate::config::{settings_of, written};
@@ -142,14 +142,14 @@ fn candidates_of(package: &Rc<Package>) -> Result<Vec<Candidate>, Error> {
     if !package.dependencies.iter().any(|dependency| dependency.name == LIBRARY) {
         return Ok(Vec::new());
     }
-    let manual = without_harness(package.manifest_path.as_std_path())?;
+    let manifest = read_manifest(package.manifest_path.as_std_path())?;
     let tests = package.targets.iter().filter(|target| target.kind.contains(&TargetKind::Test));
     let candidate = |target: &cargo_metadata::Target| Candidate {
         package: Rc::clone(package),
         target: target.name.clone(),
         file: target.src_path.clone().into(),
     };
-    Ok(tests.filter(|target| manual.contains(&target.name)).map(candidate).collect())
+    Ok(tests.filter(|target| harness(&manifest, &target.name) == Some(false)).map(candidate).collect())
 }
 
 fn unknown_package<'a, Names: Iterator<Item = &'a str>>(name: &str, known: impl Fn() -> Names) -> String {
@@ -185,60 +185,8 @@ fn nothing_found(packages: &[Rc<Package>], held_back: &[String]) -> String {
     }
 }
 
-/// What cargo's metadata does not tell: which test targets bring their own `main`.
-fn without_harness(manifest: &Path) -> Result<HashSet<String>, Error> {
-    #[derive(Deserialize)]
-    struct Manifest {
-        #[serde(default)]
-        test: Vec<Test>,
-    }
-
-    #[derive(Deserialize)]
-    struct Test {
-        name: Option<String>,
-        path: Option<PathBuf>,
-        #[serde(default = "yes")]
-        harness: bool,
-    }
-
-    fn yes() -> bool {
-        true
-    }
-
-    let failed = |source: Box<dyn std::error::Error>| Error::Manifest { path: manifest.to_owned(), source };
-    let text = fs::read_to_string(manifest).map_err(|error| failed(error.into()))?;
-    let manifest: Manifest = toml::from_str(&text).map_err(|error| failed(error.into()))?;
-    let manual = manifest.test.into_iter().filter(|test| !test.harness);
-    Ok(manual.filter_map(|test| test.name.or_else(|| stem(&test.path?))).collect())
-}
-
-fn stem(path: &Path) -> Option<String> {
-    Some(path.file_stem()?.to_str()?.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn targets_without_a_harness_are_read_from_the_manifest() {
-        let folder = tempfile::tempdir().unwrap();
-        let manifest = folder.path().join("Cargo.toml");
-        let text = "[package]\nname = \"p\"\n[[test]]\nname = \"evals\"\nharness = false\n[[test]]\nname = \"unit\"\n\
-                    [[test]]\npath = \"tests/more.rs\"\nharness = false\n";
-        fs::write(&manifest, text).unwrap();
-        assert_eq!(
-            without_harness(&manifest).unwrap(),
-            HashSet::from(["evals".to_owned(), "more".to_owned()])
-        );
-    }
-
-    #[test]
-    fn a_manifest_that_is_no_toml_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let manifest = folder.path().join("Cargo.toml");
-        fs::write(&manifest, "[[test]\n").unwrap();
-        let message = without_harness(&manifest).unwrap_err().to_string();
-        assert!(message.contains("Cargo.toml") && message.contains("line 1"), "{message}");
-    }
+fn read_manifest(path: &Path) -> Result<DocumentMut, Error> {
+    let failed = |source: Box<dyn std::error::Error>| Error::Manifest { path: path.to_owned(), source };
+    let text = fs::read_to_string(path).map_err(|error| failed(error.into()))?;
+    text.trim_start_matches('\u{feff}').parse().map_err(|error: TomlError| failed(error.into()))
 }
