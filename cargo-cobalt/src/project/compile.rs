@@ -71,7 +71,7 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
         if is_ours {
             built.binaries.push(binary);
         } else {
-            built.foreign.push(format!("{}/{}", candidate.package.name, candidate.target));
+            built.foreign.push(candidate.to_string());
         }
     }
     Ok(built)

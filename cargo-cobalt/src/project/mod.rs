@@ -3,8 +3,11 @@
 mod cargo_config;
 mod compile;
 mod discover;
+mod harness;
 mod recognise;
 mod variables;
+mod wanted;
 
 pub(crate) use compile::{Binary, Built, compile};
 pub(crate) use discover::{Candidate, Project};
+pub(crate) use harness::harness;
