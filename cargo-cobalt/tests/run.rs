@@ -218,3 +218,15 @@ fn variables_of_the_configuration_of_cargo_are_set() {
         .tells("output: \"d\"")
         .tells("output: \"trial\"");
 }
+
+#[test]
+fn a_target_without_the_features_that_it_requires_is_left_out_and_named() {
+    let project = Project::steered();
+    let manifest = std::fs::read_to_string(project.path("Cargo.toml")).unwrap();
+    let gated = "[[test]]\nname = \"live\"\nharness = false\nrequired-features = [\"online\"]\n";
+    project.write("Cargo.toml", &format!("{manifest}\n{gated}\n[features]\nonline = []\n"));
+    project.write("tests/live.rs", include_str!("fixture/evals.rs"));
+    project.cobalt(&["run", "--quiet"], 0).tells("left alone: `trial/live` needs the feature `online`");
+    project.cobalt(&["run", "--quiet", "live"], 3).tells("requires the features: `online`");
+    project.cobalt(&["run", "--quiet", "--features", "online", "live"], 0);
+}

@@ -9,6 +9,7 @@ use cobalt::config::{Config, Flags, Setting};
 use cobalt::suggest;
 use toml_edit::{DocumentMut, TomlError};
 
+use super::features;
 use super::harness::harness;
 use super::wanted::{Wanted, names};
 use crate::cli::{Build, Selection};
@@ -31,6 +32,17 @@ pub(crate) struct Candidate {
     pub(crate) target: String,
     /// Its source file.
     pub(crate) file: PathBuf,
+    /// The features that it requires and that are off. Without them it is left out, unless it was asked for.
+    pub(crate) missing_features: Vec<String>,
+}
+
+impl Candidate {
+    /// Says that it needs features that are off.
+    pub(super) fn needs_features(&self) -> Option<String> {
+        let features = suggest::list(self.missing_features.iter().map(String::as_str));
+        let word = if self.missing_features.len() == 1 { "feature" } else { "features" };
+        (!self.missing_features.is_empty()).then(|| format!("`{self}` needs the {word} {features}"))
+    }
 }
 
 impl fmt::Display for Candidate {
@@ -78,7 +90,7 @@ impl Project {
         let mut found = Vec::new();
         let mut held_back = Vec::new();
         for package in &packages {
-            let candidates = candidates_of(package)?;
+            let candidates = candidates_of(package, &packages, build)?;
             if let (Some(root), false) = (package.manifest_path.parent(), candidates.is_empty()) {
                 // Read in any case: what is wrong with them is told before anything is built.
                 let settings = settings_of(root.as_std_path(), flags)?;
@@ -94,7 +106,12 @@ impl Project {
         if found.is_empty() {
             return Err(Error::NothingMatched(nothing_found(&packages, &held_back)));
         }
-        wanted.choose(found)
+        let chosen = wanted.choose(found)?;
+        let needs: Vec<_> = chosen.iter().filter_map(Candidate::needs_features).collect();
+        if needs.len() == chosen.len() {
+            return Err(Error::NothingMatched(format!("{}; `--features` turns them on", needs.join("; "))));
+        }
+        Ok(chosen)
     }
 
     /// The packages that are meant: those that are named; else the one whose folder this is; else all.
@@ -138,7 +155,11 @@ fn nothing_around(build: &Build) -> Option<PathBuf> {
     (!has_manifest).then_some(folder)
 }
 
-fn candidates_of(package: &Rc<Package>) -> Result<Vec<Candidate>, Error> {
+fn candidates_of(
+    package: &Rc<Package>,
+    packages: &[Rc<Package>],
+    build: &Build,
+) -> Result<Vec<Candidate>, Error> {
     if !package.dependencies.iter().any(|dependency| dependency.name == LIBRARY) {
         return Ok(Vec::new());
     }
@@ -148,6 +169,7 @@ fn candidates_of(package: &Rc<Package>) -> Result<Vec<Candidate>, Error> {
         package: Rc::clone(package),
         target: target.name.clone(),
         file: target.src_path.clone().into(),
+        missing_features: features::missing(target, package, packages, build),
     };
     Ok(tests.filter(|target| harness(&manifest, &target.name) == Some(false)).map(candidate).collect())
 }

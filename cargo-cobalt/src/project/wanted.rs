@@ -59,7 +59,20 @@ impl Wanted {
                 || self.names.contains(&candidate.target)
                 || self.places.iter().any(|place| place.holds(candidate))
         };
-        Ok(all.into_iter().filter(includes).collect())
+        let mut chosen: Vec<_> = all.into_iter().filter(includes).collect();
+        for candidate in &mut chosen {
+            if self.asks_for(candidate) {
+                // Cargo says what it lacks.
+                candidate.missing_features.clear();
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// Whether this very target was asked for, and not merely a folder that it is in.
+    fn asks_for(&self, candidate: &Candidate) -> bool {
+        let is_its_file = |place: &Place| place.typed.is_file() && place.holds(candidate);
+        self.names.contains(&candidate.target) || self.places.iter().any(is_its_file)
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCo
     let look = look(arguments, &project, &settings_of(project.root(), flags)?);
     let mut screen = Screen::new(look);
     if !foreign.is_empty() {
-        screen.tell(&format!("left alone, as they do not call `cobalt::main()`: {}", foreign.join(", ")));
+        screen.tell(&format!("left alone: {}", foreign.join("; ")));
     }
     let mut tally = Tally::default();
     for binary in &binaries {
