@@ -135,7 +135,7 @@ pub(crate) struct List {
 /// Which experiments.
 #[derive(Debug, Args)]
 pub(crate) struct Selection {
-    /// Test targets by name, by file, or by a folder of such files
+    /// Test targets by name, by file, or by a folder of such files; a word that a target has for its name is no folder
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
 
@@ -152,7 +152,7 @@ pub(crate) struct Selection {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Cargo options")]
 pub(crate) struct Build {
-    /// Packages whose experiments are meant; may be given more than once
+    /// Packages whose experiments are meant, by name or by a pattern with `*`, `?` or `[…]`; may be given more than once
     #[arg(short, long, value_name = "NAME")]
     pub(crate) package: Vec<String>,
 
@@ -160,7 +160,7 @@ pub(crate) struct Build {
     #[arg(long)]
     pub(crate) workspace: bool,
 
-    /// Packages to leave out
+    /// Packages to leave out, by name or by pattern
     #[arg(long, value_name = "NAME")]
     pub(crate) exclude: Vec<String>,
 

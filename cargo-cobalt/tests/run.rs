@@ -4,6 +4,7 @@ mod command;
 mod project;
 
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
 use std::process::Stdio;
 
 use project::Project;
@@ -45,7 +46,10 @@ fn targets_are_chosen_by_name_by_file_and_by_folder_and_experiments_by_name_and_
         assert_eq!(project.results(), expected, "{arguments:?}");
     };
     runs(&["evals", "--filter", "smoke"], &["gated"]);
+    project.write("evals/notes.md", "A folder with the name of a target.");
+    runs(&["evals", "--filter", "str*"], &["strict"]);
     runs(&["tests/evals.rs", "--filter", "str*"], &["strict"]);
+    runs(&["tests", "--filter", "str*"], &["strict"]);
     runs(&["--file", "tests", "--filter", "gated", "--filter", "capitals"], &["gated", "strict"]);
     runs(&["--test", "evals", "--", "strict::paris"], &["strict"]);
 
@@ -229,4 +233,38 @@ fn a_target_without_the_features_that_it_requires_is_left_out_and_named() {
     project.cobalt(&["run", "--quiet"], 0).tells("left alone: `trial/live` needs the feature `online`");
     project.cobalt(&["run", "--quiet", "live"], 3).tells("requires the features: `online`");
     project.cobalt(&["run", "--quiet", "--features", "online", "live"], 0);
+}
+
+#[test]
+fn of_nested_packages_the_innermost_is_meant_and_names_may_be_patterns() {
+    let project = Project::empty();
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("cobalt");
+    let members = ["outer", "outer/nested", "third"];
+    project.write("Cargo.toml", &format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n"));
+    for member in members {
+        let name = member.replace('/', "-");
+        let manifest = format!(
+            "[package]\nname = \"{name}\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n\
+             [dev-dependencies]\ncobalt = {{ path = {library:?}, default-features = false }}\n\
+             [[test]]\nname = \"of-{name}\"\nharness = false\n"
+        );
+        project.write(&format!("{member}/Cargo.toml"), &manifest);
+        project.write(&format!("{member}/lib.rs"), "");
+        project.write(&format!("{member}/tests/of-{name}.rs"), "fn main() {}\n");
+    }
+    let left_alone = |folder: &str, arguments: &[&str]| {
+        let mut command = project.command(&[&["run", "--quiet"], arguments].concat());
+        let said = project::Said::by(command.current_dir(project.path(folder)), 4);
+        let told = said.stderr.lines().find_map(|line| line.strip_prefix("left alone: ")).unwrap_or_default();
+        told.split("; ")
+            .filter_map(|told| Some(told.split('/').next()?.trim_matches('`').to_owned()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(left_alone("outer/nested/tests", &[]), ["outer-nested"]);
+    assert_eq!(left_alone("outer", &[]), ["outer"]);
+    assert_eq!(left_alone("", &["--package", "out*"]), ["outer", "outer-nested"]);
+    assert_eq!(left_alone("", &["--exclude", "*er", "--exclude", "unknown"]), ["outer-nested", "third"]);
+    let warned = project.cobalt(&["run", "--exclude", "unknown"], 4);
+    warned.tells("warning: no package of this workspace is named `unknown`");
+    project.cobalt(&["run", "--package", "z*"], 4).tells("no package of this workspace is named `z*`");
 }

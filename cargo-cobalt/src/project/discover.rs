@@ -7,6 +7,7 @@ use std::{fmt, fs};
 use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, TargetKind};
 use cobalt::config::{Config, Flags, Setting};
 use cobalt::suggest;
+use glob::Pattern;
 use toml_edit::{DocumentMut, TomlError};
 
 use super::features;
@@ -114,26 +115,28 @@ impl Project {
         Ok(chosen)
     }
 
-    /// The packages that are meant: those that are named; else the one whose folder this is; else all.
+    /// The packages that are meant: those that are named, or match a pattern as cargo takes it; else the one whose folder this is; else all.
     fn packages(&self, build: &Build) -> Result<Vec<Rc<Package>>, Error> {
         let members = self.metadata.workspace_packages();
-        for name in build.package.iter().chain(&build.exclude) {
-            if !members.iter().any(|package| *name == *package.name) {
-                let known = || members.iter().map(|package| &**package.name);
-                return Err(Error::NothingMatched(unknown_package(name, known)));
-            }
+        let unknown = |pattern: &&String| !members.iter().any(|package| is_named(package, pattern));
+        let known = || members.iter().map(|package| &**package.name);
+        if let Some(pattern) = build.package.iter().find(unknown) {
+            return Err(Error::NothingMatched(unknown_package(pattern, known)));
+        }
+        for pattern in build.exclude.iter().filter(unknown) {
+            eprintln!("warning: {}", unknown_package(pattern, known));
         }
         let here = if build.package.is_empty() && !build.workspace { self.member_here(build) } else { None };
         let is_meant = |package: &&&Package| {
-            let name = &*package.name;
-            let chosen = build.package.is_empty() || build.package.iter().any(|wanted| *wanted == **name);
+            let is_one_of = |patterns: &[String]| patterns.iter().any(|pattern| is_named(package, pattern));
             let is_here = here.is_none_or(|here| here.id == package.id);
-            chosen && is_here && !build.exclude.iter().any(|left_out| *left_out == **name)
+            let chosen = build.package.is_empty() || is_one_of(&build.package);
+            chosen && is_here && !is_one_of(&build.exclude)
         };
         Ok(members.iter().filter(is_meant).map(|package| Rc::new((*package).clone())).collect())
     }
 
-    /// The member in whose folder the command was started, below the workspace's root.
+    /// The member in whose folder the command was started, below the workspace's root; of nested ones, the innermost.
     fn member_here(&self, build: &Build) -> Option<&Package> {
         let folder = match &build.manifest_path {
             Some(manifest) => manifest.parent()?.canonicalize().ok()?,
@@ -141,11 +144,16 @@ impl Project {
         };
         let root = self.root().canonicalize().ok()?;
         let inside: Vec<_> = folder.ancestors().take_while(|ancestor| *ancestor != root).collect();
-        self.metadata.workspace_packages().into_iter().find(|package| {
-            let its_folder = package.manifest_path.parent().and_then(|folder| folder.canonicalize().ok());
-            its_folder.is_some_and(|folder| inside.contains(&&*folder))
-        })
+        let folder_of = |package: &Package| package.manifest_path.parent()?.canonicalize().ok();
+        let members = self.metadata.workspace_packages().into_iter();
+        let around = members.filter_map(|package| Some((package, folder_of(package)?)));
+        let around = around.filter(|(_, folder)| inside.contains(&&**folder));
+        Some(around.max_by_key(|(_, folder)| folder.components().count())?.0)
     }
+}
+
+fn is_named(package: &Package, pattern: &str) -> bool {
+    Pattern::new(pattern).is_ok_and(|pattern| pattern.matches(&package.name))
 }
 
 /// The current folder, where no manifest is named and neither it nor a folder above has one.
