@@ -65,7 +65,7 @@ fn read(
     }
     for source in candidates(folder, workspace) {
         if let Some(read) = source?.read()? {
-            return Ok((Some(read), Origin::Default));
+            return Ok((Some(read), Origin::Found));
         }
     }
     Ok((None, Origin::Default))
