@@ -102,8 +102,10 @@ impl Project {
         let members = self.metadata.workspace_packages();
         for name in build.package.iter().chain(&build.exclude) {
             if !members.iter().any(|package| *name == *package.name) {
-                let known = || members.iter().map(|package| &**package.name);
-                return Err(Error::NothingMatched(unknown_package(name, known)));
+                let instead = suggest::instead(name, members.iter().map(|package| &**package.name));
+                return Err(Error::NothingMatched(format!(
+                    "no package of this workspace is named `{name}`; {instead}"
+                )));
             }
         }
         let here = if build.package.is_empty() && !build.workspace { self.member_here(build) } else { None };
@@ -150,15 +152,6 @@ fn candidates_of(package: &Rc<Package>) -> Result<Vec<Candidate>, Error> {
         file: target.src_path.clone().into(),
     };
     Ok(tests.filter(|target| harness(&manifest, &target.name) == Some(false)).map(candidate).collect())
-}
-
-fn unknown_package<'a, Names: Iterator<Item = &'a str>>(name: &str, known: impl Fn() -> Names) -> String {
-    let question = suggest::closest(name, known()).map(|meant| format!("did you mean `{meant}`? "));
-    format!(
-        "no package of this workspace is named `{name}`; {}there are {}",
-        question.unwrap_or_default(),
-        suggest::list(known())
-    )
 }
 
 /// Says that the settings of a package name none of its targets.

@@ -112,8 +112,8 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             reporters,
             targets,
             evaluators: evaluators.into_iter().zip(places).collect(),
-            thresholds: plain(thresholds),
-            additional_thresholds: plain(ci.thresholds.unwrap_or_default()),
+            thresholds: self.placed("thresholds", thresholds),
+            additional_thresholds: self.placed("ci.thresholds", ci.thresholds.unwrap_or_default()),
             layout,
             prices,
             env,
@@ -234,6 +234,12 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         env
     }
 
+    /// The thresholds under a key, which remember where that is.
+    fn placed(&self, key: &str, thresholds: Vec<Bound>) -> Vec<Threshold> {
+        let place = self.origin(key).to_string();
+        thresholds.into_iter().map(|Bound(threshold)| threshold.placed(place.clone())).collect()
+    }
+
     /// Where a key of the file stands; meant for one that is there.
     fn origin(&self, key: &str) -> Origin {
         self.places.get(key).map_or(Origin::Default, |place| place.origin(&self.workspace))
@@ -255,10 +261,6 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
 /// The first value that is there.
 fn first<T, const N: usize>(candidates: [(Option<T>, Origin); N]) -> Option<(T, Origin)> {
     candidates.into_iter().find_map(|(value, origin)| Some((value?, origin)))
-}
-
-fn plain(thresholds: Vec<Bound>) -> Vec<Threshold> {
-    thresholds.into_iter().map(|Bound(threshold)| threshold).collect()
 }
 
 impl From<ModelPrice> for Price {
