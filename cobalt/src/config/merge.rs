@@ -46,7 +46,7 @@ pub(super) fn merge(
         None => (None, File::default(), Vec::new()),
     };
     merge.note("config", &path, origin);
-    merge.all(path, file, places)
+    merge.all(file, places)
 }
 
 /// The file that counts, and who chose it.
@@ -82,7 +82,7 @@ struct Merge<'a, F> {
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    fn all(mut self, path: Option<PathBuf>, file: File, places: Vec<Place>) -> Result<Config, ConfigError> {
+    fn all(mut self, file: File, places: Vec<Place>) -> Result<Config, ConfigError> {
         let File {
             concurrency,
             timeout,
@@ -106,7 +106,6 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let prices = self.prices(prices.unwrap_or_default());
         let env = self.env(env.unwrap_or_default());
         Ok(Config {
-            file: path,
             concurrency,
             timeout,
             reporters,
