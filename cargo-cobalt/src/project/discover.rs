@@ -115,16 +115,20 @@ impl Project {
         Ok(chosen)
     }
 
-    /// The packages that are meant: those that are named, or match a pattern as cargo takes it; else the one whose folder this is; else all.
+    /// The packages that are meant: those that are named, or match a pattern as cargo takes it; else the one whose folder
+    /// this is; else all.
     fn packages(&self, build: &Build) -> Result<Vec<Rc<Package>>, Error> {
         let members = self.metadata.workspace_packages();
-        let unknown = |pattern: &&String| !members.iter().any(|package| is_named(package, pattern));
-        let known = || members.iter().map(|package| &**package.name);
-        if let Some(pattern) = build.package.iter().find(unknown) {
-            return Err(Error::NothingMatched(unknown_package(pattern, known)));
+        let is_unknown = |pattern: &&String| !members.iter().any(|package| is_named(package, pattern));
+        let unknown = |pattern: &String| {
+            let instead = suggest::instead(pattern, members.iter().map(|package| &**package.name));
+            format!("no package of this workspace is named `{pattern}`; {instead}")
+        };
+        if let Some(pattern) = build.package.iter().find(is_unknown) {
+            return Err(Error::NothingMatched(unknown(pattern)));
         }
-        for pattern in build.exclude.iter().filter(unknown) {
-            eprintln!("warning: {}", unknown_package(pattern, known));
+        for pattern in build.exclude.iter().filter(is_unknown) {
+            eprintln!("warning: {}", unknown(pattern));
         }
         let here = if build.package.is_empty() && !build.workspace { self.member_here(build) } else { None };
         let is_meant = |package: &&&Package| {
@@ -180,15 +184,6 @@ fn candidates_of(
         missing_features: features::missing(target, package, packages, build),
     };
     Ok(tests.filter(|target| harness(&manifest, &target.name) == Some(false)).map(candidate).collect())
-}
-
-fn unknown_package<'a, Names: Iterator<Item = &'a str>>(name: &str, known: impl Fn() -> Names) -> String {
-    let question = suggest::closest(name, known()).map(|meant| format!("did you mean `{meant}`? "));
-    format!(
-        "no package of this workspace is named `{name}`; {}there are {}",
-        question.unwrap_or_default(),
-        suggest::list(known())
-    )
 }
 
 /// Says that the settings of a package name none of its targets.

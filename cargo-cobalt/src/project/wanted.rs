@@ -116,7 +116,7 @@ fn unknown_name(name: &str, all: &[Candidate]) -> String {
 }
 
 /// What was probably meant, and what there is.
-pub(super) fn instead(meant: Option<&str>, all: &[Candidate]) -> String {
+fn instead(meant: Option<&str>, all: &[Candidate]) -> String {
     let question = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
     format!("{question}there are {}", names(all))
 }
