@@ -24,6 +24,10 @@ fn the_exit_code_tells_what_became_of_the_experiments() {
     project.cobalt(&["run", "--ci", "--filter", "strict"], 1);
     project.cobalt(&["run", "--ci", "--filter", "gated"], 0);
 
+    project.answers(&[("paris", "Nowhere"), ("rome", "Elsewhere")]);
+    let missed = project.cobalt(&["run", "--filter", "gated"], 0).says("MISSED  right.pass_rate>=0.5");
+    missed.says("          output: \"Nowhere\"").tells("with --ci it is 1");
+
     project.answers(&[("paris", "error"), ("rome", "Rome")]);
     project.cobalt(&["run", "--ci", "--filter", "gated"], 1).says("1 item in error").tells("the agent broke");
     project.cobalt(&["run", "--tset", "evals"], 2).tells("--test");
@@ -55,7 +59,8 @@ fn targets_are_chosen_by_name_by_file_and_by_folder_and_experiments_by_name_and_
     nothing(&["run", "tests/missing.rs"], "tests/missing.rs");
     nothing(&["run", "src"], "`src` is no test target");
     nothing(&["run", "--package", "other"], "there are `trial`");
-    nothing(&["run", "--", "no-such-case"], "none in");
+    nothing(&["run", "--", "no-such-case"], "no experiment of `trial/evals` matches");
+    nothing(&["run", "--filter", "no-such-thing", "--", "--list"], "no experiment of");
     nothing(&["list", "--filter", "no-such-thing"], "no experiment matches");
     project.cobalt(&["run", "foreign"], 4).tells("left alone");
 }
@@ -71,7 +76,10 @@ fn experiments_are_listed_with_their_tags_and_items_and_nothing_is_run() {
     );
     let listed: Value = serde_json::from_str(&project.cobalt(&["list", "--json"], 0).stdout).unwrap();
     assert_eq!(listed[1]["experiment"]["thresholds"], json!(["right.pass_rate>=0.5"]));
-    project.cobalt(&["run", "--", "--list"], 0).says("strict::paris: test");
+    project.cobalt(&["run", "--", "--list"], 0).says("strict::paris: test").says("gated::paris: test");
+    let strict = project.cobalt(&["run", "--filter", "strict", "--", "--list"], 0).stdout;
+    assert!(strict.contains("strict::paris") && !strict.contains("gated"), "{strict}");
+    project.cobalt(&["run", "--", "--help"], 0).says("--exact");
     assert!(project.results().is_empty());
     assert!(!project.path("foreign-ran").exists());
 }
@@ -124,24 +132,68 @@ fn events_go_to_stdout_as_json_and_nothing_else_does_where_the_settings_say_so()
 }
 
 #[test]
+fn a_process_that_ends_before_its_experiments_is_no_success() {
+    let project = Project::steered();
+    project.answers(&[("paris", "exit")]);
+    let said = project.cobalt(&["run", "--filter", "strict"], 3);
+    said.tells("`trial/evals` ended (exit status: 0) before experiment `strict` did")
+        .tells("cargo cobalt run --resume");
+    // Another name: projects of one name share their binaries in the target folder.
+    project.write("Cargo.toml", &project.read("Cargo.toml").replace("\"trial\"", "\"early\""));
+    let declared = project.read("tests/evals.rs");
+    let (experiments, _) = declared.split_once("fn main()").unwrap();
+    let main = "fn main() {\n    if std::env::args().len() > 9 {\n        cobalt::main();\n    }\n}\n";
+    project.write("tests/evals.rs", &format!("{experiments}{main}"));
+    project
+        .cobalt(&["run", "--ci"], 3)
+        .tells("`early/evals` ended (exit status: 0) before it ran its experiments");
+    project.cobalt(&["list"], 3).tells("before it named its experiments");
+}
+
+#[test]
+fn who_stops_reading_changes_nothing_about_the_run() {
+    for reporters in ["", "reporters = [\"json\"]\n"] {
+        let project = Project::steered();
+        project.write("cobalt.toml", reporters);
+        project.answers(&[("paris", "Paris"), ("rome", "Paris")]);
+        let mut command = project.command(&["run", "--ci", "--filter", "strict"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        drop(child.stdout.take());
+        assert_eq!(child.wait().unwrap().code(), Some(1));
+        assert_eq!(project.results(), ["strict"]);
+    }
+}
+
+#[test]
+fn what_an_agent_starts_is_not_asked_by_the_command() {
+    let project = Project::steered();
+    project.answers(&[("inner", "inner")]);
+    project.cobalt(&["run", "--ci", "--filter", "strict"], 0);
+}
+
+/// A terminal tells both processes of Ctrl-C, a supervisor the command alone.
+#[test]
 #[cfg(unix)]
 fn a_run_that_was_stopped_says_how_to_go_on_and_goes_on() {
-    let project = Project::steered();
-    project.answers(&[("paris", "Paris"), ("rome", "wait")]);
-    let mut command = project.command(&["run", "--filter", "strict"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Once for each item: by then both have been started, and the signal finds the binary.
-    let asked = BufReader::new(child.stdout.take().unwrap()).lines().take(2).map(Result::unwrap);
-    assert_eq!(asked.collect::<Vec<_>>(), ["the agent was asked"; 2]);
-    std::thread::sleep(std::time::Duration::from_millis(200));
-    let interrupt = format!("kill -INT {0} $(ps -o pid= --ppid {0})", child.id());
-    assert!(std::process::Command::new("sh").args(["-c", &interrupt]).status().unwrap().success());
-    let mut stderr = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130), "{stderr}");
-    let (_, id) = stderr.trim_end().rsplit_once("cargo cobalt run --resume ").unwrap();
-    assert!(project.results().is_empty());
-    project.write("go-on", "");
-    project.cobalt(&["run", "--ci", "--resume", id], 0).tells("1 done before").says(id);
-    assert_eq!(project.results(), ["strict"]);
+    for signal in ["kill -INT {0} $(ps -o pid= --ppid {0})", "kill -TERM {0}"] {
+        let project = Project::steered();
+        project.answers(&[("paris", "Paris"), ("rome", "wait")]);
+        let mut command = project.command(&["run", "--filter", "strict"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Once for each item: by then both have been started, and the signal finds the binary.
+        let asked = BufReader::new(child.stdout.take().unwrap()).lines().take(2).map(Result::unwrap);
+        assert_eq!(asked.collect::<Vec<_>>(), ["the agent was asked"; 2]);
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        let signal = signal.replace("{0}", &child.id().to_string());
+        assert!(std::process::Command::new("sh").args(["-c", &signal]).status().unwrap().success());
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{stderr}");
+        let (_, id) = stderr.trim_end().rsplit_once("cargo cobalt run --resume ").unwrap();
+        assert!(project.results().is_empty());
+        project.cobalt(&["run", "--resume", "0123456789ab"], 3).tells("there is no such run");
+        project.write("go-on", "");
+        project.cobalt(&["run", "--ci", "--resume", id], 0).tells("1 done before").says(id);
+        assert_eq!(project.results(), ["strict"]);
+    }
 }

@@ -6,4 +6,4 @@ mod recognise;
 mod variables;
 
 pub(crate) use compile::{Binary, Built, compile};
-pub(crate) use discover::{Candidate, Project};
+pub(crate) use discover::Project;

@@ -60,6 +60,10 @@ impl Project {
         self.0.path().join(path)
     }
 
+    pub(crate) fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.path(file)).unwrap()
+    }
+
     pub(crate) fn write(&self, file: &str, text: &str) {
         let path = self.path(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
