@@ -9,7 +9,7 @@ use super::explain::explain;
 
 use crate::evaluators::Evaluator;
 use crate::experiment::Definition;
-use crate::report::{ItemResult, Report, Status, with_unit};
+use crate::report::{Execution, ItemResult, Report, Status, with_unit};
 use crate::session::Outcome;
 use crate::wording::cut;
 
@@ -282,7 +282,7 @@ impl ExperimentFinished {
         let low_item = |(place, item): (usize, &&ItemResult)| LowItem {
             item: names[item.index].clone(),
             scores: low_scores(item, definition).collect(),
-            why: (place < explained).then(|| explain(item, definition)),
+            why: (place < explained).then(|| explain_low(item, definition)),
         };
         Self {
             experiment,
@@ -318,6 +318,14 @@ fn low_scores<'a>(
         let lowest = item.scores(evaluator.name()).reduce(f64::min)?;
         (lowest < evaluator.pass_mark()).then(|| (evaluator.name().to_owned(), lowest))
     })
+}
+
+/// Explains an item by the first run in which it has a low score: the others often are the same.
+fn explain_low(item: &ItemResult, definition: &Definition) -> String {
+    let run = |run: &Execution| ItemResult { runs: vec![run.clone()], ..item.clone() };
+    let mut runs = item.runs.iter().map(run);
+    let low = runs.find(|item| low_scores(item, definition).next().is_some());
+    low.map_or_else(String::new, |item| explain(&item, definition))
 }
 
 fn failed_item(item: &ItemResult, names: &[String]) -> Option<FailedItem> {
