@@ -21,10 +21,6 @@ pub(crate) struct Cobalt {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Reads the settings from this file instead of the nearest cobalt.toml
-    #[arg(long, global = true, value_name = "PATH")]
-    pub(crate) config: Option<PathBuf>,
-
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
@@ -80,6 +76,14 @@ pub(crate) enum Command {
     Config(Config),
 }
 
+/// Where the settings are.
+#[derive(Debug, Args)]
+pub(crate) struct Settings {
+    /// Reads the settings from this file instead of the nearest cobalt.toml
+    #[arg(long, value_name = "PATH")]
+    pub(crate) config: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Run {
     #[command(flatten)]
@@ -102,6 +106,9 @@ pub(crate) struct Run {
     pub(crate) quiet: bool,
 
     #[command(flatten)]
+    pub(crate) settings: Settings,
+
+    #[command(flatten)]
     pub(crate) build: Build,
 
     /// Arguments for the test binaries, as `cargo test` passes them: names of cases, `--exact`, `--skip`, `--list`, …
@@ -117,6 +124,9 @@ pub(crate) struct List {
     /// Prints a JSON list
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) settings: Settings,
 
     #[command(flatten)]
     pub(crate) build: Build,
@@ -179,6 +189,8 @@ pub(crate) struct Build {
     pub(crate) profile: Option<String>,
 
     /// Builds for this platform
+    ///
+    /// The binaries are started as they are: a `runner` of cargo's configuration is not used.
     #[arg(long, value_name = "TRIPLE")]
     pub(crate) target: Option<String>,
 
@@ -228,6 +240,9 @@ pub(crate) struct History {
     /// Prints a JSON list
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) settings: Settings,
 }
 
 #[derive(Debug, Args)]
@@ -246,6 +261,9 @@ pub(crate) struct Config {
     /// Prints the JSON schema of cobalt.toml instead
     #[arg(long)]
     pub(crate) schema: bool,
+
+    #[command(flatten)]
+    pub(crate) settings: Settings,
 }
 
 #[cfg(test)]

@@ -8,8 +8,11 @@ use crate::init::InitError;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    #[error("failed to read the project: {0}")]
+    #[error("failed to read the project: {}", metadata_reason(.0))]
     Metadata(#[from] cargo_metadata::Error),
+
+    #[error("`{}` is in no cargo project: change to one, or make one with `cargo cobalt init`", .0.display())]
+    NoProject(PathBuf),
 
     #[error("failed to read `{}`: {source}", .path.display())]
     Manifest { path: PathBuf, source: Box<dyn std::error::Error> },
@@ -59,7 +62,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     Init(#[from] InitError),
 
-    #[error("there is no experiment to run: {0}")]
+    #[error("{0}")]
     NothingMatched(String),
 
     #[error("{}", .0.join("\nerror: "))]
@@ -70,6 +73,17 @@ pub(crate) enum Error {
 
     #[error("failed to write to stdout: {0}")]
     Print(io::Error),
+}
+
+/// What cargo says, without its own word for an error.
+fn metadata_reason(error: &cargo_metadata::Error) -> String {
+    match error {
+        cargo_metadata::Error::CargoMetadata { stderr } => {
+            let stderr = stderr.trim();
+            stderr.strip_prefix("error: ").unwrap_or(stderr).to_owned()
+        }
+        other => other.to_string(),
+    }
 }
 
 /// Without the line itself, which may hold a secret.

@@ -5,14 +5,15 @@ use std::io;
 use std::process::ExitCode;
 
 use cobalt::config::Flags;
-use cobalt::reporters::{Event, Listed, Paint, printable};
+use cobalt::reporters::{Event, Listed};
+use cobalt::suggest;
 use serde::Serialize;
 
 use crate::cli::{Color, List};
 use crate::error::Error;
-use crate::project::{Binary, Project, compile};
+use crate::project::{Binary, Built, Project, compile};
 use crate::run::{Asked, Message, run_binary, variables};
-use crate::terminal::{paint, print};
+use crate::terminal::{Align, paint, print, print_json, table};
 
 /// An experiment with the place that it was found in.
 #[derive(Debug, Serialize)]
@@ -23,7 +24,12 @@ struct Row {
     experiment: Listed,
 }
 
-const TITLES: [&str; 4] = ["experiment", "items", "tags", "test target"];
+const TITLES: [(&str, Align); 4] = [
+    ("experiment", Align::Left),
+    ("items", Align::Right),
+    ("tags", Align::Left),
+    ("test target", Align::Left),
+];
 
 /// Asks each binary for its experiments, which reads their data and runs nothing.
 pub(crate) fn list(arguments: &List, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
@@ -31,18 +37,34 @@ pub(crate) fn list(arguments: &List, flags: &Flags, color: Color) -> Result<Exit
     let candidates = project.candidates(&arguments.selection, &arguments.build, flags)?;
     let mut rows = Vec::new();
     let mut errors = Vec::new();
-    for binary in &compile(&candidates, &arguments.build, color)?.binaries {
+    let built = compile(&candidates, &arguments.build, color)?;
+    for binary in &built.binaries {
         ask(binary, arguments, variables(&project, binary, flags)?, &mut rows, &mut errors)?;
     }
     errors.extend(rows.iter().filter_map(|row| row.experiment.error.clone()));
-    print(&if arguments.json { json(&rows)? } else { table(&rows, paint(&io::stdout())) })?;
+    if arguments.json {
+        print_json(&rows)?;
+    } else if !rows.is_empty() {
+        print(&table(TITLES, rows.iter().map(cells), paint(&io::stdout())))?;
+    }
     if !errors.is_empty() {
         return Err(Error::Broken(errors));
     }
     if rows.is_empty() {
-        return Err(Error::NothingMatched("no experiment matches".to_owned()));
+        return Err(Error::NothingMatched(none(arguments, &built)));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Why there is no experiment to name.
+fn none(arguments: &List, built: &Built) -> String {
+    if built.binaries.is_empty() {
+        let foreign = suggest::list(built.foreign.iter().map(String::as_str));
+        return format!("no experiment was found: {foreign} does not call `cobalt::main()`");
+    }
+    let filters: Vec<_> = arguments.selection.filter.iter().map(ToString::to_string).collect();
+    let filters = suggest::list(filters.iter().map(String::as_str));
+    format!("no experiment matches {filters}; `cargo cobalt list` names all")
 }
 
 fn ask(
@@ -74,62 +96,12 @@ fn ask(
     Ok(())
 }
 
-fn json(rows: &[Row]) -> Result<String, Error> {
-    let text = serde_json::to_string_pretty(rows).map_err(|error| Error::Print(error.into()))?;
-    Ok(text + "\n")
-}
-
-fn table(rows: &[Row], paint: Paint) -> String {
-    let cells: Vec<_> = rows.iter().map(cells).collect();
-    let width = |column: usize| {
-        let cells = cells.iter().map(|row| row[column].chars().count());
-        cells.chain([TITLES[column].len()]).max().unwrap_or(0)
-    };
-    let widths: [usize; 4] = std::array::from_fn(width);
-    let line = |cells: &[String; 4]| {
-        let [name, items, tags, target] = cells;
-        let [a, b, c, _] = widths;
-        format!("{name:a$}  {items:>b$}  {tags:c$}  {target}")
-    };
-    let head = paint.faint(line(&TITLES.map(str::to_owned)));
-    std::iter::once(head).chain(cells.iter().map(line)).map(|line| format!("{}\n", line.trim_end())).collect()
-}
-
 fn cells(row: &Row) -> [String; 4] {
     let Row { package, target, experiment } = row;
     [
-        printable(&experiment.name).into_owned(),
+        experiment.name.clone(),
         experiment.items.map_or_else(|| "?".to_owned(), |items| items.to_string()),
-        printable(&experiment.tags.join(", ")).into_owned(),
+        experiment.tags.join(", "),
         format!("{package}/{target}"),
     ]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_are_aligned() {
-        let row = |name: &str, items, tags: &[&str]| Row {
-            package: "desk".to_owned(),
-            target: "evals".to_owned(),
-            experiment: Listed {
-                name: name.to_owned(),
-                tags: tags.iter().map(|&tag| tag.to_owned()).collect(),
-                items,
-                runs: 1,
-                evaluators: Vec::new(),
-                thresholds: Vec::new(),
-                file: "tests/evals.rs".to_owned(),
-                line: 1,
-                error: None,
-            },
-        };
-        let rows = [row("help-desk", Some(45), &["v1", "smoke"]), row("sums", None, &[])];
-        let expected = "experiment  items  tags       test target\n\
-                        help-desk      45  v1, smoke  desk/evals\n\
-                        sums            ?             desk/evals\n";
-        assert_eq!(table(&rows, Paint::Plain), expected);
-    }
 }

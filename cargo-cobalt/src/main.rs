@@ -19,13 +19,13 @@ use clap::Parser;
 use cobalt::config::Flags;
 use cobalt::reporters::printable;
 
-use self::cli::{Cargo, Cobalt, Command};
+use self::cli::{Cargo, Command, Settings};
 
 fn main() -> ExitCode {
     let Cargo::Cobalt(arguments) = Cargo::parse();
     let color = arguments.color;
     color.apply();
-    let flags = flags(&arguments);
+    let flags = flags(&arguments.command);
     let result = match &arguments.command {
         Command::Run(arguments) => run::run(arguments, &flags, color),
         Command::List(arguments) => list::list(arguments, &flags, color),
@@ -43,10 +43,13 @@ fn main() -> ExitCode {
 }
 
 /// The settings among the flags.
-fn flags(arguments: &Cobalt) -> Flags {
-    let config = arguments.config.clone();
-    match &arguments.command {
-        Command::Run(run) => Flags { config, concurrency: run.concurrency, ci: run.ci },
-        _ => Flags { config, ..Flags::default() },
+fn flags(command: &Command) -> Flags {
+    let of_file = |settings: &Settings| Flags { config: settings.config.clone(), ..Flags::default() };
+    match command {
+        Command::Run(run) => Flags { concurrency: run.concurrency, ci: run.ci, ..of_file(&run.settings) },
+        Command::List(list) => of_file(&list.settings),
+        Command::History(history) => of_file(&history.settings),
+        Command::Config(config) => of_file(&config.settings),
+        Command::Init(_) => Flags::default(),
     }
 }

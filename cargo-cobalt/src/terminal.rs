@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use cobalt::reporters::Paint;
+use serde::Serialize;
 use terminal_size::terminal_size_of;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -35,6 +36,41 @@ pub(crate) fn paint(stream: &impl anstream::stream::RawStream) -> Paint {
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Error::Print)
+}
+
+/// Prints a value as JSON on stdout.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Error> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Error::Print(error.into()))?;
+    print(&(text + "\n"))
+}
+
+/// Where the cells of a column stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// Lines with aligned columns, below their titles.
+pub(crate) fn table<const N: usize>(
+    titles: [(&str, Align); N],
+    rows: impl IntoIterator<Item = [String; N]>,
+    paint: Paint,
+) -> String {
+    let head = titles.map(|(title, _)| title.to_owned());
+    let rows: Vec<_> = std::iter::once(head).chain(rows).map(|row| row.map(|cell| one_line(&cell))).collect();
+    let widths: [usize; N] =
+        std::array::from_fn(|column| rows.iter().map(|row| columns(&row[column])).max().unwrap_or(0));
+    let line = |row: &[String; N]| {
+        let cells = row.iter().zip(titles).zip(widths).map(|((cell, (_, align)), width)| {
+            let space = " ".repeat(width - columns(cell));
+            if align == Align::Right { space + cell } else { format!("{cell}{space}") }
+        });
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    let mut lines = rows.iter().map(line);
+    let titles = lines.next().map(|titles| paint.faint(titles));
+    titles.into_iter().chain(lines).map(|line| line + "\n").collect()
 }
 
 /// Text of any origin as a terminal may show it, on one line: control characters, with which it could be steered, are
@@ -77,6 +113,14 @@ mod tests {
         assert_eq!(fit("質問質問", 6), "質問…");
         assert_eq!(fit("cafe\u{301}", 4), "cafe\u{301}");
         assert_eq!(fit("two words", 5), "two…");
+    }
+
+    #[test]
+    fn columns_are_aligned_by_what_a_terminal_shows() {
+        let rows = [["質問", "45", "v1, smoke"], ["sums", "?", ""]].map(|row| row.map(str::to_owned));
+        let titles = [("name", Align::Left), ("items", Align::Right), ("tags", Align::Left)];
+        let expected = "name  items  tags\n質問     45  v1, smoke\nsums      ?\n";
+        assert_eq!(table(titles, rows, Paint::Plain), expected);
     }
 
     #[test]

@@ -200,7 +200,30 @@ fn a_folder_that_a_workspace_excludes_stands_for_itself() {
 #[test]
 fn a_workspace_that_is_no_package_names_its_members() {
     let text = workspace().refuses(".");
-    assert!(text.contains("is a workspace and no package: name the folder of its member, `app`"), "{text}");
+    assert!(text.contains("no package: name the folder of its member: `cargo cobalt init app`"), "{text}");
+}
+
+#[test]
+fn the_example_of_each_package_has_a_name_of_its_own() {
+    let place = workspace();
+    place.init("app");
+    place.init("agents/desk");
+    assert!(place.read("app/tests/evals.rs").contains("name = \"app\""));
+    assert!(place.read("agents/desk/tests/evals.rs").contains("name = \"desk\""));
+}
+
+#[test]
+fn a_path_that_others_do_not_have_is_pointed_out() {
+    let note = "is a path of this machine";
+    let place = Place::with(&[("app/Cargo.toml", MEMBER), ("app/src/lib.rs", "")]);
+    assert!(place.init("app").contains(note) && place.init("new").contains(note));
+    assert!(!workspace().init("app").contains(note), "the workspace names the library");
+}
+
+#[test]
+fn settings_that_would_not_be_read_are_refused() {
+    let text = Place::new().run("", COBALT, &["cobalt", "init", "--config", "ci.toml"], 2);
+    assert!(text.contains("unexpected argument '--config'"), "{text}");
 }
 
 #[test]

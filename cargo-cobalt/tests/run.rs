@@ -55,13 +55,30 @@ fn targets_are_chosen_by_name_by_file_and_by_folder_and_experiments_by_name_and_
 
     let nothing = |arguments: &[&str], why: &str| drop(project.cobalt(arguments, 4).tells(why));
     nothing(&["run", "--filter", "no-such-thing"], "cargo cobalt list");
-    nothing(&["run", "evil"], "there are `evals`, `foreign`");
-    nothing(&["run", "tests/missing.rs"], "tests/missing.rs");
-    nothing(&["run", "src"], "`src` is no test target");
-    nothing(&["run", "--package", "other"], "there are `trial`");
     nothing(&["run", "--", "no-such-case"], "no experiment of `trial/evals` matches");
     nothing(&["run", "--filter", "no-such-thing", "--", "--list"], "no experiment of");
-    nothing(&["list", "--filter", "no-such-thing"], "no experiment matches");
+    let there_are = "there are `trial/evals`, `trial/foreign`";
+    nothing(
+        &["run", "other"],
+        &format!("error: no test target with `harness = false` is named `other`; {there_are}"),
+    );
+    nothing(&["run", "evls"], &format!("did you mean `evals`? {there_are}"));
+    nothing(&["list", "--test", "evls"], &format!("did you mean `evals`? {there_are}"));
+    nothing(&["run", "tests/evls.rs"], &format!("did you mean `tests/evals.rs`? {there_are}"));
+    nothing(
+        &["run", "src"],
+        &format!("`src` is no test target with `harness = false`, and holds none; {there_are}"),
+    );
+    nothing(
+        &["run", "--package", "other"],
+        "error: no package of this workspace is named `other`; there are `trial`",
+    );
+    nothing(&["run", "--package", "Trail"], "did you mean `trial`?");
+    nothing(&["run", "--exclude", "trial"], "error: no package is left");
+    nothing(&["list", "--filter", "no-such-thing"], "error: no experiment matches `no-such-thing`");
+    nothing(&["list", "foreign"], "`trial/foreign` does not call `cobalt::main()`");
+    assert_eq!(project.cobalt(&["list", "--filter", "no-such-thing"], 4).stdout, "");
+    assert_eq!(project.cobalt(&["list", "--filter", "no-such-thing", "--json"], 4).stdout, "[]\n");
     project.cobalt(&["run", "foreign"], 4).tells("left alone");
 }
 
@@ -126,8 +143,11 @@ fn events_go_to_stdout_as_json_and_nothing_else_does_where_the_settings_say_so()
     project.write("cobalt.toml", "reporters = [\"json\"]\n");
     let said = project.cobalt(&["run"], 0);
     assert!(said.stdout.starts_with('{') && !said.stderr.contains("passed"), "{said:?}");
-    project.write("cobalt.toml", "targets = [\"other\"]\n");
-    project.cobalt(&["run"], 4).tells("`targets` of its settings");
+    project.write("cobalt.toml", "targets = [\"evls\"]\n");
+    project.cobalt(&["run"], 4).tells(
+        "error: `targets = [\"evls\"]` of cobalt.toml:1 matches none of `trial/evals`, `trial/foreign`; did you mean \
+         `evals`?\n",
+    );
     project.cobalt(&["run", "evals"], 0);
 }
 
@@ -169,6 +189,22 @@ fn what_an_agent_starts_is_not_asked_by_the_command() {
     let project = Project::steered();
     project.answers(&[("inner", "inner")]);
     project.cobalt(&["run", "--ci", "--filter", "strict"], 0);
+}
+
+#[test]
+fn a_folder_without_experiments_is_told_how_to_get_one() {
+    let project = Project::empty();
+    project
+        .cobalt(&["run"], 4)
+        .tells("error: there is no test target with `harness = false`")
+        .tells("among `trial`");
+    std::fs::remove_file(project.path("Cargo.toml")).unwrap();
+    let said = project.cobalt(&["list"], 3).tells("is in no cargo project").tells("`cargo cobalt init`");
+    assert_eq!(said.stderr.matches("error").count(), 1, "{}", said.stderr);
+    project.write("Cargo.toml", "[package\n");
+    let said =
+        project.cobalt(&["run"], 3).tells("error: failed to read the project: ").tells("Cargo.toml:1:9");
+    assert_eq!(said.stderr.matches("error:").count(), 1, "{}", said.stderr);
 }
 
 /// A terminal tells both processes of Ctrl-C, a supervisor the command alone.

@@ -21,7 +21,8 @@ pub mod reporters;
 mod session;
 mod slug;
 pub mod store;
-mod suggest;
+#[doc(hidden)]
+pub mod suggest;
 pub mod template;
 mod threads;
 mod wording;

@@ -1,7 +1,8 @@
 //! Names as an error lists them, and the one that was probably meant.
 
 /// Names in backticks, at most twelve of them.
-pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+#[must_use]
+pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const SHOWN: usize = 12;
     let names: Vec<_> = names.into_iter().map(|name| format!("`{name}`")).collect();
     match names.len().checked_sub(SHOWN) {
@@ -11,7 +12,8 @@ pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// The candidate that differs from `wanted` in style or in few letters, if there is one.
-pub(crate) fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = folded(wanted);
     let tolerated = wanted.chars().count() / 3;
     candidates

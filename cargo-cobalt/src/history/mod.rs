@@ -17,7 +17,7 @@ use crate::cli::History;
 use crate::config::settings;
 use crate::error::Error;
 use crate::index::{Filter, Found, Index};
-use crate::terminal::{one_line, paint, print, stdout_width};
+use crate::terminal::{one_line, paint, print, print_json, stdout_width};
 
 pub(crate) fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
@@ -36,7 +36,7 @@ pub(crate) fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Er
         eprintln!("warning: `{path}` is left out: {}", one_line(&skipped.reason));
     }
     if arguments.json {
-        print(&json(&found))?;
+        print_json(&found.runs)?;
     } else if !found.runs.is_empty() {
         let today = Timestamp::now().to_string();
         print(&table::table(&found.runs, stdout_width(), &today, paint(&io::stdout())))?;
@@ -45,12 +45,6 @@ pub(crate) fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Er
         eprintln!("{note}");
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn json(found: &Found) -> String {
-    // Texts, numbers and maps with texts for keys: there is nothing in it that JSON cannot hold.
-    let list = serde_json::to_string_pretty(&found.runs).unwrap_or_default();
-    format!("{list}\n")
 }
 
 /// What the list does not say: that there is more, or why there is nothing.

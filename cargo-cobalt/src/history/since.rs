@@ -5,6 +5,9 @@ use std::time::{Duration, SystemTime};
 
 use cobalt::report::Timestamp;
 
+/// The beginning of the year 10000, which no timestamp can name.
+const END: Duration = Duration::from_secs(253_402_300_800);
+
 /// The moment from which on runs are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Since(SystemTime);
@@ -27,7 +30,7 @@ impl Since {
             // What is older than time itself is as old as it.
             Some(now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH))
         });
-        time.map(Self)
+        time.filter(|time| *time < SystemTime::UNIX_EPOCH + END).map(Self)
     }
 }
 
@@ -82,6 +85,12 @@ mod tests {
         assert_eq!(since("2026-02-01 10:00:00").unwrap(), "2026-02-01T10:00:00.000Z");
         assert_eq!(since("2026-02-01T01:00:00+02:30").unwrap(), "2026-01-31T22:30:00.000Z");
         assert_eq!(since("2026-02-01T10:00:00-05:00").unwrap(), "2026-02-01T15:00:00.000Z");
+    }
+
+    #[test]
+    fn the_last_moment_is_that_before_the_year_10000() {
+        assert_eq!(since("9999-12-31T23:59:59.999Z").unwrap(), "9999-12-31T23:59:59.999Z");
+        assert_eq!(since("9999-12-31T23:59:59-00:01"), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use cobalt::suggest;
 use toml_edit::TomlError;
 
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +18,7 @@ pub(crate) enum InitError {
     Syntax { path: PathBuf, line: usize, column: usize, reason: String },
 
     #[error(
-        "`{}` is a workspace and no package: name the folder of {}", .root.display(), listed(.members)
+        "`{}` is a workspace and no package: name {}", .root.display(), listed(.members)
     )]
     Virtual { root: PathBuf, members: Vec<String> },
 
@@ -76,9 +77,12 @@ impl InitError {
 
 fn listed(members: &[String]) -> String {
     match members {
-        [] => "a package that is to be made, as it has no member yet".to_owned(),
-        [one] => format!("its member, `{one}`"),
-        many => format!("a member: `{}`", many.join("`, `")),
+        [] => "a folder for its first member, as in `cargo cobalt init agent`".to_owned(),
+        [one] => format!("the folder of its member: `cargo cobalt init {one}`"),
+        [first, others @ ..] => {
+            let others = suggest::list(others.iter().map(String::as_str));
+            format!("the folder of a member: `cargo cobalt init {first}`, or in its place {others}")
+        }
     }
 }
 

@@ -23,8 +23,8 @@ pub(super) fn library() -> String {
 
 const AGENT: &str = include_str!("templates/agent.rs");
 
-/// The source of the test target.
-pub(super) fn experiments(agent: &Agent, target: &str, dataset: &str) -> String {
+/// The source of the test target, with an experiment of this name.
+pub(super) fn experiments(agent: &Agent, name: &str, target: &str, dataset: &str) -> String {
     let (mut imports, advice) = match agent {
         Agent::InLibrary(library) => (
             vec![format!("use {library}::route;")],
@@ -55,6 +55,7 @@ pub(super) fn experiments(agent: &Agent, target: &str, dataset: &str) -> String 
     };
     include_str!("templates/evals.rs")
         .replace("@TARGET@", target)
+        .replace("@NAME@", name)
         .replace("@IMPORTS@", &imports.join("\n"))
         .replace("@ADVICE@", &advice)
         .replace("@DATASET@", dataset)
@@ -114,7 +115,7 @@ mod tests {
         let agents =
             [Agent::InLibrary("desk".into()), Agent::BesideLibrary("desk".into()), Agent::BesideBinary];
         for agent in agents {
-            let text = experiments(&agent, "evals", "datasets/messages.jsonl");
+            let text = experiments(&agent, "desk", "evals", "datasets/messages.jsonl");
             assert!(
                 !text.contains('@') && text.ends_with("\nfn main() {\n    cobalt::main();\n}\n"),
                 "{text}"

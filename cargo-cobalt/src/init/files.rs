@@ -9,9 +9,11 @@ use super::example::{self, Agent};
 use super::plan::{Plan, is_there};
 
 /// The example: an experiment and its data set.
-pub(super) fn add_example(plan: &mut Plan, agent: &Agent) {
+///
+/// It bears the name of its package: the packages of a workspace share one history.
+pub(super) fn add_example(plan: &mut Plan, package: &str, agent: &Agent) {
     let dataset = free_dataset(&plan.package);
-    let text = example::experiments(agent, &plan.target, &dataset);
+    let text = example::experiments(agent, package, &plan.target, &dataset);
     plan.file(plan.package.join(format!("tests/{}.rs", plan.target)), "an experiment to start from", &text);
     plan.file(plan.package.join(dataset), "its data set", example::ITEMS);
     if plan.target != "evals" {

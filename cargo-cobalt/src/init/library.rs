@@ -33,6 +33,16 @@ impl Dependency {
             .ok_or_else(|| InitError::NoLibrary { source_folder, manifest: manifest.map(Path::to_owned) })
     }
 
+    /// What to do before the manifest is shared, if that names a place that others do not have.
+    pub(super) fn note(&self) -> Option<String> {
+        let Self::Path(path) = self else { return None };
+        Some(format!(
+            "the dependency `cobalt` is a path of this machine, `{}`. To share the package, name the repository, as in \
+             `cobalt = {{ git = \"…\" }}`, or a path relative to the manifest",
+            path.display()
+        ))
+    }
+
     pub(super) fn to_table(&self) -> InlineTable {
         let mut table = InlineTable::new();
         match self {

@@ -7,6 +7,7 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Tab
 
 use super::error::InitError;
 use super::library::Dependency;
+use crate::project::harness;
 
 const DEPENDENCY_COMMENT: &str =
     "# Named by its place: the crate `cobalt` of the package registry is another one.\n";
@@ -107,16 +108,7 @@ impl Manifest {
 
     /// Whether a test target has a front end of its own; `None` where the manifest does not list it.
     pub(super) fn harness(&self, target: &str) -> Option<bool> {
-        let tests: Vec<&dyn TableLike> = match self.document.get("test")? {
-            Item::ArrayOfTables(tables) => tables.iter().map(|table| table as &dyn TableLike).collect(),
-            Item::Value(Value::Array(values)) => {
-                let tables = values.iter().filter_map(Value::as_inline_table);
-                tables.map(|table| table as &dyn TableLike).collect()
-            }
-            _ => Vec::new(),
-        };
-        let test = tests.into_iter().find(|test| test.get("name").and_then(Item::as_str) == Some(target))?;
-        Some(test.get("harness").and_then(Item::as_bool).unwrap_or(true))
+        harness(&self.document, target)
     }
 
     fn get(&self, path: &[&str]) -> Option<&Item> {

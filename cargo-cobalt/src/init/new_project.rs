@@ -26,13 +26,14 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
         Some(_) => Dependency::Workspace,
         None => Dependency::locate(None)?,
     };
+    plan.notes.extend(dependency.note());
     let manifest = manifest(folder, &name, &dependency, &target)?;
     plan.file(folder.join("Cargo.toml"), &format!("the package `{name}`"), &manifest);
     let agent = agent(folder, &name);
     if let Agent::InLibrary(_) = agent {
         plan.file(folder.join("src/lib.rs"), "an agent to start from", &example::library());
     }
-    files::add_example(&mut plan, &agent);
+    files::add_example(&mut plan, &name, &agent);
     files::add_settings(&mut plan, false);
     files::add_gitignore(&mut plan);
     files::add_nextest(&mut plan);

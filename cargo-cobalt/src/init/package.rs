@@ -1,5 +1,6 @@
 //! Adds a first experiment to a package that is there.
 
+use std::env;
 use std::path::Path;
 
 use cargo_metadata::{Edition, Metadata, MetadataCommand, Package, TargetKind};
@@ -36,7 +37,7 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
     }
     match &experiments {
         Experiments::Present { source, .. } => plan.keep(source.clone()),
-        Experiments::Missing { .. } => files::add_example(&mut plan, &agent(package)),
+        Experiments::Missing { .. } => files::add_example(&mut plan, &package.name, &agent(package)),
     }
     files::add_settings(&mut plan, manifest.has_settings());
     files::add_gitignore(&mut plan);
@@ -44,13 +45,12 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
     Ok(plan)
 }
 
-/// The members of a workspace, as one would name them from its root.
+/// The folders of a workspace's members, as one would name them from here.
 fn members(metadata: &Metadata) -> Vec<String> {
     let folders =
         metadata.workspace_packages().into_iter().filter_map(|package| package.manifest_path.parent());
-    let named =
-        folders.map(|folder| folder.strip_prefix(&metadata.workspace_root).unwrap_or(folder).to_string());
-    named.collect()
+    let here = env::current_dir().and_then(|here| here.canonicalize()).unwrap_or_default();
+    folders.map(|folder| folder.strip_prefix(&here).unwrap_or(folder).to_string()).collect()
 }
 
 fn package_in<'a>(folder: &Path, metadata: &'a Metadata) -> Result<&'a Package, InitError> {
@@ -72,7 +72,9 @@ fn add_dependency(plan: &mut Plan, manifest: &mut Manifest) -> Result<(), InitEr
     let root = if root == manifest.path() { None } else { Some(Manifest::read(&root)?) };
     let shared = root.as_ref().unwrap_or(manifest).workspace_dependency();
     if manifest.dependency().is_none() && shared.is_none() {
-        manifest.add_dependency(&Dependency::locate(Some(manifest.path()))?);
+        let dependency = Dependency::locate(Some(manifest.path()))?;
+        plan.notes.extend(dependency.note());
+        manifest.add_dependency(&dependency);
         return Ok(());
     }
     if manifest.dependency().or(shared).is_some_and(is_of_registry) {

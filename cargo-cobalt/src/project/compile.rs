@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 
 use cargo_metadata::{Artifact, BuildScript, Message, Package, PackageId, TargetKind};
 
 use super::discover::Candidate;
-use super::{recognise, variables};
+use super::{cargo_config, recognise, variables};
 use crate::cli::{Build, Color};
 use crate::error::Error;
 use crate::interrupt::Below;
@@ -71,14 +71,17 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
         return Err(Error::Build);
     }
     let mut built = Built::default();
+    let configured = cargo_config::variables()?;
     for candidate in candidates {
-        let Some(binary) = messages.binary_of(candidate) else { continue };
+        let Some(mut binary) = messages.binary_of(candidate) else { continue };
+        // Cargo's own variables come behind them, and count.
+        binary.variables.splice(0..0, configured.iter().cloned());
         let is_ours = recognise::calls_cobalt(&binary.path)
             .map_err(|source| Error::Binary { path: binary.path.clone(), source })?;
         if is_ours {
             built.binaries.push(binary);
         } else {
-            built.foreign.push(format!("{}/{}", candidate.package.name, candidate.target));
+            built.foreign.push(candidate.to_string());
         }
     }
     Ok(built)
@@ -138,8 +141,10 @@ impl Messages {
         let path: PathBuf = self.artifacts.iter().find(is_it)?.executable.as_ref()?.into();
         let (package, target) = (Rc::clone(&candidate.package), candidate.target.clone());
         let mut variables = variables::of_package(&package);
-        variables.push(("CARGO".to_owned(), cargo()));
-        variables.extend(variables::library_path(&path));
+        let cargo = cargo();
+        let toolchain = variables::toolchain_libraries(Path::new(&cargo));
+        variables.push(("CARGO".to_owned(), cargo));
+        variables.extend(variables::library_path(&path, &self.linked_folders(), &toolchain));
         variables.extend(self.programs_of(&package));
         if let Some(script) = self.scripts.get(&package.id) {
             variables.extend(script.env.iter().cloned());
@@ -147,6 +152,15 @@ impl Messages {
         }
         let root = package.manifest_path.parent()?.into();
         Some(Binary { path, target, package, root, variables })
+    }
+
+    /// Where build scripts have libraries searched for, in a fixed order.
+    fn linked_folders(&self) -> Vec<PathBuf> {
+        let mut folders: Vec<PathBuf> =
+            self.scripts.values().flat_map(|script| &script.linked_paths).map(PathBuf::from).collect();
+        folders.sort();
+        folders.dedup();
+        folders
     }
 
     /// The programs of the package, by which its tests can start them.

@@ -1,9 +1,13 @@
 //! The user's project: which of its test targets hold experiments, and their binaries.
 
+mod cargo_config;
 mod compile;
 mod discover;
+mod harness;
 mod recognise;
 mod variables;
+mod wanted;
 
 pub(crate) use compile::{Binary, Built, compile};
 pub(crate) use discover::Project;
+pub(crate) use harness::harness;

@@ -1,6 +1,8 @@
 //! The variables that cargo sets for a test binary while it runs.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use cargo_metadata::Package;
 
@@ -31,8 +33,13 @@ pub(super) fn of_package(package: &Package) -> Vec<(String, String)> {
     variables.into_iter().map(|(name, value)| (format!("CARGO_{name}"), value)).collect()
 }
 
-/// The search path for shared libraries, in which those that cargo has built come first.
-pub(super) fn library_path(binary: &Path) -> Option<(String, String)> {
+/// The search path for shared libraries: the folders of build scripts that lie in what cargo has built, then cargo's own,
+/// then those of the toolchain, then those of this process.
+pub(super) fn library_path(
+    binary: &Path,
+    linked: &[PathBuf],
+    toolchain: &[PathBuf],
+) -> Option<(String, String)> {
     let name = if cfg!(target_os = "macos") {
         "DYLD_FALLBACK_LIBRARY_PATH"
     } else if cfg!(windows) {
@@ -40,9 +47,74 @@ pub(super) fn library_path(binary: &Path) -> Option<(String, String)> {
     } else {
         "LD_LIBRARY_PATH"
     };
-    let built = binary.parent()?;
     let before = std::env::var_os(name).unwrap_or_default();
-    let folders = [Some(built), built.parent()].into_iter().flatten().map(Path::to_owned);
-    let joined = std::env::join_paths(folders.chain(std::env::split_paths(&before))).ok()?;
-    Some((name.to_owned(), joined.into_string().ok()?))
+    Some((name.to_owned(), search_path(binary, linked, toolchain, &before)?))
+}
+
+fn search_path(binary: &Path, linked: &[PathBuf], toolchain: &[PathBuf], before: &OsStr) -> Option<String> {
+    let built = binary.parent()?;
+    let root = built.parent()?;
+    let linked = linked.iter().map(|folder| without_kind(folder)).filter(|folder| folder.starts_with(root));
+    let folders = linked.chain([built, root]).chain(toolchain.iter().map(|folder| &**folder));
+    let before: Vec<_> = std::env::split_paths(before).collect();
+    let folders = folders.chain(before.iter().map(|folder| &**folder));
+    // The loader would take an empty element for the current folder.
+    let folders = folders.filter(|folder| !folder.as_os_str().is_empty());
+    std::env::join_paths(folders).ok()?.into_string().ok()
+}
+
+/// A folder as a build script names it, without the kind of libraries that are searched for in it.
+fn without_kind(folder: &Path) -> &Path {
+    match folder.to_str().and_then(|folder| folder.split_once('=')) {
+        Some(("native" | "dependency" | "crate" | "framework" | "all", folder)) => Path::new(folder),
+        _ => folder,
+    }
+}
+
+/// The folders of the standard library, found beside cargo: to ask the compiler would cost a process.
+///
+/// Those of other platforms do no harm, as each library's name holds a hash.
+pub(super) fn toolchain_libraries(cargo: &Path) -> Vec<PathBuf> {
+    let Some(toolchain) = cargo.parent().and_then(Path::parent) else { return Vec::new() };
+    let platforms = fs::read_dir(toolchain.join("lib/rustlib")).into_iter().flatten().flatten();
+    let of_this_processor =
+        |platform: &fs::DirEntry| platform.file_name().to_string_lossy().starts_with(std::env::consts::ARCH);
+    let mut folders: Vec<_> =
+        platforms.filter(of_this_processor).map(|platform| platform.path().join("lib")).collect();
+    folders.retain(|folder| folder.is_dir());
+    folders.sort();
+    folders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn shared_libraries_are_searched_for_where_cargo_would_and_never_in_the_current_folder() {
+        let search = |linked: &[&str], before: &str| {
+            let linked: Vec<_> = linked.iter().map(PathBuf::from).collect();
+            let binary = Path::new("/w/target/debug/deps/evals-1");
+            search_path(binary, &linked, &["/rust/lib".into()], before.as_ref()).unwrap()
+        };
+        assert_eq!(search(&[], ""), "/w/target/debug/deps:/w/target/debug:/rust/lib");
+        assert_eq!(search(&[], "/a::/b"), "/w/target/debug/deps:/w/target/debug:/rust/lib:/a:/b");
+        assert_eq!(
+            search(&["native=/w/target/debug/build/z/out", "/w/target/debug/y", "/usr/lib"], ""),
+            "/w/target/debug/build/z/out:/w/target/debug/y:/w/target/debug/deps:/w/target/debug:/rust/lib"
+        );
+    }
+
+    #[test]
+    fn the_standard_library_is_found_beside_cargo() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = |platform: &str| folder.path().join("lib/rustlib").join(platform).join("lib");
+        let ours = library(&format!("{}-unknown-os", std::env::consts::ARCH));
+        for folder in [&ours, &library("other-unknown-os")] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        assert_eq!(toolchain_libraries(&folder.path().join("bin/cargo")), [ours]);
+        assert!(toolchain_libraries(Path::new("cargo")).is_empty());
+    }
 }

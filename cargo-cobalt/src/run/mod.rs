@@ -69,8 +69,8 @@ fn look(arguments: &Run, project: &Project, settings: &Config) -> Look {
     }
 }
 
-/// What the command adds to a binary's variables: those from `.env` files, of its package before those of the workspace,
-/// and the flags, which come before them.
+/// What is added to a binary's variables, what counts more behind what counts less: those from `.env` files, of its package
+/// before those of the workspace; then cargo's; then the flags.
 pub(crate) fn variables(
     project: &Project,
     binary: &Binary,
@@ -79,7 +79,8 @@ pub(crate) fn variables(
     let environment = Environment::read(&[&binary.root, project.root()])?;
     let from_files = environment.of_files().map(|(name, value)| (name.to_owned(), value.into()));
     let from_flags = flags.variables().into_iter().map(|(name, value)| (name.to_owned(), value));
-    Ok(from_files.chain(from_flags).collect())
+    let from_cargo = binary.variables.iter().map(|(name, value)| (name.clone(), value.into()));
+    Ok(from_files.chain(from_cargo).chain(from_flags).collect())
 }
 
 fn run_one(

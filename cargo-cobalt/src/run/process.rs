@@ -51,6 +51,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) list: bool,
     /// Arguments for the harness.
     pub(crate) arguments: &'a [String],
+    /// What is added to the variables of this process; of two with a name, the later counts.
     pub(crate) variables: &'a [(String, OsString)],
 }
 
@@ -92,7 +93,6 @@ fn start(binary: &Binary, asked: Asked<'_>, pipe: &Pipe) -> Result<Child, Error>
     let (name, value) = request.variable().map_err(|error| Error::Pipe(error.into()))?;
     let mut command = Command::new(&binary.path);
     command.args(asked.arguments).current_dir(&binary.root).env(name, value);
-    command.envs(binary.variables.iter().map(|(name, value)| (name, value)));
     command.envs(asked.variables.iter().map(|(name, value)| (name, value)));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command.spawn().map_err(|source| Error::Start { program: binary.path.display().to_string(), source })

@@ -74,8 +74,25 @@ pub(super) fn without_secrets(value: Value) -> Value {
         Value::String(text) => Value::String(redacted(&text).into_owned()),
         Value::Array(list) => list.into_iter().map(without_secrets).collect(),
         Value::Object(fields) => {
-            fields.into_iter().map(|(key, value)| (key, without_secrets(value))).collect()
+            let hidden = |(key, value): (String, Value)| match value {
+                Value::String(_) if is_secret(&key) => (key, REDACTED.into()),
+                value => (key, without_secrets(value)),
+            };
+            fields.into_iter().map(hidden).collect()
         }
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_field_whose_name_says_so_is_a_secret() {
+        let shown = without_secrets(json!([{ "apiKey": "abc", "model": "small", "maxTokens": 3 }]));
+        assert_eq!(shown, json!([{ "apiKey": "[redacted]", "model": "small", "maxTokens": 3 }]));
     }
 }

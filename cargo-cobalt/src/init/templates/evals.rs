@@ -17,6 +17,8 @@ fn right_team(item: &Item, output: &str) -> bool {
 ///
 @ADVICE@
 #[cobalt::experiment(
+    // What results and the history call it.
+    name = "@NAME@",
     dataset = "@DATASET@",
     evaluators = [right_team],
     // Eight of ten messages must reach the right team. Without a threshold, each of them must.
