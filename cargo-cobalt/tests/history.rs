@@ -267,5 +267,9 @@ fn the_environment_says_where_the_files_are() {
 fn colours_can_be_asked_for_and_refused() {
     let project = Project::with_runs();
     assert!(project.history(&["--color", "always"]).out.contains("\u{1b}[32mpassed"));
-    assert!(!project.history(&["--color", "never"]).out.contains('\u{1b}'));
+    let forced = |arguments: &[&str]| {
+        let output = project.command(arguments).env("CLICOLOR_FORCE", "1").output().unwrap();
+        Printed::of(output).out
+    };
+    assert!(forced(&[]).contains('\u{1b}') && !forced(&["--color", "never"]).contains('\u{1b}'));
 }
