@@ -1,5 +1,6 @@
 //! The command line: what may be typed, and nothing of what it means.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -90,8 +91,8 @@ pub(crate) struct Run {
     pub(crate) selection: Selection,
 
     /// How many items of an experiment are worked on at a time
-    #[arg(long, value_name = "N")]
-    pub(crate) concurrency: Option<std::num::NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) concurrency: Option<NonZeroUsize>,
 
     /// Exits with 1 if an item, an evaluator or a threshold failed
     #[arg(long)]
@@ -135,7 +136,7 @@ pub(crate) struct List {
 /// Which experiments.
 #[derive(Debug, Args)]
 pub(crate) struct Selection {
-    /// Test targets by name, by file, or by a folder of such files
+    /// Test targets by name, by file, or by a folder of such files; a word that a target has for its name is no folder
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
 
@@ -152,7 +153,7 @@ pub(crate) struct Selection {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Cargo options")]
 pub(crate) struct Build {
-    /// Packages whose experiments are meant; may be given more than once
+    /// Packages whose experiments are meant, by name or by a pattern with `*`, `?` or `[…]`; may be given more than once
     #[arg(short, long, value_name = "NAME")]
     pub(crate) package: Vec<String>,
 
@@ -160,7 +161,7 @@ pub(crate) struct Build {
     #[arg(long)]
     pub(crate) workspace: bool,
 
-    /// Packages to leave out
+    /// Packages to leave out, by name or by pattern
     #[arg(long, value_name = "NAME")]
     pub(crate) exclude: Vec<String>,
 
@@ -222,8 +223,8 @@ pub(crate) struct Build {
 #[derive(Debug, Args)]
 pub(crate) struct History {
     /// The most runs to show, the newest first
-    #[arg(long, value_name = "N", default_value = "20")]
-    pub(crate) limit: std::num::NonZeroUsize,
+    #[arg(long, value_name = "N", default_value = "20", value_parser = count)]
+    pub(crate) limit: NonZeroUsize,
 
     /// Only experiments whose name contains or, with `*`, `?` or `[…]`, matches this
     #[arg(long, value_name = "PATTERN")]
@@ -266,9 +267,22 @@ pub(crate) struct Config {
     pub(crate) settings: Settings,
 }
 
+/// Reads a number that is not 0.
+fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
+    text.parse().map_err(|_| "expected a whole number from 1")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_count_starts_at_one() {
+        assert_eq!(count("1").map(NonZeroUsize::get), Ok(1));
+        for text in ["0", "-1", "1.5", "many"] {
+            assert_eq!(count(text), Err("expected a whole number from 1"), "{text}");
+        }
+    }
 
     #[test]
     fn the_command_line_is_well_formed() {

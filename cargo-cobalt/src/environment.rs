@@ -1,6 +1,9 @@
 //! The variables that binaries run with: those of this process, before those of `.env` files.
 
+use std::cell::Cell;
 use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read};
 use std::path::Path;
 
 use crate::error::Error;
@@ -23,9 +26,7 @@ impl Environment {
             if !path.is_file() {
                 continue;
             }
-            let failed = |source| Error::EnvFile { path: path.clone(), source };
-            for variable in dotenvy::from_path_iter(&path).map_err(failed)? {
-                let (name, value) = variable.map_err(failed)?;
+            for (name, value) in variables(&path)? {
                 if std::env::var_os(&name).is_none()
                     && environment.from_files.iter().all(|(set, _)| *set != name)
                 {
@@ -48,10 +49,44 @@ impl Environment {
     }
 }
 
+/// The variables of a file; a mistake is told by its line.
+fn variables(path: &Path) -> Result<Vec<(String, String)>, Error> {
+    let failed = |line, source| Error::EnvFile { path: path.to_owned(), line, source };
+    let bytes = fs::read(path).map_err(|error| failed(0, dotenvy::Error::Io(error)))?;
+    let taken = Cell::new(0);
+    let lines = Lines { left: bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes), taken: &taken };
+    let read = dotenvy::from_read_iter(lines).collect::<Result<_, _>>();
+    read.map_err(|error| {
+        // What is quoted may go on for lines, and without its end to that of the file.
+        let more = match &error {
+            dotenvy::Error::LineParse(text, _) => {
+                text.strip_suffix('\n').unwrap_or(text).matches('\n').count()
+            }
+            _ => 0,
+        };
+        failed(taken.get().saturating_sub(more), error)
+    })
+}
+
+/// Gives out a line at a time, so that their number tells how far a reader has come.
+struct Lines<'a> {
+    left: &'a [u8],
+    taken: &'a Cell<usize>,
+}
+
+impl Read for Lines<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let line = self.left.iter().position(|byte| *byte == b'\n').map_or(self.left.len(), |end| end + 1);
+        let (given, left) = self.left.split_at(line.min(buffer.len()));
+        buffer[..given.len()].copy_from_slice(given);
+        self.left = left;
+        self.taken.set(self.taken.get() + usize::from(!given.is_empty() && given.len() == line));
+        Ok(given.len())
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]
@@ -68,10 +103,33 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_assignment_is_an_error_that_names_the_file_and_not_its_content() {
+    fn a_line_that_is_no_assignment_is_an_error_that_names_the_file_and_the_line_and_not_its_content() {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(FILE), "KEY='sk-secret\n").unwrap();
-        let error = Environment::read(&[folder.path()]).unwrap_err().to_string();
-        assert!(error.contains(".env") && !error.contains("sk-secret"), "{error}");
+        let refused = |text: &str| {
+            fs::write(folder.path().join(FILE), text).unwrap();
+            Environment::read(&[folder.path()]).unwrap_err().to_string()
+        };
+        let long = format!("# {}\nKEY=1\nKEY\n", "sk-secret ".repeat(2000));
+        let texts = [
+            ("KEY='sk-secret\n", 1),
+            ("KEY=1\n\n# KEY\nKEY\nOTHER=2\n", 4),
+            ("ONE='a\nb'\nKEY='sk-secret\nOTHER=2\n\n", 3),
+            ("ONE='a\nb'\r\nKEY=sk-secret sk-secret\n", 3),
+            ("KEY=1\nsk-secret", 2),
+            (&long, 3),
+        ];
+        for (text, line) in texts {
+            let error = refused(text);
+            assert!(error.contains(&format!(".env`: line {line} is no")), "{text:?}: {error}");
+            assert!(!error.contains("sk-secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(FILE), "\u{feff}KEY=1\n").unwrap();
+        let environment = Environment::read(&[folder.path()]).unwrap();
+        assert_eq!(environment.of_files().collect::<Vec<_>>(), [("KEY", "1")]);
     }
 }

@@ -17,8 +17,8 @@ pub(crate) enum Error {
     #[error("failed to read `{}`: {source}", .path.display())]
     Manifest { path: PathBuf, source: Box<dyn std::error::Error> },
 
-    #[error("failed to read `{}`: {}", .path.display(), env_file_reason(.source))]
-    EnvFile { path: PathBuf, source: dotenvy::Error },
+    #[error("failed to read `{}`: {}", .path.display(), env_file_reason(*.line, .source))]
+    EnvFile { path: PathBuf, line: usize, source: dotenvy::Error },
 
     #[error(transparent)]
     Config(#[from] cobalt::config::ConfigError),
@@ -87,10 +87,10 @@ fn metadata_reason(error: &cargo_metadata::Error) -> String {
 }
 
 /// Without the line itself, which may hold a secret.
-fn env_file_reason(error: &dotenvy::Error) -> String {
+fn env_file_reason(line: usize, error: &dotenvy::Error) -> String {
     match error {
-        dotenvy::Error::LineParse(_, at) => {
-            format!("a line is no `NAME=value`, or its quotes are not closed (character {at} of that line)")
+        dotenvy::Error::LineParse(..) => {
+            format!("line {line} is no `NAME=value`, or its quotes are not closed")
         }
         other => other.to_string(),
     }

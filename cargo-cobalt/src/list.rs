@@ -59,8 +59,7 @@ pub(crate) fn list(arguments: &List, flags: &Flags, color: Color) -> Result<Exit
 /// Why there is no experiment to name.
 fn none(arguments: &List, built: &Built) -> String {
     if built.binaries.is_empty() {
-        let foreign = suggest::list(built.foreign.iter().map(String::as_str));
-        return format!("no experiment was found: {foreign} does not call `cobalt::main()`");
+        return format!("no experiment was found: {}", built.foreign.join("; "));
     }
     let filters: Vec<_> = arguments.selection.filter.iter().map(ToString::to_string).collect();
     let filters = suggest::list(filters.iter().map(String::as_str));

@@ -27,7 +27,7 @@ fn every_setting_is_shown_with_where_it_comes_from() {
     let said = Said::by(project.command(&["config"]).env("COBALT_TIMEOUT", "90s"), 0);
     let expected = [
         "key value origin",
-        "config \"/cobalt.toml\" default",
+        "config \"/cobalt.toml\" found",
         "ci false default",
         "concurrency 3 cobalt.toml:1",
         "timeout \"90s\" COBALT_TIMEOUT",
@@ -42,7 +42,7 @@ fn every_setting_is_shown_with_where_it_comes_from() {
     ];
     assert_eq!(table(&project, &said), expected);
     let columns: Vec<_> = said.stdout.lines().map(|line| line.find("default")).collect();
-    assert_eq!(columns[1], columns[2], "the columns are aligned: {}", said.stdout);
+    assert_eq!(columns[2], columns[5], "the columns are aligned: {}", said.stdout);
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod command;
 mod project;
 
 use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
 use std::process::Stdio;
 
 use project::Project;
@@ -49,7 +50,10 @@ fn targets_are_chosen_by_name_by_file_and_by_folder_and_experiments_by_name_and_
         assert_eq!(project.results(), expected, "{arguments:?}");
     };
     runs(&["evals", "--filter", "smoke"], &["gated"]);
+    project.write("evals/notes.md", "A folder with the name of a target.");
+    runs(&["evals", "--filter", "str*"], &["strict"]);
     runs(&["tests/evals.rs", "--filter", "str*"], &["strict"]);
+    runs(&["tests", "--filter", "str*"], &["strict"]);
     runs(&["--file", "tests", "--filter", "gated", "--filter", "capitals"], &["gated", "strict"]);
     runs(&["--test", "evals", "--", "strict::paris"], &["strict"]);
 
@@ -232,4 +236,87 @@ fn a_run_that_was_stopped_says_how_to_go_on_and_goes_on() {
         project.cobalt(&["run", "--ci", "--resume", id], 0).tells("1 done before").says(id);
         assert_eq!(project.results(), ["strict"]);
     }
+}
+
+#[test]
+fn an_env_file_overrides_no_variable_of_cargo() {
+    let project = Project::steered();
+    project.write(".env", "CARGO_PKG_NAME=other\nCARGO_MANIFEST_DIR=/other\nLD_LIBRARY_PATH=/other\n");
+    project.answers(&[
+        ("paris", "$CARGO_PKG_NAME"),
+        ("rome", "$CARGO_MANIFEST_DIR"),
+        ("library", "$LD_LIBRARY_PATH"),
+    ]);
+    let mut command = project.command(&["run", "--filter", "strict"]);
+    command.env_remove("LD_LIBRARY_PATH");
+    let said = project::Said::by(&mut command, 0).tells("output: \"trial\"");
+    assert!(!said.stderr.contains("/other"), "{said:?}");
+}
+
+#[test]
+fn variables_of_the_configuration_of_cargo_are_set() {
+    let project = Project::steered();
+    project.write(
+        ".cargo/config.toml",
+        "[env]\nPLAIN = \"a\"\nSET = \"b\"\nCARGO_PKG_NAME = \"c\"\nFORCED = { value = \"d\", force = true }\n",
+    );
+    project.write(".env", "PLAIN=other\n");
+    project.answers(&[
+        ("paris", "$PLAIN"),
+        ("rome", "$SET"),
+        ("oslo", "$FORCED"),
+        ("trial", "$CARGO_PKG_NAME"),
+    ]);
+    let mut command = project.command(&["run", "--filter", "strict"]);
+    let said = project::Said::by(command.env("SET", "from outside").env("FORCED", "from outside"), 0);
+    said.tells("output: \"a\"")
+        .tells("output: \"from outside\"")
+        .tells("output: \"d\"")
+        .tells("output: \"trial\"");
+}
+
+#[test]
+fn a_target_without_the_features_that_it_requires_is_left_out_and_named() {
+    let project = Project::steered();
+    let manifest = std::fs::read_to_string(project.path("Cargo.toml")).unwrap();
+    let gated = "[[test]]\nname = \"live\"\nharness = false\nrequired-features = [\"online\"]\n";
+    project.write("Cargo.toml", &format!("{manifest}\n{gated}\n[features]\nonline = []\n"));
+    project.write("tests/live.rs", include_str!("fixture/evals.rs"));
+    project.cobalt(&["run", "--quiet"], 0).tells("left alone: `trial/live` needs the feature `online`");
+    project.cobalt(&["run", "--quiet", "live"], 3).tells("requires the features: `online`");
+    project.cobalt(&["run", "--quiet", "--features", "online", "live"], 0);
+}
+
+#[test]
+fn of_nested_packages_the_innermost_is_meant_and_names_may_be_patterns() {
+    let project = Project::empty();
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("cobalt");
+    let members = ["outer", "outer/nested", "third"];
+    project.write("Cargo.toml", &format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n"));
+    for member in members {
+        let name = member.replace('/', "-");
+        let manifest = format!(
+            "[package]\nname = \"{name}\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n\
+             [dev-dependencies]\ncobalt = {{ path = {library:?}, default-features = false }}\n\
+             [[test]]\nname = \"of-{name}\"\nharness = false\n"
+        );
+        project.write(&format!("{member}/Cargo.toml"), &manifest);
+        project.write(&format!("{member}/lib.rs"), "");
+        project.write(&format!("{member}/tests/of-{name}.rs"), "fn main() {}\n");
+    }
+    let left_alone = |folder: &str, arguments: &[&str]| {
+        let mut command = project.command(&[&["run", "--quiet"], arguments].concat());
+        let said = project::Said::by(command.current_dir(project.path(folder)), 4);
+        let told = said.stderr.lines().find_map(|line| line.strip_prefix("left alone: ")).unwrap_or_default();
+        told.split("; ")
+            .filter_map(|told| Some(told.split('/').next()?.trim_matches('`').to_owned()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(left_alone("outer/nested/tests", &[]), ["outer-nested"]);
+    assert_eq!(left_alone("outer", &[]), ["outer"]);
+    assert_eq!(left_alone("", &["--package", "out*"]), ["outer", "outer-nested"]);
+    assert_eq!(left_alone("", &["--exclude", "*er", "--exclude", "unknown"]), ["outer-nested", "third"]);
+    let warned = project.cobalt(&["run", "--exclude", "unknown"], 4);
+    warned.tells("warning: no package of this workspace is named `unknown`");
+    project.cobalt(&["run", "--package", "z*"], 4).tells("no package of this workspace is named `z*`");
 }

@@ -14,6 +14,8 @@ mod panics;
 pub mod paths;
 pub mod pattern;
 #[doc(hidden)]
+pub mod position;
+#[doc(hidden)]
 pub mod private;
 mod redact;
 pub mod report;

@@ -24,6 +24,13 @@ pub fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) 
         .map(|(_, candidate)| candidate)
 }
 
+/// What was probably meant, and what there is: "did you mean `input`? there are `id`, `input`".
+#[must_use]
+pub fn instead<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    let meant = closest(wanted, names.clone()).map(|meant| format!("did you mean `{meant}`? "));
+    format!("{}there are {}", meant.unwrap_or_default(), list(names))
+}
+
 /// The letters and digits in lower case: the same for `expectedOutput`, `expected_output` and `Expected Output`.
 pub(crate) fn folded(name: &str) -> String {
     name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()

@@ -100,6 +100,15 @@ fn the_thresholds_of_the_file_decide_where_an_experiment_has_none() {
 }
 
 #[test]
+fn a_threshold_over_no_evaluator_of_the_experiment_fails_and_says_where_it_is_written() {
+    let sandbox = configured(&format!("{EXACT}thresholds = [\"exakt.avg >= 0.5\"]\n"), 2);
+    let finished = sandbox.program(fixture!("silent")).run().code(101);
+    finished.says(&[
+        "no evaluator is named `exakt`; did you mean `exact`? there are `exact` (the threshold is in cobalt.toml:2)",
+    ]);
+}
+
+#[test]
 fn the_thresholds_for_ci_are_added_and_forgive_nothing() {
     let mut items = numbered(4, 0);
     items[1]["says"] = json!("something else");

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use cobalt::position::line_and_column;
 use cobalt::suggest;
 use toml_edit::TomlError;
 
@@ -59,13 +60,11 @@ pub(crate) enum InitError {
 impl InitError {
     /// A manifest that is no TOML; `text` is what was parsed.
     pub(super) fn syntax(path: &Path, text: &str, error: &TomlError) -> Self {
-        let start = error.span().map_or(0, |span| span.start);
-        let before = text.get(..start).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let (line, column) = line_and_column(text, error.span().map_or(0, |span| span.start));
         Self::Syntax {
             path: path.to_owned(),
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
+            line,
+            column,
             reason: error.message().trim_end().replace('\n', ", "),
         }
     }

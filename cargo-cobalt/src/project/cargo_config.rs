@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use toml::{Table, Value};
+use toml_edit::{DocumentMut, Item, TomlError};
 
 use crate::error::Error;
 
@@ -41,10 +41,12 @@ fn read(folder: &Path, home: Option<&Path>) -> Result<Vec<Variable>, Error> {
         };
         let failed = |source: Box<dyn std::error::Error>| Error::Manifest { path: path.clone(), source };
         let text = fs::read_to_string(&path).map_err(|error| failed(error.into()))?;
-        let config: Table = text.parse().map_err(|error: toml::de::Error| failed(error.into()))?;
+        let config: DocumentMut = text.parse().map_err(|error: TomlError| failed(error.into()))?;
         // Paths are relative to the folder that the file's folder is in.
         let base = folder.parent().unwrap_or(&folder);
-        for (name, value) in config.get("env").and_then(Value::as_table).into_iter().flatten() {
+        for (name, value) in
+            config.get("env").and_then(Item::as_table_like).into_iter().flat_map(|table| table.iter())
+        {
             let is_new = variables.iter().all(|variable| variable.name != *name);
             variables.extend(variable(name, value, base).filter(|_| is_new));
         }
@@ -53,8 +55,8 @@ fn read(folder: &Path, home: Option<&Path>) -> Result<Vec<Variable>, Error> {
 }
 
 /// One variable; what has another form, cargo has refused already.
-fn variable(name: &str, value: &Value, base: &Path) -> Option<Variable> {
-    let is = |field: &str| value.get(field).and_then(Value::as_bool).unwrap_or(false);
+fn variable(name: &str, value: &Item, base: &Path) -> Option<Variable> {
+    let is = |field: &str| value.get(field).and_then(Item::as_bool).unwrap_or(false);
     let text = value.as_str().or_else(|| value.get("value")?.as_str())?;
     let path = base.join(text);
     let value = if is("relative") { path.to_str()? } else { text }.to_owned();

@@ -34,21 +34,26 @@ impl Binary {
     }
 }
 
-/// What cargo has built: the binaries that hold experiments, and targets with a `main` of another kind.
+/// What cargo has built: the binaries that hold experiments, and why others are left alone.
 #[derive(Debug, Default)]
 pub(crate) struct Built {
     pub(crate) binaries: Vec<Binary>,
-    /// Targets that do not call `cobalt::main()`, as `package/target`.
+    /// What keeps a target from being run, in a sentence for each.
     pub(crate) foreign: Vec<String>,
 }
 
 /// Builds the targets, in one call of cargo; diagnostics go to stderr as usual.
 pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> Result<Built, Error> {
+    let mut built = Built {
+        foreign: candidates.iter().filter_map(Candidate::needs_features).collect(),
+        ..Built::default()
+    };
+    let candidates = || candidates.iter().filter(|candidate| candidate.missing_features.is_empty());
     let cargo = cargo();
     let mut command = Command::new(&cargo);
     command.args(["test", "--no-run", "--message-format=json-render-diagnostics"]);
     command.args(arguments(build, color));
-    for Candidate { package, target, .. } in candidates {
+    for Candidate { package, target, .. } in candidates() {
         command.args(["--package", &package.name, "--test", target]);
     }
     let mut child =
@@ -70,9 +75,8 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
     if !status.success() {
         return Err(Error::Build);
     }
-    let mut built = Built::default();
     let configured = cargo_config::variables()?;
-    for candidate in candidates {
+    for candidate in candidates() {
         let Some(mut binary) = messages.binary_of(candidate) else { continue };
         // Cargo's own variables come behind them, and count.
         binary.variables.splice(0..0, configured.iter().cloned());
@@ -81,7 +85,7 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
         if is_ours {
             built.binaries.push(binary);
         } else {
-            built.foreign.push(candidate.to_string());
+            built.foreign.push(format!("`{candidate}` does not call `cobalt::main()`"));
         }
     }
     Ok(built)
@@ -203,7 +207,12 @@ mod tests {
             "manifest_path": "/w/p/Cargo.toml", "edition": "2024",
         });
         let package = Rc::new(serde_json::from_value(metadata).unwrap());
-        Candidate { package, target: target.to_owned(), file: "/w/p/tests/evals.rs".into() }
+        Candidate {
+            package,
+            target: target.to_owned(),
+            file: "/w/p/tests/evals.rs".into(),
+            missing_features: Vec::new(),
+        }
     }
 
     fn binary(artifacts: Vec<Artifact>, candidate: &Candidate) -> Option<Binary> {

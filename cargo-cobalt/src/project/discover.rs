@@ -7,8 +7,10 @@ use std::{fmt, fs};
 use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, TargetKind};
 use cobalt::config::{Config, Flags, Setting};
 use cobalt::suggest;
+use glob::Pattern;
 use toml_edit::{DocumentMut, TomlError};
 
+use super::features;
 use super::harness::harness;
 use super::wanted::{Wanted, names};
 use crate::cli::{Build, Selection};
@@ -31,6 +33,17 @@ pub(crate) struct Candidate {
     pub(crate) target: String,
     /// Its source file.
     pub(crate) file: PathBuf,
+    /// The features that it requires and that are off. Without them it is left out, unless it was asked for.
+    pub(crate) missing_features: Vec<String>,
+}
+
+impl Candidate {
+    /// Says that it needs features that are off.
+    pub(super) fn needs_features(&self) -> Option<String> {
+        let features = suggest::list(self.missing_features.iter().map(String::as_str));
+        let word = if self.missing_features.len() == 1 { "feature" } else { "features" };
+        (!self.missing_features.is_empty()).then(|| format!("`{self}` needs the {word} {features}"))
+    }
 }
 
 impl fmt::Display for Candidate {
@@ -78,7 +91,7 @@ impl Project {
         let mut found = Vec::new();
         let mut held_back = Vec::new();
         for package in &packages {
-            let candidates = candidates_of(package)?;
+            let candidates = candidates_of(package, &packages, build)?;
             if let (Some(root), false) = (package.manifest_path.parent(), candidates.is_empty()) {
                 // Read in any case: what is wrong with them is told before anything is built.
                 let settings = settings_of(root.as_std_path(), flags)?;
@@ -94,29 +107,40 @@ impl Project {
         if found.is_empty() {
             return Err(Error::NothingMatched(nothing_found(&packages, &held_back)));
         }
-        wanted.choose(found)
+        let chosen = wanted.choose(found)?;
+        let needs: Vec<_> = chosen.iter().filter_map(Candidate::needs_features).collect();
+        if needs.len() == chosen.len() {
+            return Err(Error::NothingMatched(format!("{}; `--features` turns them on", needs.join("; "))));
+        }
+        Ok(chosen)
     }
 
-    /// The packages that are meant: those that are named; else the one whose folder this is; else all.
+    /// The packages that are meant: those that are named, or match a pattern as cargo takes it; else the one whose folder
+    /// this is; else all.
     fn packages(&self, build: &Build) -> Result<Vec<Rc<Package>>, Error> {
         let members = self.metadata.workspace_packages();
-        for name in build.package.iter().chain(&build.exclude) {
-            if !members.iter().any(|package| *name == *package.name) {
-                let known = || members.iter().map(|package| &**package.name);
-                return Err(Error::NothingMatched(unknown_package(name, known)));
-            }
+        let is_unknown = |pattern: &&String| !members.iter().any(|package| is_named(package, pattern));
+        let unknown = |pattern: &String| {
+            let instead = suggest::instead(pattern, members.iter().map(|package| &**package.name));
+            format!("no package of this workspace is named `{pattern}`; {instead}")
+        };
+        if let Some(pattern) = build.package.iter().find(is_unknown) {
+            return Err(Error::NothingMatched(unknown(pattern)));
+        }
+        for pattern in build.exclude.iter().filter(is_unknown) {
+            eprintln!("warning: {}", unknown(pattern));
         }
         let here = if build.package.is_empty() && !build.workspace { self.member_here(build) } else { None };
         let is_meant = |package: &&&Package| {
-            let name = &*package.name;
-            let chosen = build.package.is_empty() || build.package.iter().any(|wanted| *wanted == **name);
+            let is_one_of = |patterns: &[String]| patterns.iter().any(|pattern| is_named(package, pattern));
             let is_here = here.is_none_or(|here| here.id == package.id);
-            chosen && is_here && !build.exclude.iter().any(|left_out| *left_out == **name)
+            let chosen = build.package.is_empty() || is_one_of(&build.package);
+            chosen && is_here && !is_one_of(&build.exclude)
         };
         Ok(members.iter().filter(is_meant).map(|package| Rc::new((*package).clone())).collect())
     }
 
-    /// The member in whose folder the command was started, below the workspace's root.
+    /// The member in whose folder the command was started, below the workspace's root; of nested ones, the innermost.
     fn member_here(&self, build: &Build) -> Option<&Package> {
         let folder = match &build.manifest_path {
             Some(manifest) => manifest.parent()?.canonicalize().ok()?,
@@ -124,11 +148,16 @@ impl Project {
         };
         let root = self.root().canonicalize().ok()?;
         let inside: Vec<_> = folder.ancestors().take_while(|ancestor| *ancestor != root).collect();
-        self.metadata.workspace_packages().into_iter().find(|package| {
-            let its_folder = package.manifest_path.parent().and_then(|folder| folder.canonicalize().ok());
-            its_folder.is_some_and(|folder| inside.contains(&&*folder))
-        })
+        let folder_of = |package: &Package| package.manifest_path.parent()?.canonicalize().ok();
+        let members = self.metadata.workspace_packages().into_iter();
+        let around = members.filter_map(|package| Some((package, folder_of(package)?)));
+        let around = around.filter(|(_, folder)| inside.contains(&&**folder));
+        Some(around.max_by_key(|(_, folder)| folder.components().count())?.0)
     }
+}
+
+fn is_named(package: &Package, pattern: &str) -> bool {
+    Pattern::new(pattern).is_ok_and(|pattern| pattern.matches(&package.name))
 }
 
 /// The current folder, where no manifest is named and neither it nor a folder above has one.
@@ -138,7 +167,11 @@ fn nothing_around(build: &Build) -> Option<PathBuf> {
     (!has_manifest).then_some(folder)
 }
 
-fn candidates_of(package: &Rc<Package>) -> Result<Vec<Candidate>, Error> {
+fn candidates_of(
+    package: &Rc<Package>,
+    packages: &[Rc<Package>],
+    build: &Build,
+) -> Result<Vec<Candidate>, Error> {
     if !package.dependencies.iter().any(|dependency| dependency.name == LIBRARY) {
         return Ok(Vec::new());
     }
@@ -148,17 +181,9 @@ fn candidates_of(package: &Rc<Package>) -> Result<Vec<Candidate>, Error> {
         package: Rc::clone(package),
         target: target.name.clone(),
         file: target.src_path.clone().into(),
+        missing_features: features::missing(target, package, packages, build),
     };
     Ok(tests.filter(|target| harness(&manifest, &target.name) == Some(false)).map(candidate).collect())
-}
-
-fn unknown_package<'a, Names: Iterator<Item = &'a str>>(name: &str, known: impl Fn() -> Names) -> String {
-    let question = suggest::closest(name, known()).map(|meant| format!("did you mean `{meant}`? "));
-    format!(
-        "no package of this workspace is named `{name}`; {}there are {}",
-        question.unwrap_or_default(),
-        suggest::list(known())
-    )
 }
 
 /// Says that the settings of a package name none of its targets.

@@ -3,6 +3,7 @@
 mod cargo_config;
 mod compile;
 mod discover;
+mod features;
 mod harness;
 mod recognise;
 mod variables;

@@ -1,7 +1,7 @@
 //! The test targets that were asked for on the command line.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{io, mem};
 
 use cobalt::suggest;
 
@@ -12,6 +12,8 @@ use crate::error::Error;
 /// Which targets were asked for; without any, all are meant.
 #[derive(Debug)]
 pub(super) struct Wanted {
+    /// Names, or else folders.
+    words: Vec<String>,
     names: Vec<String>,
     places: Vec<Place>,
 }
@@ -25,25 +27,20 @@ struct Place {
 
 impl Wanted {
     pub(super) fn new(selection: &Selection, build: &Build) -> Self {
-        let looks_like_a_path = |target: &str| {
-            target.contains(['/', '\\']) || target.ends_with(".rs") || Path::new(target).is_dir()
-        };
-        let (paths, names): (Vec<_>, Vec<_>) =
-            selection.targets.iter().cloned().partition(|target| looks_like_a_path(target));
+        let looks_like_a_path = |target: &String| target.contains(['/', '\\']) || target.ends_with(".rs");
+        let (paths, words): (Vec<_>, Vec<_>) = selection.targets.iter().cloned().partition(looks_like_a_path);
         let paths = paths.into_iter().map(PathBuf::from).chain(selection.file.iter().cloned());
-        Self {
-            names: [names, build.test.clone()].concat(),
-            places: paths.map(|typed| Place { found: typed.canonicalize(), typed }).collect(),
-        }
+        Self { words, names: build.test.clone(), places: paths.map(Place::new).collect() }
     }
 
     /// Whether nothing was asked for.
     pub(super) fn is_all(&self) -> bool {
-        self.names.is_empty() && self.places.is_empty()
+        self.words.is_empty() && self.names.is_empty() && self.places.is_empty()
     }
 
     /// Those of the candidates that are wanted; each name and each path must bring something in.
-    pub(super) fn choose(&self, all: Vec<Candidate>) -> Result<Vec<Candidate>, Error> {
+    pub(super) fn choose(mut self, all: Vec<Candidate>) -> Result<Vec<Candidate>, Error> {
+        self.tell_names_from_folders(&all);
         for name in &self.names {
             if !all.iter().any(|candidate| candidate.target == *name) {
                 return Err(Error::NothingMatched(unknown_name(name, &all)));
@@ -59,11 +56,38 @@ impl Wanted {
                 || self.names.contains(&candidate.target)
                 || self.places.iter().any(|place| place.holds(candidate))
         };
-        Ok(all.into_iter().filter(includes).collect())
+        let mut chosen: Vec<_> = all.into_iter().filter(includes).collect();
+        for candidate in &mut chosen {
+            if self.asks_for(candidate) {
+                // Cargo says what it lacks.
+                candidate.missing_features.clear();
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// A word is a folder only where no target has it for a name.
+    fn tell_names_from_folders(&mut self, all: &[Candidate]) {
+        let is_name = |word: &String| {
+            all.iter().any(|candidate| candidate.target == *word) || !Path::new(word).is_dir()
+        };
+        let (names, folders): (Vec<_>, Vec<_>) = mem::take(&mut self.words).into_iter().partition(is_name);
+        self.names.extend(names);
+        self.places.extend(folders.into_iter().map(PathBuf::from).map(Place::new));
+    }
+
+    /// Whether this very target was asked for, and not merely a folder that it is in.
+    fn asks_for(&self, candidate: &Candidate) -> bool {
+        let is_its_file = |place: &Place| place.typed.is_file() && place.holds(candidate);
+        self.names.contains(&candidate.target) || self.places.iter().any(is_its_file)
     }
 }
 
 impl Place {
+    fn new(typed: PathBuf) -> Self {
+        Self { found: typed.canonicalize(), typed }
+    }
+
     /// Whether a target's file is this file, or lies in this folder.
     fn holds(&self, candidate: &Candidate) -> bool {
         let Ok(place) = &self.found else { return false };
@@ -92,7 +116,7 @@ fn unknown_name(name: &str, all: &[Candidate]) -> String {
 }
 
 /// What was probably meant, and what there is.
-pub(super) fn instead(meant: Option<&str>, all: &[Candidate]) -> String {
+fn instead(meant: Option<&str>, all: &[Candidate]) -> String {
     let question = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
     format!("{question}there are {}", names(all))
 }

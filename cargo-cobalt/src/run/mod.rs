@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCo
     let Built { binaries, foreign } = built?;
     let mut screen = Screen::new(look(arguments, &project, &settings));
     if !foreign.is_empty() {
-        screen.tell(&format!("left alone, as they do not call `cobalt::main()`: {}", foreign.join(", ")));
+        screen.tell(&format!("left alone: {}", foreign.join("; ")));
     }
     let mut tally = Tally::default();
     for binary in &binaries {

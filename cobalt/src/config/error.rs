@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::settings::Origin;
+use crate::position::line_and_column;
 use crate::redact::redacted;
 use crate::suggest;
 
@@ -58,13 +59,8 @@ pub(super) struct Place {
 impl Place {
     /// Where the byte `at` of a file's text is.
     pub(super) fn of(path: &Path, text: &str, at: usize) -> Self {
-        let before = text.get(..at).unwrap_or(text);
-        let start_of_line = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Self {
-            path: path.to_owned(),
-            line: 1 + before.matches('\n').count(),
-            column: 1 + before[start_of_line..].chars().filter(|character| *character != '\u{feff}').count(),
-        }
+        let (line, column) = line_and_column(text, at);
+        Self { path: path.to_owned(), line, column }
     }
 
     /// The place as an origin: the path as seen from the root of the workspace, where it lies there.

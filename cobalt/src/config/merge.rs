@@ -46,7 +46,7 @@ pub(super) fn merge(
         None => (None, File::default(), Vec::new()),
     };
     merge.note("config", &path, origin);
-    merge.all(path, file, places)
+    merge.all(file, places)
 }
 
 /// The file that counts, and who chose it.
@@ -65,7 +65,7 @@ fn read(
     }
     for source in candidates(folder, workspace) {
         if let Some(read) = source?.read()? {
-            return Ok((Some(read), Origin::Default));
+            return Ok((Some(read), Origin::Found));
         }
     }
     Ok((None, Origin::Default))
@@ -82,7 +82,7 @@ struct Merge<'a, F> {
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    fn all(mut self, path: Option<PathBuf>, file: File, places: Vec<Place>) -> Result<Config, ConfigError> {
+    fn all(mut self, file: File, places: Vec<Place>) -> Result<Config, ConfigError> {
         let File {
             concurrency,
             timeout,
@@ -106,15 +106,14 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let prices = self.prices(prices.unwrap_or_default());
         let env = self.env(env.unwrap_or_default());
         Ok(Config {
-            file: path,
             ci: is_ci,
             concurrency,
             timeout,
             reporters,
             targets,
             evaluators: evaluators.into_iter().zip(places).collect(),
-            thresholds: plain(thresholds),
-            additional_thresholds: plain(ci.thresholds.unwrap_or_default()),
+            thresholds: self.placed("thresholds", thresholds),
+            additional_thresholds: self.placed("ci.thresholds", ci.thresholds.unwrap_or_default()),
             layout,
             prices,
             env,
@@ -235,6 +234,12 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         env
     }
 
+    /// The thresholds under a key, which remember where that is.
+    fn placed(&self, key: &str, thresholds: Vec<Bound>) -> Vec<Threshold> {
+        let place = self.origin(key).to_string();
+        thresholds.into_iter().map(|Bound(threshold)| threshold.placed(place.clone())).collect()
+    }
+
     /// Where a key of the file stands; meant for one that is there.
     fn origin(&self, key: &str) -> Origin {
         self.places.get(key).map_or(Origin::Default, |place| place.origin(&self.workspace))
@@ -256,10 +261,6 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
 /// The first value that is there.
 fn first<T, const N: usize>(candidates: [(Option<T>, Origin); N]) -> Option<(T, Origin)> {
     candidates.into_iter().find_map(|(value, origin)| Some((value?, origin)))
-}
-
-fn plain(thresholds: Vec<Bound>) -> Vec<Threshold> {
-    thresholds.into_iter().map(|Bound(threshold)| threshold).collect()
 }
 
 impl From<ModelPrice> for Price {

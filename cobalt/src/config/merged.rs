@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,7 +33,6 @@ use crate::store::Layout;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Config {
-    pub(super) file: Option<PathBuf>,
     pub(super) ci: bool,
     pub(super) concurrency: Declarable<usize>,
     pub(super) timeout: Declarable<Duration>,
@@ -95,12 +94,6 @@ impl Config {
     /// As [`load`](Self::load).
     pub fn from_environment() -> Result<Self, ConfigError> {
         Self::load(&package_root(), |name| std::env::var_os(name))
-    }
-
-    /// The file that the settings were read from, if there is one.
-    #[must_use]
-    pub fn file(&self) -> Option<&Path> {
-        self.file.as_deref()
     }
 
     /// Where runs are kept.

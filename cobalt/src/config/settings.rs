@@ -21,7 +21,7 @@ pub struct Setting {
 
 /// Where a value comes from.
 ///
-/// Its text form, which is also its JSON, is `flag`, the name of a variable, `cobalt.toml:3`, or `default`.
+/// Its text form, which is also its JSON, is `flag`, the name of a variable, `cobalt.toml:3`, `found`, or `default`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
@@ -36,6 +36,8 @@ pub enum Origin {
         /// The line, counted from 1.
         line: usize,
     },
+    /// The nearest file, which nobody asked for.
+    Found,
     /// Nothing was set.
     Default,
 }
@@ -52,6 +54,7 @@ impl fmt::Display for Origin {
             Self::Flag => f.write_str("flag"),
             Self::Variable(name) => f.write_str(name),
             Self::File { file, line } => write!(f, "{file}:{line}"),
+            Self::Found => f.write_str("found"),
             Self::Default => f.write_str("default"),
         }
     }

@@ -4,6 +4,7 @@ use super::model::{CiStatus, Violation};
 use super::stats::{Describe, describe, sum};
 use super::summary::{EvaluatorFigures, Figures, share};
 use super::threshold::{Category, Metric, Threshold};
+use crate::suggest;
 use crate::wording::count;
 
 /// What became of one threshold.
@@ -98,7 +99,7 @@ fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> 
         Category::Evaluator(name) => {
             let evaluator = figures.evaluators.iter().find(|evaluator| evaluator.name == name);
             evaluator
-                .ok_or_else(|| unknown(name, figures))
+                .ok_or_else(|| unknown(name, threshold, figures))
                 .and_then(|evaluator| of_evaluator(metric, evaluator))
         }
         Category::Latency => of_amounts(metric, &figures.latency, || "no item was run".to_owned()),
@@ -117,9 +118,10 @@ fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> 
     }
 }
 
-fn unknown(name: &str, figures: &Figures<'_>) -> String {
-    let names: Vec<_> = figures.evaluators.iter().map(|evaluator| format!("`{}`", evaluator.name)).collect();
-    format!("no evaluator is named `{name}`; there are {}", names.join(", "))
+fn unknown(name: &str, threshold: &Threshold, figures: &Figures<'_>) -> String {
+    let names = figures.evaluators.iter().map(|evaluator| evaluator.name);
+    let place = threshold.place().map(|place| format!(" (the threshold is in {place})"));
+    format!("no evaluator is named `{name}`; {}{}", suggest::instead(name, names), place.unwrap_or_default())
 }
 
 fn of_evaluator(metric: Metric, evaluator: &EvaluatorFigures<'_>) -> Result<f64, String> {

@@ -73,7 +73,7 @@ fn each_setting_tells_where_it_comes_from() {
     let config = project.load();
     let root = |path: &str| json!(project.path(path));
     let expected = [
-        ("config", root("cobalt.toml"), "default"),
+        ("config", root("cobalt.toml"), "found"),
         ("ci", json!(false), "default"),
         ("concurrency", json!(5), "default"),
         ("timeout", json!("30s"), "default"),

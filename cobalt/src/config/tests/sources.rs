@@ -2,14 +2,22 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::Project;
 use crate::config::{Config, Flags};
+
+/// The file that the settings were read from.
+fn file(config: &Config) -> &Value {
+    let setting = config.settings().iter().find(|setting| setting.key == "config");
+    &setting.unwrap().value
+}
 
 #[test]
 fn everything_works_without_a_file() {
     let project = Project::new();
     let config = project.load();
-    assert_eq!(config.file(), None);
+    assert_eq!(file(&config), &Value::Null);
     assert_eq!((config.concurrency(None), config.timeout(None).as_secs()), (5, 30));
     assert_eq!(config.layout().results(), project.path(".cobalt/results"));
     assert_eq!(config.layout().history(), project.path(".cobalt/history.db"));
@@ -31,7 +39,7 @@ fn the_nearest_file_counts_and_no_other() {
         project.file(path, &format!("{manifest}{text}\n"));
         let config = project.load();
         assert_eq!(config.concurrency(None), number, "{path}");
-        assert_eq!(config.file(), Some(&*project.path(path)));
+        assert_eq!(file(&config), project.path(path).to_str().unwrap());
     }
     assert_eq!(project.load().timeout(None).as_secs(), 30, "nothing of another file counts");
 }

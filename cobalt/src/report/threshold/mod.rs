@@ -40,6 +40,8 @@ pub struct Threshold {
     comparison: Comparison,
     bound: f64,
     label: Option<String>,
+    /// Where it is written, if in no code: `cobalt.toml:3`.
+    place: Option<String>,
 }
 
 impl Threshold {
@@ -49,7 +51,7 @@ impl Threshold {
     /// [`validate`](Self::validate) tells whether the four fit together.
     #[must_use]
     pub fn new(category: Category, metric: Metric, comparison: Comparison, bound: f64) -> Self {
-        Self { category, metric, comparison, bound, label: None }
+        Self { category, metric, comparison, bound, label: None, place: None }
     }
 
     /// Keeps the bound as it was written, `5s`, for the names of test cases.
@@ -60,6 +62,16 @@ impl Threshold {
         let label = bound.as_ref().chars().filter(|letter| !letter.is_whitespace() && *letter != '_');
         self.label = Some(label.collect());
         self
+    }
+
+    /// Keeps the place in a file where it is written.
+    pub(crate) fn placed(self, place: String) -> Self {
+        Self { place: Some(place), ..self }
+    }
+
+    /// The place in a file where it is written.
+    pub(crate) fn place(&self) -> Option<&str> {
+        self.place.as_deref()
     }
 
     /// What is measured.
