@@ -1,7 +1,5 @@
 //! `cargo cobalt history` on folders with result files: what it prints, where it looks, and what it survives.
 
-mod command;
-
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -11,9 +9,10 @@ use std::time::{Duration, SystemTime};
 use cobalt::Report;
 use cobalt::report::{RunConfig, ScoreStats, Summary, Timestamp};
 use cobalt::store::result_file_name;
-use command::{COBALT, program};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::command::{COBALT, program};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 

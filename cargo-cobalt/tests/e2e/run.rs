@@ -1,14 +1,12 @@
 //! `cargo cobalt run` and `list` on a project of their own: what is run, what is shown, and what the exit code says.
 
-mod command;
-mod project;
-
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::process::Stdio;
 
-use project::Project;
 use serde_json::{Value, json};
+
+use crate::project::{Project, Said};
 
 #[test]
 fn the_exit_code_tells_what_became_of_the_experiments() {
@@ -112,7 +110,7 @@ fn variables_come_from_the_environment_before_env_files_and_cargo_sets_its_own()
     project.answers(&[("paris", "$FROM_FILE"), ("rome", "$FROM_BOTH"), ("trial", "$CARGO_PKG_NAME")]);
     let mut command = project.command(&["run", "--filter", "strict"]);
     command.env("FROM_BOTH", "Rome").env("CARGO_PKG_NAME", "cargo-cobalt");
-    let said = project::Said::by(&mut command, 0);
+    let said = Said::by(&mut command, 0);
     said.says("strict: FAILED, 2 of 3 items passed").tells("output: \"trial\"");
 }
 

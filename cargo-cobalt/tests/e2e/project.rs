@@ -35,8 +35,8 @@ impl Project {
         let project = Self::empty();
         project.target("evals");
         project.target("foreign");
-        project.write("tests/evals.rs", include_str!("../fixture/evals.rs"));
-        project.write("tests/foreign.rs", include_str!("../fixture/foreign.rs"));
+        project.write("tests/evals.rs", include_str!("fixture/evals.rs"));
+        project.write("tests/foreign.rs", include_str!("fixture/foreign.rs"));
         project.answers(&[("paris", "Paris"), ("rome", "Rome")]);
         project
     }
