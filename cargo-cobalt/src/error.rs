@@ -26,6 +26,12 @@ pub(crate) enum Error {
     #[error("failed to start `{program}`: {source}")]
     Start { program: String, source: io::Error },
 
+    #[error("failed to wait for {program}: {source}")]
+    Wait { program: String, source: io::Error },
+
+    #[error("failed to read the binary `{}`: {source}", .path.display())]
+    Binary { path: PathBuf, source: io::Error },
+
     #[error("failed to catch Ctrl-C: {0}")]
     Signals(ctrlc::Error),
 

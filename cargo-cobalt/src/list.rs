@@ -74,29 +74,23 @@ fn ask(
     errors: &mut Vec<String>,
 ) -> Result<(), Error> {
     let filters = &arguments.selection.filter;
-    let asked = Asked { filters, list: true, arguments: &[], variables: &variables, captured: true };
-    let mut said = Vec::new();
-    let status = run_binary(binary, asked, |message| {
-        match message {
-            Message::Event(Event::Listed(experiment), _) => rows.push(Row {
-                package: binary.package.name.to_string(),
-                target: binary.target.clone(),
-                experiment,
-            }),
-            Message::Event(Event::Failed { error }, _) => errors.push(error),
-            // Of use only where it ends badly.
-            Message::Stderr(line) => said.push(line),
-            _ => {}
-        }
-        Ok(())
+    let asked = Asked { filters, list: true, arguments: &[], variables: &variables };
+    let (mut said, mut greeted) = (Vec::new(), false);
+    let status = run_binary(binary, asked, |message| match message {
+        Message::Event(Event::Hello { .. }, _) => greeted = true,
+        Message::Event(Event::Listed(experiment), _) => rows.push(Row {
+            package: binary.package.name.to_string(),
+            target: binary.target.clone(),
+            experiment,
+        }),
+        Message::Event(Event::Failed { error }, _) => errors.push(error),
+        // Of use only where it ends badly.
+        Message::Stderr(line) => said.push(line),
+        _ => {}
     })?;
-    if !status.success() && errors.is_empty() {
-        errors.push(format!(
-            "`{}` of package `{}`: {status}\n{}",
-            binary.target,
-            binary.package.name,
-            said.join("\n")
-        ));
+    if !(status.success() && greeted) && errors.is_empty() {
+        let said = said.join("\n");
+        errors.push(format!("{} ended ({status}) before it named its experiments\n{said}", binary.name()));
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ mod error;
 mod history;
 mod index;
 mod init;
+mod interrupt;
 mod list;
 mod project;
 mod run;
@@ -16,6 +17,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use cobalt::config::Flags;
+use cobalt::reporters::printable;
 
 use self::cli::{Cargo, Command, Settings};
 
@@ -34,7 +36,7 @@ fn main() -> ExitCode {
     result.unwrap_or_else(|error| {
         // Who has stopped reading wants to hear no more.
         if !error.is_broken_pipe() {
-            eprintln!("error: {error}");
+            eprintln!("error: {}", printable(&error.to_string()));
         }
         error.exit_code()
     })

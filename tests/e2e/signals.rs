@@ -82,7 +82,7 @@ fn a_second_request_ends_the_process_at_once() {
     let path = format!("{}:{}", sandbox.path("bin").display(), std::env::var("PATH").unwrap());
     let running = sandbox.start_until_kept(sandbox.program(fixture!("gated")).env("PATH", path), 4);
     running.signal("INT");
-    std::thread::sleep(Duration::from_millis(300));
+    std::thread::sleep(Duration::from_millis(500));
     let asked = Instant::now();
     running.signal("INT");
     let finished = running.finish().code(130);

@@ -12,6 +12,7 @@ use super::discover::Candidate;
 use super::{cargo_config, recognise, variables};
 use crate::cli::{Build, Color};
 use crate::error::Error;
+use crate::interrupt::Below;
 
 /// A test binary that calls `cobalt::main()`.
 #[derive(Clone, Debug)]
@@ -24,6 +25,13 @@ pub(crate) struct Binary {
     pub(crate) root: PathBuf,
     /// What cargo sets in its environment.
     pub(crate) variables: Vec<(String, String)>,
+}
+
+impl Binary {
+    /// The package and the target, as messages name it.
+    pub(crate) fn name(&self) -> String {
+        format!("`{}/{}`", self.package.name, self.target)
+    }
 }
 
 /// What cargo has built: the binaries that hold experiments, and why others are left alone.
@@ -50,6 +58,7 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
     }
     let mut child =
         command.stdout(Stdio::piped()).spawn().map_err(|source| Error::Start { program: cargo, source })?;
+    let below = Below::runs(&child);
     let output = child.stdout.take().into_iter().map(BufReader::new);
     let mut messages = Messages::default();
     for message in output.flat_map(Message::parse_stream) {
@@ -62,6 +71,7 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
         }
     }
     let status = child.wait().map_err(Error::Messages)?;
+    drop(below);
     if !status.success() {
         return Err(Error::Build);
     }
@@ -71,7 +81,7 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
         // Cargo's own variables come behind them, and count.
         binary.variables.splice(0..0, configured.iter().cloned());
         let is_ours = recognise::calls_cobalt(&binary.path)
-            .map_err(|source| Error::Start { program: binary.path.display().to_string(), source })?;
+            .map_err(|source| Error::Binary { path: binary.path.clone(), source })?;
         if is_ours {
             built.binaries.push(binary);
         } else {

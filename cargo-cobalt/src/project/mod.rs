@@ -10,5 +10,5 @@ mod variables;
 mod wanted;
 
 pub(crate) use compile::{Binary, Built, compile};
-pub(crate) use discover::{Candidate, Project};
+pub(crate) use discover::Project;
 pub(crate) use harness::harness;

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use cobalt::reporters::{ExperimentStarted, ItemFinished, RunFinished, printable};
+use cobalt::reporters::{ExperimentStarted, ItemFinished, Paint, RunFinished, printable};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::terminal::fit;
 
 /// The longest name beside a bar, in characters.
 const LONGEST_NAME: usize = 24;
@@ -15,6 +17,7 @@ const TICK: Duration = Duration::from_millis(250);
 pub(super) struct Bars {
     all: MultiProgress,
     bars: Vec<Bar>,
+    paint: Paint,
 }
 
 #[derive(Debug)]
@@ -22,15 +25,17 @@ struct Bar {
     bar: ProgressBar,
     items: usize,
     runs: usize,
+    /// How many items are finished, and how many of them did not pass.
+    finished: usize,
     failed: usize,
     place: String,
 }
 
 impl Bars {
     /// Bars on stderr; none are drawn unless `shown`.
-    pub(super) fn new(shown: bool) -> Self {
+    pub(super) fn new(shown: bool, paint: Paint) -> Self {
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        Self { all: MultiProgress::with_draw_target(target), bars: Vec::new() }
+        Self { all: MultiProgress::with_draw_target(target), bars: Vec::new(), paint }
     }
 
     /// Prints lines above the bars.
@@ -41,16 +46,17 @@ impl Bars {
     pub(super) fn start(&mut self, started: &ExperimentStarted) {
         let executions = started.items * started.runs;
         let bar = self.all.add(ProgressBar::new(executions as u64));
-        bar.set_style(style());
-        bar.set_prefix(short(&started.name));
+        bar.set_style(style(self.paint));
+        bar.set_prefix(fit(&printable(&started.name), LONGEST_NAME));
         bar.enable_steady_tick(TICK);
-        let Self { bars, .. } = self;
-        bars.push(Bar { bar, items: started.items, runs: started.runs, failed: 0, place: String::new() });
+        let (items, runs) = (started.items, started.runs);
+        self.bars.push(Bar { bar, items, runs, finished: 0, failed: 0, place: String::new() });
     }
 
     pub(super) fn run_finished(&mut self, run: RunFinished) {
         if let Some(bar) = self.bars.get_mut(run.experiment) {
-            bar.place = format!(" · item {}/{} (run {}/{})", run.index + 1, bar.items, run.run + 1, bar.runs);
+            let item = (bar.finished + 1).min(bar.items);
+            bar.place = format!(" · item {item}/{} (run {}/{})", bar.items, run.run + 1, bar.runs);
             bar.bar.inc(1);
             bar.tell();
         }
@@ -58,9 +64,11 @@ impl Bars {
 
     pub(super) fn item_finished(&mut self, item: &ItemFinished) {
         if let Some(bar) = self.bars.get_mut(item.experiment) {
+            bar.finished += 1;
             bar.failed += usize::from(!item.passed);
-            // Several runs were counted one by one.
-            bar.bar.inc(u64::from(bar.runs == 1));
+            // Several runs of an item were counted one by one, but for those of an earlier process.
+            let uncounted = if item.done_before || bar.runs == 1 { bar.runs } else { 0 };
+            bar.bar.inc(uncounted as u64);
             bar.tell();
         }
     }
@@ -84,29 +92,18 @@ impl Bar {
     }
 }
 
-fn style() -> ProgressStyle {
-    let template = "  {prefix} {wide_bar:.cyan} {pos}/{len}{msg} {elapsed:>4}";
-    // The template is a constant, and a test builds it.
-    ProgressStyle::with_template(template)
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .progress_chars("━╸ ")
-}
-
-fn short(name: &str) -> String {
-    let name = printable(name);
-    if name.chars().count() <= LONGEST_NAME {
-        return name.into_owned();
-    }
-    name.chars().take(LONGEST_NAME - 1).chain(['…']).collect()
+/// Short enough that what a terminal echoes behind it, as `^C`, breaks no line.
+fn style(paint: Paint) -> ProgressStyle {
+    let template = match paint {
+        Paint::Coloured => "  {prefix} {bar:20.cyan} {pos}/{len}{msg} {elapsed:>4}",
+        Paint::Plain => "  {prefix} {bar:20} {pos}/{len}{msg} {elapsed:>4}",
+    };
+    ProgressStyle::with_template(template).expect("a constant that a test builds").progress_chars("━╸ ")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_name_is_cut() {
-        assert_eq!(short("help-desk"), "help-desk");
-        assert_eq!(short(&"x".repeat(30)).chars().count(), LONGEST_NAME);
-    }
+#[test]
+fn the_templates_are_well_formed() {
+    // They panic where they are not.
+    let _ = [style(Paint::Plain), style(Paint::Coloured)];
 }

@@ -1,7 +1,7 @@
 //! What a person sees of a run: headers and items as they come on stderr, and what it came to at the end on stdout.
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use cobalt::reporters::{
@@ -10,7 +10,7 @@ use cobalt::reporters::{
 
 use super::bars::Bars;
 use crate::error::Error;
-use crate::terminal::print;
+use crate::terminal::{columns, print};
 
 /// How things are shown.
 #[derive(Clone, Debug)]
@@ -38,24 +38,33 @@ pub(super) struct Screen {
     bars: Bars,
     /// The experiments of the binary that runs, by their numbers.
     running: Vec<ExperimentStarted>,
+    /// What those came to that have ended.
+    ended: Vec<ExperimentFinished>,
+    /// The experiments of all binaries, in their order.
     finished: Vec<ExperimentFinished>,
+    /// Why nothing more is written to stdout. What runs is not to be cut short by that.
+    stdout_failed: Option<Error>,
 }
 
 impl Screen {
     pub(super) fn new(look: Look) -> Self {
-        Self { bars: Bars::new(look.live && look.cli), look, running: Vec::new(), finished: Vec::new() }
+        let bars = Bars::new(look.live && look.cli, look.paint_stderr);
+        let (running, ended, finished) = (Vec::new(), Vec::new(), Vec::new());
+        Self { look, bars, running, ended, finished, stdout_failed: None }
     }
 
-    /// A new binary starts, or the last has ended.
-    pub(super) fn next_binary(&mut self) {
+    /// Whatever comes next is another binary's.
+    pub(super) fn binary_ended(&mut self) {
         self.bars.clear();
         self.running.clear();
+        self.ended.sort_by_key(|finished| finished.experiment);
+        self.finished.append(&mut self.ended);
     }
 
-    /// Shows an event, which came in this line.
-    pub(super) fn event(&mut self, event: Event, line: &str) -> Result<(), Error> {
+    /// Shows an event, which came in this line; for people only if it is new to them.
+    pub(super) fn event(&mut self, event: Event, line: &str, is_new: bool) {
         if self.look.json {
-            print(&format!("{line}\n"))?;
+            self.print(&format!("{line}\n"));
         }
         match event {
             Event::ExperimentStarted(started) => {
@@ -67,7 +76,8 @@ impl Screen {
             }
             Event::RunFinished(run) => self.bars.run_finished(run),
             Event::ItemFinished(item) => {
-                if self.look.cli && (!item.passed || self.look.live && !self.look.quiet) {
+                let is_wanted = !item.passed || self.look.live && !self.look.quiet;
+                if self.look.cli && is_wanted && !item.done_before {
                     self.tell(&self.item(&item));
                 }
                 self.bars.item_finished(&item);
@@ -77,26 +87,29 @@ impl Screen {
                 if let Some(error) = &finished.unsaved {
                     self.error(&format!("the results are not kept: {error}"));
                 }
-                self.finished.push(*finished);
+                self.ended.push(*finished);
             }
-            Event::ExperimentBroken { error, .. } | Event::Failed { error } => self.error(&error),
+            Event::ExperimentBroken { error, .. } | Event::Failed { error } if is_new => self.error(&error),
             _ => {}
         }
-        Ok(())
-    }
-
-    /// Whether what binaries print by themselves would get in the way of what is shown.
-    pub(super) fn is_shared(&self) -> bool {
-        self.look.json || self.look.cli && (io::stderr().is_terminal() || io::stdout().is_terminal())
     }
 
     /// A line that came from the agent goes where it was printed to.
-    pub(super) fn printed_to_stdout(&self, line: &str) {
+    pub(super) fn printed_to_stdout(&mut self, line: &str) {
         if self.look.json {
-            return self.tell(line);
+            self.tell(line);
+        } else {
+            self.print(&format!("{line}\n"));
         }
-        // Where nobody reads any more, the run goes on all the same.
-        self.bars.above(|| drop(writeln!(io::stdout(), "{line}")));
+    }
+
+    /// Prints on stdout, above the bars.
+    fn print(&mut self, text: &str) {
+        if self.stdout_failed.is_none() {
+            let mut printed = Ok(());
+            self.bars.above(|| printed = print(text));
+            self.stdout_failed = printed.err();
+        }
     }
 
     /// Prints a line on stderr, above the bars.
@@ -109,9 +122,9 @@ impl Screen {
     }
 
     /// What the experiments came to, in the order in which they stand in the source.
-    pub(super) fn summaries(&mut self) -> Result<(), Error> {
+    pub(super) fn summaries(&mut self) {
         if !self.look.cli {
-            return Ok(());
+            return;
         }
         let paint = if self.look.json { self.look.paint_stderr } else { self.look.paint_stdout };
         let mut text = String::new();
@@ -120,29 +133,18 @@ impl Screen {
             text += &summary(finished, &self.look.seen_from, paint);
         }
         if self.finished.len() > 1 {
-            let passed = self.finished.iter().filter(|finished| finished.report.passed).count();
-            let all = self.finished.len();
-            let failed = all - passed;
-            let _ = write!(text, "\n{all} experiments: {passed} passed");
-            if failed > 0 {
-                let _ = write!(text, ", {}", paint.bad(format!("{failed} failed")));
-            }
-            text += "\n";
+            text += &conclusion(&self.finished, paint);
         }
         if self.look.json {
             self.tell(text.trim_end());
-            return Ok(());
+        } else {
+            self.print(&text);
         }
-        print(&text)
     }
 
-    /// Puts the experiments of the binary that has ended in their order.
-    pub(super) fn sort(&mut self, from: usize) {
-        self.finished[from..].sort_by_key(|finished| finished.experiment);
-    }
-
-    pub(super) fn finished(&self) -> usize {
-        self.finished.len()
+    /// Why not all could be written to stdout. That nobody reads any more is no error.
+    pub(super) fn into_result(self) -> Result<(), Error> {
+        self.stdout_failed.filter(|error| !error.is_broken_pipe()).map_or(Ok(()), Err)
     }
 
     fn item(&self, item: &ItemFinished) -> String {
@@ -156,7 +158,7 @@ impl Screen {
             (true, true) => paint.good("✓"),
         };
         let mut line = format!("  {sign} {}  {name}", paint.faint(format!("{:>6}", time(item.latency_ms))));
-        let taken = 12 + name.chars().count();
+        let taken = 12 + columns(&name);
         line += &self.scores(item, started.map_or(&[], |started| &started.evaluators), taken);
         match (&item.why, &item.error) {
             // The first line names the item.
@@ -171,18 +173,32 @@ impl Screen {
         line
     }
 
-    /// An item's scores: with the evaluators' names where these fit into the line, of which so many columns are taken.
+    /// An item's scores in a line of which so many columns are taken: all of them where they fit, else the low ones.
     fn scores(&self, item: &ItemFinished, evaluators: &[String], taken: usize) -> String {
         let scored = || evaluators.iter().filter_map(|name| Some((name, *item.scores.get(name)?)));
-        let named: usize = scored().map(|(name, _)| name.chars().count() + "  0.00 ".len()).sum();
+        let named: usize = scored().map(|(name, _)| columns(name) + "   0.00".len()).sum();
         let fits = self.look.width.is_none_or(|width| taken + named <= width);
         let score = |(name, score): (&String, f64)| {
-            let text = if fits { format!("{} {score:.2}", printable(name)) } else { format!("{score:.2}") };
+            let text = format!("{} {score:.2}", printable(name));
             let is_low = item.low.contains(name);
-            format!("  {}", if is_low { self.look.paint_stderr.odd(text) } else { text })
+            let text = if is_low { self.look.paint_stderr.odd(text) } else { text };
+            (fits || is_low).then(|| format!("  {text}"))
         };
-        scored().map(score).collect()
+        scored().filter_map(score).collect()
     }
+}
+
+/// How many of several experiments passed, and which did not.
+fn conclusion(finished: &[ExperimentFinished], paint: Paint) -> String {
+    let failed = finished.iter().filter(|finished| !finished.report.passed);
+    let failed: Vec<_> = failed.map(|finished| printable(&finished.report.name)).collect();
+    let all = finished.len();
+    let passed = all - failed.len();
+    if failed.is_empty() {
+        return format!("\n{all} experiments: {passed} passed\n");
+    }
+    let count = paint.bad(format!("{} FAILED", failed.len()));
+    format!("\n{all} experiments: {passed} passed, {count}: {}\n", failed.join(", "))
 }
 
 /// What is about to run, in a line.

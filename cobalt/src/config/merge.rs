@@ -95,7 +95,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             env,
             ci,
         } = file;
-        let ci = self.ci(ci.unwrap_or_default())?;
+        let (is_ci, ci) = self.ci(ci.unwrap_or_default())?;
         let concurrency = self.concurrency(concurrency, ci.concurrency)?;
         let timeout = self.timeout(timeout, ci.timeout)?;
         let reporters = self.or_default("reporters", reporters, || vec![Reporter::Cli]);
@@ -106,6 +106,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let prices = self.prices(prices.unwrap_or_default());
         let env = self.env(env.unwrap_or_default());
         Ok(Config {
+            ci: is_ci,
             concurrency,
             timeout,
             reporters,
@@ -120,8 +121,8 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         })
     }
 
-    /// What of `[ci]` is in force: all or nothing.
-    fn ci(&mut self, ci: Ci) -> Result<Ci, ConfigError> {
+    /// Whether `[ci]` is in force, and what of it: all or nothing.
+    fn ci(&mut self, ci: Ci) -> Result<(bool, Ci), ConfigError> {
         let flag = (self.flags.ci.then_some(true), Origin::Flag);
         let variable = (self.variables.ci()?, Origin::variable(CI));
         let (in_force, origin) = first([flag, variable]).unwrap_or((false, Origin::Default));
@@ -130,7 +131,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         self.note_written("ci.thresholds", thresholds.as_ref());
         self.note_written("ci.concurrency", concurrency.as_ref());
         self.note_written("ci.timeout", timeout.as_ref());
-        Ok(if in_force { ci } else { Ci::default() })
+        Ok((in_force, if in_force { ci } else { Ci::default() }))
     }
 
     fn concurrency(

@@ -33,6 +33,7 @@ use crate::store::Layout;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Config {
+    pub(super) ci: bool,
     pub(super) concurrency: Declarable<usize>,
     pub(super) timeout: Declarable<Duration>,
     pub(super) reporters: Vec<Reporter>,
@@ -149,6 +150,12 @@ impl Config {
     /// The evaluators of an experiment that lists none.
     pub(crate) fn evaluators(&self) -> Result<Vec<Arc<dyn Evaluator>>, ConfigError> {
         self.evaluators.iter().map(|(entry, place)| entry.make(place)).collect()
+    }
+
+    /// Whether `[ci]` is in force, and what fails is to count: with the flag `--ci`, or `COBALT_CI=1`.
+    #[must_use]
+    pub fn is_ci(&self) -> bool {
+        self.ci
     }
 
     /// The thresholds of an experiment that declares none.

@@ -106,6 +106,14 @@ impl Args {
         (self.filters.is_empty() || self.filters.iter().any(matches)) && !self.mimic.skip.iter().any(matches)
     }
 
+    /// Whether the case of an experiment whose items are not known is selected, or one of those items could be.
+    pub(super) fn may_concern(&self, case: &str) -> bool {
+        let experiment = case.rsplit_once("::").map_or(case, |(experiment, _)| experiment);
+        let begins_so =
+            |filter: &String| filter.strip_prefix(experiment).is_some_and(|rest| rest.starts_with("::"));
+        self.selects(case) || self.filters.iter().any(begins_so)
+    }
+
     /// Whether any case whose name starts with the experiment's can be selected, so that its data must be read.
     pub(super) fn may_select(&self, experiment: &str) -> bool {
         let belongs = |filter: &String| {

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use crate::dataset::Dataset;
 use crate::error::Error;
 use crate::experiment::Definition;
 use crate::report::ItemResult;
@@ -155,7 +154,8 @@ impl Slots {
 /// Puts what the session tells on the board.
 pub(super) struct Writer {
     pub(super) board: Arc<Board>,
-    pub(super) experiments: Vec<(Arc<Definition>, Dataset)>,
+    /// The experiments, each with its items' names in test cases.
+    pub(super) experiments: Vec<(Arc<Definition>, Vec<String>)>,
     /// The root of the workspace, from which paths are seen.
     pub(super) workspace: PathBuf,
     pub(super) paint: Paint,
@@ -195,8 +195,8 @@ impl Listener for Writer {
                         Verdict::of(threshold.passed, || printable(&threshold.message).into_owned())
                     })
                     .collect();
-                let (definition, dataset) = &self.experiments[experiment];
-                let finished = ExperimentFinished::of(experiment, &outcome, definition, dataset);
+                let (definition, names) = &self.experiments[experiment];
+                let finished = ExperimentFinished::of(experiment, &outcome, definition, names);
                 let text = summary(&finished, &self.workspace, self.paint);
                 state.summary = Some(Ok(Summary { text, unsaved: outcome.unsaved }));
             }

@@ -12,7 +12,6 @@ use super::request::Request;
 use super::schedule::{Schedule, WaitsFor};
 use super::{FAILED, INTERRUPTED, UNFIT};
 use crate::config::Config;
-use crate::dataset::Dataset;
 use crate::experiment::Definition;
 use crate::private::ExperimentDefinition;
 use crate::report::ItemResult;
@@ -32,12 +31,7 @@ pub(super) fn answer(
     args: &Args,
     config: Config,
 ) -> Result<i32, String> {
-    let path = &request.events;
-    let stream = Stream::open(path);
-    let mut stream =
-        stream.map_err(|error| format!("failed to open `{}` for events: {error}", path.display()))?;
-    stream
-        .send(&Event::Hello { protocol: PROTOCOL.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() });
+    let mut stream = greet(request)?;
     let filter = Filter(&request.filters);
     if request.list {
         definitions.iter().for_each(|definition| list(definition, &filter, args, &config, &mut stream));
@@ -53,6 +47,25 @@ pub(super) fn answer(
             Ok(UNFIT)
         }
     }
+}
+
+/// Tells whoever asked that this process prints by itself, as the arguments want it.
+pub(super) fn announce(request: &Request, experiments: usize) -> Result<(), String> {
+    let mut stream = greet(request)?;
+    stream.send(&Event::TestOutput { experiments });
+    stream.flush();
+    Ok(())
+}
+
+fn greet(request: &Request) -> Result<Stream, String> {
+    let path = &request.events;
+    let stream = Stream::open(path);
+    let mut stream =
+        stream.map_err(|error| format!("failed to open `{}` for events: {error}", path.display()))?;
+    stream
+        .send(&Event::Hello { protocol: PROTOCOL.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() });
+    stream.flush();
+    Ok(stream)
 }
 
 fn list(
@@ -71,44 +84,48 @@ fn list(
     if !names_of(&suite).iter().any(|case| args.selects(case)) {
         return;
     }
-    let (file, line) = (definition.file.to_owned(), definition.line);
-    stream.send(&Event::Listed(match suite.plan {
+    let mut listed = Listed {
+        name,
+        tags,
+        items: None,
+        runs: 0,
+        evaluators: Vec::new(),
+        thresholds: Vec::new(),
+        file: definition.file.to_owned(),
+        line: definition.line,
+        error: None,
+    };
+    match suite.plan {
         Ok(plan) => {
             let definition = plan.definition();
-            Listed {
-                name,
-                tags,
-                items: Some(plan.dataset().len()),
-                runs: definition.runs,
-                evaluators: definition.evaluators.iter().map(|e| e.name().to_owned()).collect(),
-                thresholds: definition.thresholds.iter().map(crate::Threshold::case_name).collect(),
-                file,
-                line,
-                error: None,
-            }
+            listed.items = Some(plan.dataset().len());
+            listed.runs = definition.runs;
+            listed.evaluators = evaluator_names(definition);
+            listed.thresholds = definition.thresholds.iter().map(crate::Threshold::case_name).collect();
         }
-        Err(broken) => Listed {
-            name,
-            tags,
-            items: None,
-            runs: 0,
-            evaluators: Vec::new(),
-            thresholds: Vec::new(),
-            file,
-            line,
-            error: Some(broken.error.to_string()),
-        },
-    }));
+        Err(broken) => listed.error = Some(broken.error.to_string()),
+    }
+    stream.send(&Event::Listed(listed));
+}
+
+fn evaluator_names(definition: &Definition) -> Vec<String> {
+    definition.evaluators.iter().map(|evaluator| evaluator.name().to_owned()).collect()
 }
 
 fn run(schedule: Schedule, args: &Args, config: Config, mut stream: Stream) -> Result<i32, String> {
     let Process { runtime, signals } = Process::start(&schedule.runs)?;
     let told = Arc::new(Told::default());
     for case in &schedule.cases {
-        if let (WaitsFor::Failure(error), true) = (&case.waits_for, args.selects(&case.name)) {
-            stream.send(&Event::ExperimentBroken { name: case.name.clone(), error: error.to_string() });
+        let WaitsFor::Failure { experiment, why } = &case.waits_for else { continue };
+        // Which items it has is not known; it is told where any could be meant.
+        if args.may_concern(&case.name) {
+            stream.send(&Event::ExperimentBroken { name: experiment.clone(), error: why.to_string() });
             told.unfit.store(true, Ordering::SeqCst);
         }
+    }
+    let unknown = schedule.unknown.iter().map(|(id, error)| (id.clone(), error.to_string()));
+    for (id, error) in schedule.not_resumed.iter().cloned().chain(unknown) {
+        stream.send(&Event::NotResumed { id, error });
     }
     for (experiment, run) in schedule.runs.iter().enumerate() {
         stream.send(&Event::ExperimentStarted(started(experiment, run)));
@@ -142,7 +159,7 @@ fn started(experiment: usize, run: &Run) -> ExperimentStarted {
         items: run.selection().map_or(run.plan().dataset().len(), <[usize]>::len),
         done: run.done(),
         runs: definition.runs,
-        evaluators: definition.evaluators.iter().map(|evaluator| evaluator.name().to_owned()).collect(),
+        evaluators: evaluator_names(definition),
         concurrency: definition.concurrency,
         timeout_ms: u64::try_from(definition.timeout.as_millis()).unwrap_or(u64::MAX),
         partial: run.selection().is_some(),
@@ -199,7 +216,6 @@ impl Told {
 /// An experiment as the events show it.
 struct Shown {
     definition: Arc<Definition>,
-    dataset: Dataset,
     /// The items' names in test cases, by index.
     names: Vec<String>,
     /// How many items were told at length.
@@ -208,9 +224,8 @@ struct Shown {
 
 impl Shown {
     fn new(run: &Run) -> Self {
-        let dataset = run.plan().dataset().clone();
-        let definition = Arc::clone(run.plan().definition());
-        Self { definition, names: dataset.case_keys(), dataset, explained: 0 }
+        let (definition, dataset) = (Arc::clone(run.plan().definition()), run.plan().dataset());
+        Self { definition, names: dataset.case_keys(), explained: 0 }
     }
 
     /// Why an item did not pass, for the first such items.
@@ -230,6 +245,13 @@ struct Narrator {
     told: Arc<Told>,
 }
 
+impl Narrator {
+    fn item_finished(&self, experiment: usize, item: &ItemResult) -> ItemFinished {
+        let Shown { definition, names, .. } = &self.experiments[experiment];
+        ItemFinished::of(experiment, item, &names[item.index], definition)
+    }
+}
+
 impl Listener for Narrator {
     fn run(&mut self, experiment: usize, index: usize, run: usize) {
         // Of a single run the item tells.
@@ -242,9 +264,13 @@ impl Listener for Narrator {
         if !item.passed {
             self.told.failed();
         }
-        let shown = &mut self.experiments[experiment];
-        let why = shown.why(item);
-        let event = ItemFinished::of(experiment, item, &shown.names[item.index], &shown.definition, why);
+        let why = self.experiments[experiment].why(item);
+        let event = ItemFinished { why, ..self.item_finished(experiment, item) };
+        self.stream.send(&Event::ItemFinished(event));
+    }
+
+    fn item_done_before(&mut self, experiment: usize, item: &ItemResult) {
+        let event = ItemFinished { done_before: true, ..self.item_finished(experiment, item) };
         self.stream.send(&Event::ItemFinished(event));
     }
 
@@ -261,8 +287,8 @@ impl Listener for Narrator {
                 if outcome.unsaved.is_some() {
                     self.told.unfit.store(true, Ordering::SeqCst);
                 }
-                let Shown { definition, dataset, .. } = &self.experiments[experiment];
-                let finished = ExperimentFinished::of(experiment, &outcome, definition, dataset);
+                let Shown { definition, names, .. } = &self.experiments[experiment];
+                let finished = ExperimentFinished::of(experiment, &outcome, definition, names);
                 Event::ExperimentFinished(Box::new(finished))
             }
             Ending::Interrupted { experiment: name, id } => {

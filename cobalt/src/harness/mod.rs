@@ -83,9 +83,14 @@ fn run(args: &Args) -> Result<i32, String> {
     let config = Config::from_environment().map_err(|error| error.to_string())?;
     environment::complete(config.env())?;
     definitions.retain(|definition| args.may_select(&cases::case_name(definition)));
-    let request = Request::from_environment()?.filter(|_| !args.asks_for_test_output());
-    if let Some(request) = request {
-        return command::answer(&request, &definitions, args, config);
+    let request = Request::from_environment()?;
+    if let Some(request) = request.as_ref().filter(|_| !args.asks_for_test_output()) {
+        return command::answer(request, &definitions, args, config);
+    }
+    if let Some(request) = &request {
+        let filter = Filter(&request.filters);
+        definitions.retain(|definition| Declared::new(definition).is_selected_by(&filter));
+        command::announce(request, definitions.len())?;
     }
     let nextest = Nextest::from_environment();
     if args.mimic.list {
@@ -98,7 +103,10 @@ fn run(args: &Args) -> Result<i32, String> {
         None => schedule.add_all(&definitions, &Filter::default(), args, &config),
     }
     .map_err(|error| error.to_string())?;
-    schedule.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    if let Some((_, error)) = schedule.unknown.first() {
+        return Err(error.to_string());
+    }
+    schedule.not_resumed.iter().for_each(|(_, note)| eprintln!("note: {note}"));
     execute(schedule, args, config)
 }
 
@@ -125,7 +133,7 @@ fn execute(schedule: Schedule, args: &Args, config: Config) -> Result<i32, Strin
     let Process { runtime, signals } = Process::start(&schedule.runs)?;
     let board = Arc::new(Board::new(schedule.runs.iter().map(|run| run.plan().dataset().len())));
     let plans = schedule.runs.iter().map(Run::plan);
-    let experiments = plans.map(|plan| (Arc::clone(plan.definition()), plan.dataset().clone())).collect();
+    let experiments = plans.map(|plan| (Arc::clone(plan.definition()), plan.dataset().case_keys())).collect();
     let workspace = paths::workspace_root(&paths::package_root());
     let writer = Writer { board: Arc::clone(&board), experiments, workspace, paint: args.paint() };
     let session = Session::start(schedule.runs, config, writer, &handle(&runtime));

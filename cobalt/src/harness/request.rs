@@ -14,6 +14,8 @@ const VARIABLE: &str = "COBALT_REQUEST";
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Request {
     protocol: String,
+    /// The process that asks. What its child starts in turn is not asked.
+    asker: u32,
     /// The file or the pipe that the events are written to.
     pub events: PathBuf,
     /// Patterns of which an experiment's name or one of its tags must match one; none selects every experiment.
@@ -26,7 +28,7 @@ impl Request {
     /// A request in the version of this library.
     #[must_use]
     pub fn new(events: PathBuf, filters: Vec<Pattern>, list: bool) -> Self {
-        Self { protocol: PROTOCOL.to_owned(), events, filters, list }
+        Self { protocol: PROTOCOL.to_owned(), asker: std::process::id(), events, filters, list }
     }
 
     /// The variable and its value for a process that is asked.
@@ -41,9 +43,19 @@ impl Request {
     /// The request to this process, if there is one.
     pub(super) fn from_environment() -> Result<Option<Self>, String> {
         match std::env::var(VARIABLE) {
-            Ok(text) if !text.is_empty() => Self::read(&text).map(Some),
+            Ok(text) if !text.is_empty() => Ok(Some(Self::read(&text)?).filter(Self::is_for_this_process)),
             _ => Ok(None),
         }
+    }
+
+    #[cfg(unix)]
+    fn is_for_this_process(&self) -> bool {
+        self.asker == std::os::unix::process::parent_id()
+    }
+
+    #[cfg(not(unix))]
+    fn is_for_this_process(&self) -> bool {
+        true
     }
 
     fn read(text: &str) -> Result<Self, String> {

@@ -9,15 +9,17 @@ use super::nextest::Nextest;
 use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
-use crate::session::{Plan, Run, to_resume};
+use crate::session::{Plan, Run, named_to_resume, to_resume};
 
 /// The cases of this process, and the runs that they wait for.
 #[derive(Default)]
 pub(super) struct Schedule {
     pub(super) cases: Vec<Case>,
     pub(super) runs: Vec<Run>,
-    /// Runs that were to be resumed, and are not by this process.
-    pub(super) notes: Vec<String>,
+    /// Runs that were to be resumed and are not by this process, with the reasons.
+    pub(super) not_resumed: Vec<(String, String)>,
+    /// Ids of runs that were to be resumed and of which nothing is known here.
+    pub(super) unknown: Vec<(String, Error)>,
 }
 
 /// A test case, and what it waits for.
@@ -31,8 +33,8 @@ pub(super) struct Case {
 pub(super) enum WaitsFor {
     /// A view of the experiment that runs under this number.
     View(usize, View),
-    /// Nothing: it is known to fail.
-    Failure(Arc<str>),
+    /// Nothing: it is known to fail, as the experiment of this name cannot be run.
+    Failure { experiment: String, why: Arc<str> },
     /// Nothing: the case is not selected, and only counted.
     Unselected,
 }
@@ -64,7 +66,7 @@ impl Schedule {
                         (false, None) => Run::with_id(plan, config.layout(), id)?,
                     });
                 }
-                Err(broken) => self.add_broken(name, &broken),
+                Err(broken) => self.add_broken(name, (definition.name)(), &broken),
             }
         }
         Ok(())
@@ -78,8 +80,9 @@ impl Schedule {
         args: &Args,
         config: &Config,
     ) -> Result<(), Error> {
-        let mut resume = to_resume(config.layout())?;
-        let resumes = !resume.is_empty();
+        let (mut resume, unknown) = named_to_resume(config.layout());
+        let resumes = !(resume.is_empty() && unknown.is_empty());
+        self.unknown = unknown;
         for definition in definitions {
             let resumed = resume.iter().position(|run| run.experiment == (definition.name)());
             let resumed = resumed.map(|index| resume.remove(index));
@@ -93,7 +96,9 @@ impl Schedule {
             let Suite { name, plan } = declared.load(config);
             match plan {
                 Ok(plan) => self.add(&name, plan, resumed.map(|run| run.id), args, config)?,
-                Err(broken) => self.add_broken(cases::broken_case(&name, &broken), &broken),
+                Err(broken) => {
+                    self.add_broken(cases::broken_case(&name, &broken), (definition.name)(), &broken);
+                }
             }
         }
         for run in resume {
@@ -101,13 +106,14 @@ impl Schedule {
             let why =
                 if is_here { "of which another run is resumed" } else { "which is not in this test target" };
             let note = format!("run `{}` is one of experiment `{}`, {why}", run.id, run.experiment);
-            self.notes.push(note);
+            self.not_resumed.push((run.id, note));
         }
         Ok(())
     }
 
-    fn add_broken(&mut self, name: String, broken: &Broken) {
-        self.cases.push(Case { name, waits_for: WaitsFor::Failure(broken.error.to_string().into()) });
+    fn add_broken(&mut self, name: String, experiment: String, broken: &Broken) {
+        let why = broken.error.to_string().into();
+        self.cases.push(Case { name, waits_for: WaitsFor::Failure { experiment, why } });
     }
 
     /// An experiment's items and thresholds, and as much of a run as they need.

@@ -2,11 +2,16 @@
 //!
 //! They are waited for on a thread of its own: agents may block every thread of the runtime that they run on.
 
+use std::time::Duration;
 use std::{io, thread};
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::time::{Instant, timeout_at};
 
 use super::INTERRUPTED;
+
+/// How long after a signal another one counts as the same.
+const ECHO: Duration = Duration::from_millis(250);
 
 /// Signals that no longer end the process by themselves, but wait to be heard.
 pub(super) struct Signals {
@@ -17,7 +22,7 @@ pub(super) struct Signals {
 impl Signals {
     /// Catches the signals from now on.
     pub(super) fn catch() -> io::Result<Self> {
-        let runtime = Builder::new_current_thread().enable_io().build()?;
+        let runtime = Builder::new_current_thread().enable_all().build()?;
         let source = runtime.block_on(async { Source::new() })?;
         Ok(Self { runtime, source })
     }
@@ -27,10 +32,19 @@ impl Signals {
         let listener = thread::Builder::new().name("cobalt-signals".to_owned()).spawn(move || {
             self.wait();
             thread::spawn(stop);
+            self.drop_echoes();
             self.wait();
             std::process::exit(INTERRUPTED);
         });
         listener.map(drop)
+    }
+
+    /// One Ctrl-C may come twice: from the terminal, and from whoever has started this process.
+    fn drop_echoes(&mut self) {
+        self.runtime.block_on(async {
+            let deadline = Instant::now() + ECHO;
+            while timeout_at(deadline, self.source.next()).await.is_ok() {}
+        });
     }
 
     fn wait(&mut self) {

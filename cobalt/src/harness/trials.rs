@@ -49,7 +49,7 @@ impl Trials {
                 WaitsFor::View(experiment, View::Item(index)) => board.item(experiment, index),
                 WaitsFor::View(experiment, View::Threshold(index)) => board.threshold(experiment, index),
                 WaitsFor::View(experiment, View::Whole) => board.whole(experiment),
-                WaitsFor::Failure(why) => Verdict::Failed(why),
+                WaitsFor::Failure { why, .. } => Verdict::Failed(why),
                 WaitsFor::Unselected => Verdict::NotRun,
             };
             match verdict {

@@ -1,12 +1,15 @@
 //! What is told of a run, as data.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::Dataset;
+use super::explain::explain;
+
+use crate::evaluators::Evaluator;
 use crate::experiment::Definition;
-use crate::report::{ItemResult, Report, Status, with_unit};
+use crate::report::{Execution, ItemResult, Report, Status, with_unit};
 use crate::session::Outcome;
 use crate::wording::cut;
 
@@ -16,6 +19,8 @@ pub const PROTOCOL: &str = "cobalt experiments, protocol 1";
 
 /// The most items named of those with low scores, and of those in error.
 const MOST_NAMED: usize = 8;
+/// The most items with low scores that are told at length.
+const MOST_EXPLAINED: usize = 3;
 /// The longest text told of an error in the summary, in characters.
 const LONGEST_ERROR: usize = 200;
 
@@ -53,6 +58,18 @@ pub enum Event {
         /// The experiment's name.
         name: String,
         /// What is wrong, and what to do.
+        error: String,
+    },
+    /// Test cases are printed as libtest does, as the arguments ask for, and no other events come.
+    TestOutput {
+        /// How many experiments are selected.
+        experiments: usize,
+    },
+    /// A run that was to be resumed is not resumed by this process; another may do so.
+    NotResumed {
+        /// The run's id.
+        id: String,
+        /// Why.
         error: String,
     },
     /// Nothing can be run, for a reason that is not one experiment's.
@@ -156,6 +173,9 @@ pub struct ItemFinished {
     /// Why it did not pass, at length; for the first such items of an experiment only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// Whether an earlier process has done it, and this one only resumes the run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub done_before: bool,
 }
 
 /// What an experiment came to.
@@ -206,6 +226,9 @@ pub struct LowItem {
     pub item: String,
     /// The low scores; with several runs the lowest.
     pub scores: BTreeMap<String, f64>,
+    /// What was asked, hoped for and given, at length; for the first such items where a threshold was missed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// An item whose agent or evaluator failed.
@@ -218,24 +241,13 @@ pub struct FailedItem {
 }
 
 impl ItemFinished {
-    /// `why` is told where the item did not pass.
-    pub(crate) fn of(
-        experiment: usize,
-        item: &ItemResult,
-        name: &str,
-        definition: &Definition,
-        why: Option<String>,
-    ) -> Self {
-        let (mut scores, mut low) = (BTreeMap::new(), Vec::new());
-        for evaluator in &definition.evaluators {
+    /// `name` is the item's name in test cases.
+    pub(crate) fn of(experiment: usize, item: &ItemResult, name: &str, definition: &Definition) -> Self {
+        let mean = |evaluator: &Arc<dyn Evaluator>| {
             let given: Vec<_> = item.scores(evaluator.name()).collect();
-            if !given.is_empty() {
-                scores.insert(evaluator.name().to_owned(), given.iter().sum::<f64>() / given.len() as f64);
-            }
-            if given.iter().any(|score| *score < evaluator.pass_mark()) {
-                low.push(evaluator.name().to_owned());
-            }
-        }
+            let mean = given.iter().sum::<f64>() / given.len() as f64;
+            (!given.is_empty()).then(|| (evaluator.name().to_owned(), mean))
+        };
         Self {
             experiment,
             index: item.index,
@@ -243,31 +255,41 @@ impl ItemFinished {
             status: item.status(),
             passed: item.passed,
             latency_ms: item.latency_ms(),
-            scores,
-            low,
+            scores: definition.evaluators.iter().filter_map(mean).collect(),
+            low: low_scores(item, definition).map(|(name, _)| name).collect(),
             error: first_error(item),
-            why,
+            why: None,
+            done_before: false,
         }
     }
 }
 
 impl ExperimentFinished {
+    /// `names` are the items' names in test cases, by index.
     pub(crate) fn of(
         experiment: usize,
         outcome: &Outcome,
         definition: &Definition,
-        dataset: &Dataset,
+        names: &[String],
     ) -> Self {
-        let names = dataset.case_keys();
         let items = &outcome.report.items;
-        let low: Vec<_> = items.iter().filter_map(|item| low_item(item, definition, &names)).collect();
-        let failed: Vec<_> = items.iter().filter_map(|item| failed_item(item, &names)).collect();
+        let is_low = |item: &&ItemResult| low_scores(item, definition).next().is_some();
+        let low: Vec<_> = items.iter().filter(is_low).collect();
+        let failed: Vec<_> = items.iter().filter_map(|item| failed_item(item, names)).collect();
+        // A strict experiment's items have told it themselves.
+        let explains = outcome.thresholds.iter().any(|threshold| !threshold.passed) && !definition.strict;
+        let explained = if explains { MOST_EXPLAINED } else { 0 };
+        let low_item = |(place, item): (usize, &&ItemResult)| LowItem {
+            item: names[item.index].clone(),
+            scores: low_scores(item, definition).collect(),
+            why: (place < explained).then(|| explain_low(item, definition)),
+        };
         Self {
             experiment,
             report: outcome.report.without_items(),
             thresholds: gates(outcome, definition),
             low_items: low.len(),
-            low: low.into_iter().take(MOST_NAMED).collect(),
+            low: low.iter().take(MOST_NAMED).enumerate().map(low_item).collect(),
             items_in_error: failed.len(),
             failed: failed.into_iter().take(MOST_NAMED).collect(),
             path: outcome.path.as_ref().map(|path| path.display().to_string()),
@@ -287,16 +309,23 @@ fn gates(outcome: &Outcome, definition: &Definition) -> Vec<Gate> {
     judged.map(gate).collect()
 }
 
-fn low_item(item: &ItemResult, definition: &Definition, names: &[String]) -> Option<LowItem> {
-    let scores: BTreeMap<_, _> = definition
-        .evaluators
-        .iter()
-        .filter_map(|evaluator| {
-            let lowest = item.scores(evaluator.name()).reduce(f64::min)?;
-            (lowest < evaluator.pass_mark()).then(|| (evaluator.name().to_owned(), lowest))
-        })
-        .collect();
-    (!scores.is_empty()).then(|| LowItem { item: names[item.index].clone(), scores })
+/// The evaluators that scored an item below their pass mark in some run, and its lowest scores.
+fn low_scores<'a>(
+    item: &'a ItemResult,
+    definition: &'a Definition,
+) -> impl Iterator<Item = (String, f64)> + 'a {
+    definition.evaluators.iter().filter_map(|evaluator| {
+        let lowest = item.scores(evaluator.name()).reduce(f64::min)?;
+        (lowest < evaluator.pass_mark()).then(|| (evaluator.name().to_owned(), lowest))
+    })
+}
+
+/// Explains an item by the first run in which it has a low score: the others often are the same.
+fn explain_low(item: &ItemResult, definition: &Definition) -> String {
+    let run = |run: &Execution| ItemResult { runs: vec![run.clone()], ..item.clone() };
+    let mut runs = item.runs.iter().map(run);
+    let low = runs.find(|item| low_scores(item, definition).next().is_some());
+    low.map_or_else(String::new, |item| explain(&item, definition))
 }
 
 fn failed_item(item: &ItemResult, names: &[String]) -> Option<FailedItem> {

@@ -2,10 +2,16 @@
 
 use std::borrow::Cow;
 
-/// The text with its control characters written out, but for line breaks and tabs: a terminal could be steered with them.
+/// The text with its control characters written out, but for line breaks and tabs: a terminal could be steered with them,
+/// or its text be turned round.
 #[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
-    let steers = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+    let steers = |character: char| match character {
+        '\n' | '\t' => false,
+        // What changes the direction of writing.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        _ => character.is_control(),
+    };
     if !text.contains(steers) {
         return Cow::Borrowed(text);
     }
@@ -23,5 +29,5 @@ pub fn printable(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 #[test]
 fn what_could_steer_a_terminal_is_written_out() {
-    assert_eq!(printable("a\x1b[2Jb\tc\n"), "a\\u{1b}[2Jb\tc\n");
+    assert_eq!(printable("a\x1b[2Jb\tc\n\u{202e}"), "a\\u{1b}[2Jb\tc\n\\u{202e}");
 }

@@ -35,7 +35,7 @@ fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, pai
         line(text, "tokens", &tokens)?;
     }
     failed(text, &finished.failed, finished.items_in_error, paint)?;
-    low(text, &finished.low, finished.low_items, paint)?;
+    low(text, finished, paint)?;
     for gate in &finished.thresholds {
         threshold(text, gate, paint)?;
     }
@@ -159,13 +159,21 @@ fn failed(text: &mut String, failed: &[FailedItem], all: usize, paint: Paint) ->
     named_items(text, "error", lines, all)
 }
 
-fn low(text: &mut String, low: &[LowItem], all: usize, paint: Paint) -> fmt::Result {
-    let lines = low.iter().map(|LowItem { item, scores }| {
-        let score = |(name, score): (&String, &f64)| format!("{} {}", printable(name), figure(*score));
-        let scores: Vec<_> = scores.iter().map(score).collect();
-        format!("{item}: {}", paint.odd(scores.join(", ")))
+fn low(text: &mut String, finished: &ExperimentFinished, paint: Paint) -> fmt::Result {
+    let lines = finished.low.iter().map(|LowItem { item, scores, why }| {
+        // In the order of the table.
+        let evaluators = finished.report.config.evaluators.iter();
+        let low =
+            evaluators.filter_map(|name| Some(format!("{} {}", printable(name), figure(*scores.get(name)?))));
+        let low: Vec<_> = low.collect();
+        let mut line = format!("{item}: {}", paint.odd(low.join(", ")));
+        // The first line names the item.
+        for reason in why.iter().flat_map(|why| why.lines().skip(1)) {
+            let _ = write!(line, "\n{:1$}{reason}", "", LABEL + 2);
+        }
+        line
     });
-    named_items(text, "low", lines, all)
+    named_items(text, "low", lines, finished.low_items)
 }
 
 /// A line for each item that is named, and how many more there are.

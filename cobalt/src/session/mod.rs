@@ -17,7 +17,7 @@ use tokio::task::AbortHandle;
 
 pub(crate) use plan::Plan;
 pub(crate) use recorder::{Ending, Listener, Outcome};
-pub(crate) use run::{Run, to_resume};
+pub(crate) use run::{Run, named_to_resume, to_resume};
 
 use crate::config::Config;
 use crate::engine::{self, Event};

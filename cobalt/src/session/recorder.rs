@@ -32,6 +32,11 @@ pub(crate) trait Listener: Send {
     /// An item is finished and on disk.
     fn item(&mut self, experiment: usize, item: &ItemResult);
 
+    /// An item that an earlier process has finished.
+    fn item_done_before(&mut self, experiment: usize, item: &ItemResult) {
+        self.item(experiment, item);
+    }
+
     /// No more items are there for the moment.
     fn flush(&mut self) {}
 
@@ -236,7 +241,7 @@ pub(super) fn record(
     events: &Receiver<Event>,
 ) {
     for (experiment, record) in records.iter().enumerate() {
-        record.items.iter().for_each(|item| listener.item(experiment, item));
+        record.items.iter().for_each(|item| listener.item_done_before(experiment, item));
     }
     listener.flush();
     let mut git = Git::ask(records.iter().any(|record| record.saves));

@@ -29,9 +29,21 @@ pub(crate) struct CutOff {
 ///
 /// A run that is finished is among them: another process may have resumed it that was started with the same list.
 pub(crate) fn to_resume(layout: &Layout) -> Result<Vec<CutOff>, Error> {
+    let (known, unknown) = named_to_resume(layout);
+    unknown.into_iter().next().map_or(Ok(known), |(_, error)| Err(error))
+}
+
+/// The same, and beside them the ids that are not known here, each with the reason.
+pub(crate) fn named_to_resume(layout: &Layout) -> (Vec<CutOff>, Vec<(String, Error)>) {
     let ids = std::env::var(RESUME).unwrap_or_default();
-    let ids = ids.split(',').map(str::trim).filter(|id| !id.is_empty());
-    ids.map(|id| Ok(CutOff { id: id.to_owned(), experiment: experiment_of(layout, id)? })).collect()
+    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    for id in ids.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned) {
+        match experiment_of(layout, &id) {
+            Ok(experiment) => known.push(CutOff { id, experiment }),
+            Err(error) => unknown.push((id, error)),
+        }
+    }
+    (known, unknown)
 }
 
 /// What earlier processes have done of a run.

@@ -1,7 +1,5 @@
 //! `cargo cobalt history` on folders with result files: what it prints, where it looks, and what it survives.
 
-mod command;
-
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -11,9 +9,10 @@ use std::time::{Duration, SystemTime};
 use cobalt::Report;
 use cobalt::report::{RunConfig, ScoreStats, Summary, Timestamp};
 use cobalt::store::result_file_name;
-use command::{COBALT, program};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::command::{COBALT, program};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -267,5 +266,9 @@ fn the_environment_says_where_the_files_are() {
 fn colours_can_be_asked_for_and_refused() {
     let project = Project::with_runs();
     assert!(project.history(&["--color", "always"]).out.contains("\u{1b}[32mpassed"));
-    assert!(!project.history(&["--color", "never"]).out.contains('\u{1b}'));
+    let forced = |arguments: &[&str]| {
+        let output = project.command(arguments).env("CLICOLOR_FORCE", "1").output().unwrap();
+        Printed::of(output).out
+    };
+    assert!(forced(&[]).contains('\u{1b}') && !forced(&["--color", "never"]).contains('\u{1b}'));
 }

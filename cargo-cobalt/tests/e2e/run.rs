@@ -1,14 +1,12 @@
 //! `cargo cobalt run` and `list` on a project of their own: what is run, what is shown, and what the exit code says.
 
-mod command;
-mod project;
-
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::process::Stdio;
 
-use project::Project;
 use serde_json::{Value, json};
+
+use crate::project::{Project, Said};
 
 #[test]
 fn the_exit_code_tells_what_became_of_the_experiments() {
@@ -24,6 +22,10 @@ fn the_exit_code_tells_what_became_of_the_experiments() {
         .says("low     rome: right 0");
     project.cobalt(&["run", "--ci", "--filter", "strict"], 1);
     project.cobalt(&["run", "--ci", "--filter", "gated"], 0);
+
+    project.answers(&[("paris", "Nowhere"), ("rome", "Elsewhere")]);
+    let missed = project.cobalt(&["run", "--filter", "gated"], 0).says("MISSED  right.pass_rate>=0.5");
+    missed.says("          output: \"Nowhere\"").tells("with --ci it is 1");
 
     project.answers(&[("paris", "error"), ("rome", "Rome")]);
     project.cobalt(&["run", "--ci", "--filter", "gated"], 1).says("1 item in error").tells("the agent broke");
@@ -55,6 +57,8 @@ fn targets_are_chosen_by_name_by_file_and_by_folder_and_experiments_by_name_and_
 
     let nothing = |arguments: &[&str], why: &str| drop(project.cobalt(arguments, 4).tells(why));
     nothing(&["run", "--filter", "no-such-thing"], "cargo cobalt list");
+    nothing(&["run", "--", "no-such-case"], "no experiment of `trial/evals` matches");
+    nothing(&["run", "--filter", "no-such-thing", "--", "--list"], "no experiment of");
     let there_are = "there are `trial/evals`, `trial/foreign`";
     nothing(
         &["run", "other"],
@@ -73,7 +77,6 @@ fn targets_are_chosen_by_name_by_file_and_by_folder_and_experiments_by_name_and_
     );
     nothing(&["run", "--package", "Trail"], "did you mean `trial`?");
     nothing(&["run", "--exclude", "trial"], "error: no package is left");
-    nothing(&["run", "--", "no-such-case"], "none in");
     nothing(&["list", "--filter", "no-such-thing"], "error: no experiment matches `no-such-thing`");
     nothing(&["list", "foreign"], "`trial/foreign` does not call `cobalt::main()`");
     assert_eq!(project.cobalt(&["list", "--filter", "no-such-thing"], 4).stdout, "");
@@ -92,7 +95,10 @@ fn experiments_are_listed_with_their_tags_and_items_and_nothing_is_run() {
     );
     let listed: Value = serde_json::from_str(&project.cobalt(&["list", "--json"], 0).stdout).unwrap();
     assert_eq!(listed[1]["experiment"]["thresholds"], json!(["right.pass_rate>=0.5"]));
-    project.cobalt(&["run", "--", "--list"], 0).says("strict::paris: test");
+    project.cobalt(&["run", "--", "--list"], 0).says("strict::paris: test").says("gated::paris: test");
+    let strict = project.cobalt(&["run", "--filter", "strict", "--", "--list"], 0).stdout;
+    assert!(strict.contains("strict::paris") && !strict.contains("gated"), "{strict}");
+    project.cobalt(&["run", "--", "--help"], 0).says("--exact");
     assert!(project.results().is_empty());
     assert!(!project.path("foreign-ran").exists());
 }
@@ -104,7 +110,7 @@ fn variables_come_from_the_environment_before_env_files_and_cargo_sets_its_own()
     project.answers(&[("paris", "$FROM_FILE"), ("rome", "$FROM_BOTH"), ("trial", "$CARGO_PKG_NAME")]);
     let mut command = project.command(&["run", "--filter", "strict"]);
     command.env("FROM_BOTH", "Rome").env("CARGO_PKG_NAME", "cargo-cobalt");
-    let said = project::Said::by(&mut command, 0);
+    let said = Said::by(&mut command, 0);
     said.says("strict: FAILED, 2 of 3 items passed").tells("output: \"trial\"");
 }
 
@@ -148,6 +154,46 @@ fn events_go_to_stdout_as_json_and_nothing_else_does_where_the_settings_say_so()
 }
 
 #[test]
+fn a_process_that_ends_before_its_experiments_is_no_success() {
+    let project = Project::steered();
+    project.answers(&[("paris", "exit")]);
+    let said = project.cobalt(&["run", "--filter", "strict"], 3);
+    said.tells("`trial/evals` ended (exit status: 0) before experiment `strict` did")
+        .tells("cargo cobalt run --resume");
+    // Another name: projects of one name share their binaries in the target folder.
+    project.write("Cargo.toml", &project.read("Cargo.toml").replace("\"trial\"", "\"early\""));
+    let declared = project.read("tests/evals.rs");
+    let (experiments, _) = declared.split_once("fn main()").unwrap();
+    let main = "fn main() {\n    if std::env::args().len() > 9 {\n        cobalt::main();\n    }\n}\n";
+    project.write("tests/evals.rs", &format!("{experiments}{main}"));
+    project
+        .cobalt(&["run", "--ci"], 3)
+        .tells("`early/evals` ended (exit status: 0) before it ran its experiments");
+    project.cobalt(&["list"], 3).tells("before it named its experiments");
+}
+
+#[test]
+fn who_stops_reading_changes_nothing_about_the_run() {
+    for reporters in ["", "reporters = [\"json\"]\n"] {
+        let project = Project::steered();
+        project.write("cobalt.toml", reporters);
+        project.answers(&[("paris", "Paris"), ("rome", "Paris")]);
+        let mut command = project.command(&["run", "--ci", "--filter", "strict"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        drop(child.stdout.take());
+        assert_eq!(child.wait().unwrap().code(), Some(1));
+        assert_eq!(project.results(), ["strict"]);
+    }
+}
+
+#[test]
+fn what_an_agent_starts_is_not_asked_by_the_command() {
+    let project = Project::steered();
+    project.answers(&[("inner", "inner")]);
+    project.cobalt(&["run", "--ci", "--filter", "strict"], 0);
+}
+
+#[test]
 fn a_folder_without_experiments_is_told_how_to_get_one() {
     let project = Project::empty();
     project
@@ -163,27 +209,31 @@ fn a_folder_without_experiments_is_told_how_to_get_one() {
     assert_eq!(said.stderr.matches("error:").count(), 1, "{}", said.stderr);
 }
 
+/// A terminal tells both processes of Ctrl-C, a supervisor the command alone.
 #[test]
 #[cfg(unix)]
 fn a_run_that_was_stopped_says_how_to_go_on_and_goes_on() {
-    let project = Project::steered();
-    project.answers(&[("paris", "Paris"), ("rome", "wait")]);
-    let mut command = project.command(&["run", "--filter", "strict"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Once for each item: by then both have been started, and the signal finds the binary.
-    let asked = BufReader::new(child.stdout.take().unwrap()).lines().take(2).map(Result::unwrap);
-    assert_eq!(asked.collect::<Vec<_>>(), ["the agent was asked"; 2]);
-    std::thread::sleep(std::time::Duration::from_millis(200));
-    let interrupt = format!("kill -INT {0} $(ps -o pid= --ppid {0})", child.id());
-    assert!(std::process::Command::new("sh").args(["-c", &interrupt]).status().unwrap().success());
-    let mut stderr = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(130), "{stderr}");
-    let (_, id) = stderr.trim_end().rsplit_once("cargo cobalt run --resume ").unwrap();
-    assert!(project.results().is_empty());
-    project.write("go-on", "");
-    project.cobalt(&["run", "--ci", "--resume", id], 0).tells("1 done before").says(id);
-    assert_eq!(project.results(), ["strict"]);
+    for signal in ["kill -INT {0} $(ps -o pid= --ppid {0})", "kill -TERM {0}"] {
+        let project = Project::steered();
+        project.answers(&[("paris", "Paris"), ("rome", "wait")]);
+        let mut command = project.command(&["run", "--filter", "strict"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Once for each item: by then both have been started, and the signal finds the binary.
+        let asked = BufReader::new(child.stdout.take().unwrap()).lines().take(2).map(Result::unwrap);
+        assert_eq!(asked.collect::<Vec<_>>(), ["the agent was asked"; 2]);
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        let signal = signal.replace("{0}", &child.id().to_string());
+        assert!(std::process::Command::new("sh").args(["-c", &signal]).status().unwrap().success());
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{stderr}");
+        let (_, id) = stderr.trim_end().rsplit_once("cargo cobalt run --resume ").unwrap();
+        assert!(project.results().is_empty());
+        project.cobalt(&["run", "--resume", "0123456789ab"], 3).tells("there is no such run");
+        project.write("go-on", "");
+        project.cobalt(&["run", "--ci", "--resume", id], 0).tells("1 done before").says(id);
+        assert_eq!(project.results(), ["strict"]);
+    }
 }
 
 #[test]

@@ -35,8 +35,8 @@ impl Project {
         let project = Self::empty();
         project.target("evals");
         project.target("foreign");
-        project.write("tests/evals.rs", include_str!("../fixture/evals.rs"));
-        project.write("tests/foreign.rs", include_str!("../fixture/foreign.rs"));
+        project.write("tests/evals.rs", include_str!("fixture/evals.rs"));
+        project.write("tests/foreign.rs", include_str!("fixture/foreign.rs"));
         project.answers(&[("paris", "Paris"), ("rome", "Rome")]);
         project
     }
@@ -58,6 +58,10 @@ impl Project {
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.0.path().join(path)
+    }
+
+    pub(crate) fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.path(file)).unwrap()
     }
 
     pub(crate) fn write(&self, file: &str, text: &str) {

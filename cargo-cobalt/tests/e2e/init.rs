@@ -1,14 +1,13 @@
 //! `cargo cobalt init`: what it makes of empty folders and of packages, and what it leaves alone.
 
-mod command;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use command::COBALT;
 use tempfile::TempDir;
+
+use crate::command::{COBALT, program as start};
 
 /// Every file, and what is in it.
 type Files = BTreeMap<PathBuf, String>;
@@ -54,7 +53,7 @@ impl Place {
 
     /// Runs a program in a folder of this place and checks its exit code.
     fn run(&self, folder: &str, program: &str, arguments: &[&str], code: i32) -> String {
-        let output = command::program(program, &self.0.path().join(folder)).args(arguments).output().unwrap();
+        let output = start(program, &self.0.path().join(folder)).args(arguments).output().unwrap();
         let text =
             format!("{}{}", String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
         assert_eq!(output.status.code(), Some(code), "{program} {arguments:?}: {text}");

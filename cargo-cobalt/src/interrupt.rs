@@ -1,0 +1,61 @@
+//! Ctrl-C and requests to end: they are for the program that runs below, which keeps what is finished and ends; this one
+//! then ends with it.
+
+use std::process::Child;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use crate::error::Error;
+
+static HEARD: AtomicBool = AtomicBool::new(false);
+/// The process id of the program that runs below, or 0.
+static BELOW: AtomicU32 = AtomicU32::new(0);
+
+/// From now on a request to end is noted and passed on, and does not end this program.
+pub(crate) fn pass_on() -> Result<(), Error> {
+    let hear = || {
+        HEARD.store(true, Ordering::SeqCst);
+        interrupt(BELOW.load(Ordering::SeqCst));
+    };
+    ctrlc::set_handler(hear).map_err(Error::Signals)
+}
+
+/// Whether this program was asked to end.
+pub(crate) fn was_heard() -> bool {
+    HEARD.load(Ordering::SeqCst)
+}
+
+/// Takes a program for the one that runs below, until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Below;
+
+impl Below {
+    pub(crate) fn runs(child: &Child) -> Self {
+        BELOW.store(child.id(), Ordering::SeqCst);
+        if was_heard() {
+            interrupt(child.id());
+        }
+        Self
+    }
+}
+
+impl Drop for Below {
+    fn drop(&mut self) {
+        BELOW.store(0, Ordering::SeqCst);
+    }
+}
+
+/// Tells a process. A terminal tells it by itself, too: what hears of it twice at once takes it for one.
+#[cfg(unix)]
+fn interrupt(id: u32) {
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+
+    if let Some(id) = i32::try_from(id).ok().filter(|id| *id > 0) {
+        // It may have ended by now.
+        let _ = kill(Pid::from_raw(id), Signal::SIGINT);
+    }
+}
+
+/// Elsewhere the console tells all of its programs.
+#[cfg(not(unix))]
+fn interrupt(_: u32) {}

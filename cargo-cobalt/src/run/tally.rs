@@ -1,0 +1,160 @@
+//! What a run comes to as a whole: which exit code, and what is left to do.
+
+use std::collections::BTreeMap;
+use std::process::{ExitCode, ExitStatus};
+
+use cobalt::reporters::{Event, ExperimentStarted};
+
+use super::screen::Screen;
+use crate::error::Error;
+use crate::project::Binary;
+
+/// The exit code of a test binary in which a case failed.
+const FAILED: i32 = 101;
+/// The exit code of a test binary that was stopped by Ctrl-C.
+const INTERRUPTED: i32 = 130;
+/// The exit code where something could not be built, run or kept.
+const UNFIT: i32 = 3;
+
+/// What is known of the run as a whole.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// The gravest exit code of a binary.
+    worst: i32,
+    /// How many experiments were selected, broken ones too.
+    selected: usize,
+    /// Ids of runs that were stopped before their end.
+    cut_off: Vec<String>,
+    /// Ids of runs that are under way or have ended.
+    started: Vec<String>,
+    /// Runs that a binary did not resume, and why.
+    not_resumed: BTreeMap<String, String>,
+    /// Errors that were shown: each binary may say the same.
+    errors: Vec<String>,
+    /// Whether the binary at hand has said hello.
+    greeted: bool,
+    /// The experiments of the binary at hand that have started and not ended.
+    running: BTreeMap<usize, ExperimentStarted>,
+}
+
+impl Tally {
+    /// Takes an event in; whether it is to be shown.
+    pub(super) fn hear(&mut self, event: &Event) -> bool {
+        match event {
+            Event::Hello { .. } => self.greeted = true,
+            Event::TestOutput { experiments } => self.selected += experiments,
+            Event::ExperimentBroken { .. } => self.selected += 1,
+            Event::ExperimentStarted(started) => {
+                self.selected += 1;
+                self.started.push(started.id.clone());
+                self.running.insert(started.experiment, started.clone());
+            }
+            Event::ExperimentFinished(finished) => drop(self.running.remove(&finished.experiment)),
+            Event::ExperimentInterrupted { id, .. } => {
+                self.running.retain(|_, running| running.id != *id);
+                self.cut_off.push(id.clone());
+            }
+            Event::NotResumed { id, error } => drop(self.not_resumed.insert(id.clone(), error.clone())),
+            Event::Failed { error } => {
+                self.selected += 1;
+                let is_new = !self.errors.contains(error);
+                self.errors.push(error.clone());
+                return is_new;
+            }
+            _ => {}
+        }
+        true
+    }
+
+    /// The binary at hand has ended.
+    pub(super) fn ended(
+        &mut self,
+        binary: &Binary,
+        status: ExitStatus,
+        arguments: &[String],
+        screen: &Screen,
+    ) {
+        let mut code = status.code().unwrap_or_else(|| {
+            screen.error(&format!("{} was ended: {status}", binary.name()));
+            UNFIT
+        });
+        if !self.greeted && matches!(code, 0 | FAILED) && !asks_for_help(arguments) {
+            screen.error(&format!(
+                "{} ended ({status}) before it ran its experiments; `cobalt::main()` is to be the first that its `main` \
+                 calls",
+                binary.name()
+            ));
+            code = UNFIT;
+        }
+        for (_, running) in std::mem::take(&mut self.running) {
+            let ExperimentStarted { name, id, .. } = running;
+            if code != INTERRUPTED {
+                screen.error(&format!(
+                    "{} ended ({status}) before experiment `{name}` did; what is finished is kept",
+                    binary.name()
+                ));
+                code = UNFIT;
+            }
+            self.cut_off.push(id);
+        }
+        // Help was asked for, and given.
+        self.selected += usize::from(!self.greeted);
+        self.greeted = false;
+        if gravity(code) > gravity(self.worst) {
+            self.worst = code;
+        }
+    }
+
+    /// This program was asked to end.
+    pub(super) fn interrupted(&mut self) {
+        self.worst = INTERRUPTED;
+    }
+
+    /// Says what is left to do, and gives the exit code. `ci` is whether failures count.
+    pub(super) fn conclude(self, ci: bool, binaries: &[Binary], screen: &Screen) -> Result<ExitCode, Error> {
+        let mut worst = self.worst;
+        for (id, why) in &self.not_resumed {
+            if !self.started.contains(id) {
+                screen.error(why);
+                worst = if gravity(worst) < gravity(UNFIT) { UNFIT } else { worst };
+            }
+        }
+        if !self.cut_off.is_empty() {
+            screen.tell("stopped before the end; what is finished is kept. To run the rest:");
+            screen.tell(&format!("  cargo cobalt run --resume {}", self.cut_off.join(",")));
+        }
+        if self.selected == 0 && self.not_resumed.is_empty() {
+            if binaries.is_empty() {
+                let why = "none of the test targets that were chosen calls `cobalt::main()`";
+                return Err(Error::NothingMatched(why.to_owned()));
+            }
+            let targets: Vec<_> = binaries.iter().map(Binary::name).collect();
+            return Err(Error::NothingMatched(format!(
+                "no experiment of {} matches; `cargo cobalt list` names all",
+                targets.join(", ")
+            )));
+        }
+        if worst == FAILED && !ci {
+            screen.tell("the exit code is 0 all the same; with --ci it is 1");
+        }
+        Ok(ExitCode::from(match worst {
+            FAILED => u8::from(ci),
+            code => u8::try_from(code).unwrap_or(u8::MAX),
+        }))
+    }
+}
+
+/// Whether the harness prints its help, and nothing is run.
+fn asks_for_help(arguments: &[String]) -> bool {
+    arguments.iter().any(|argument| matches!(&**argument, "--help" | "-h"))
+}
+
+/// How grave an exit code is beside others.
+fn gravity(code: i32) -> u8 {
+    match code {
+        0 => 0,
+        FAILED => 1,
+        INTERRUPTED => 3,
+        _ => 2,
+    }
+}

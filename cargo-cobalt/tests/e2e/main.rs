@@ -1,0 +1,8 @@
+//! The command as a user starts it, in throw-away projects.
+
+mod command;
+mod config;
+mod history;
+mod init;
+mod project;
+mod run;
