@@ -6,3 +6,5 @@ mod history;
 mod init;
 mod project;
 mod run;
+mod selection;
+mod variables;

@@ -1,12 +1,11 @@
 //! `cargo cobalt run` and `list` on a project of their own: what is run, what is shown, and what the exit code says.
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::project::{Project, Said};
+use crate::project::Project;
 
 #[test]
 fn the_exit_code_tells_what_became_of_the_experiments() {
@@ -38,53 +37,6 @@ fn the_exit_code_tells_what_became_of_the_experiments() {
 }
 
 #[test]
-fn targets_are_chosen_by_name_by_file_and_by_folder_and_experiments_by_name_and_tag() {
-    let project = Project::steered();
-    let runs = |arguments: &[&str], names: &[&str]| {
-        let before = project.results();
-        project.cobalt(&[&["run", "--quiet"], arguments].concat(), 0);
-        let mut expected = [before, names.iter().map(|&name| name.to_owned()).collect()].concat();
-        expected.sort();
-        assert_eq!(project.results(), expected, "{arguments:?}");
-    };
-    runs(&["evals", "--filter", "smoke"], &["gated"]);
-    project.write("evals/notes.md", "A folder with the name of a target.");
-    runs(&["evals", "--filter", "str*"], &["strict"]);
-    runs(&["tests/evals.rs", "--filter", "str*"], &["strict"]);
-    runs(&["tests", "--filter", "str*"], &["strict"]);
-    runs(&["--file", "tests", "--filter", "gated", "--filter", "capitals"], &["gated", "strict"]);
-    runs(&["--test", "evals", "--", "strict::paris"], &["strict"]);
-
-    let nothing = |arguments: &[&str], why: &str| drop(project.cobalt(arguments, 4).tells(why));
-    nothing(&["run", "--filter", "no-such-thing"], "cargo cobalt list");
-    nothing(&["run", "--", "no-such-case"], "no experiment of `trial/evals` matches");
-    nothing(&["run", "--filter", "no-such-thing", "--", "--list"], "no experiment of");
-    let there_are = "there are `trial/evals`, `trial/foreign`";
-    nothing(
-        &["run", "other"],
-        &format!("error: no test target with `harness = false` is named `other`; {there_are}"),
-    );
-    nothing(&["run", "evls"], &format!("did you mean `evals`? {there_are}"));
-    nothing(&["list", "--test", "evls"], &format!("did you mean `evals`? {there_are}"));
-    nothing(&["run", "tests/evls.rs"], &format!("did you mean `tests/evals.rs`? {there_are}"));
-    nothing(
-        &["run", "src"],
-        &format!("`src` is no test target with `harness = false`, and holds none; {there_are}"),
-    );
-    nothing(
-        &["run", "--package", "other"],
-        "error: no package of this workspace is named `other`; there are `trial`",
-    );
-    nothing(&["run", "--package", "Trail"], "did you mean `trial`?");
-    nothing(&["run", "--exclude", "trial"], "error: no package is left");
-    nothing(&["list", "--filter", "no-such-thing"], "error: no experiment matches `no-such-thing`");
-    nothing(&["list", "foreign"], "`trial/foreign` does not call `cobalt::main()`");
-    assert_eq!(project.cobalt(&["list", "--filter", "no-such-thing"], 4).stdout, "");
-    assert_eq!(project.cobalt(&["list", "--filter", "no-such-thing", "--json"], 4).stdout, "[]\n");
-    project.cobalt(&["run", "foreign"], 4).tells("left alone");
-}
-
-#[test]
 fn experiments_are_listed_with_their_tags_and_items_and_nothing_is_run() {
     let project = Project::steered();
     let table = project.cobalt(&["list"], 0).stdout;
@@ -101,17 +53,6 @@ fn experiments_are_listed_with_their_tags_and_items_and_nothing_is_run() {
     project.cobalt(&["run", "--", "--help"], 0).says("--exact");
     assert!(project.results().is_empty());
     assert!(!project.path("foreign-ran").exists());
-}
-
-#[test]
-fn variables_come_from_the_environment_before_env_files_and_cargo_sets_its_own() {
-    let project = Project::steered();
-    project.write(".env", "FROM_FILE=Paris\nFROM_BOTH=wrong\n");
-    project.answers(&[("paris", "$FROM_FILE"), ("rome", "$FROM_BOTH"), ("trial", "$CARGO_PKG_NAME")]);
-    let mut command = project.command(&["run", "--filter", "strict"]);
-    command.env("FROM_BOTH", "Rome").env("CARGO_PKG_NAME", "cargo-cobalt");
-    let said = Said::by(&mut command, 0);
-    said.says("strict: FAILED, 2 of 3 items passed").tells("output: \"trial\"");
 }
 
 #[test]
@@ -210,6 +151,7 @@ fn a_folder_without_experiments_is_told_how_to_get_one() {
 }
 
 /// A terminal tells both processes of Ctrl-C, a supervisor the command alone.
+
 #[test]
 #[cfg(unix)]
 fn a_run_that_was_stopped_says_how_to_go_on_and_goes_on() {
@@ -234,87 +176,4 @@ fn a_run_that_was_stopped_says_how_to_go_on_and_goes_on() {
         project.cobalt(&["run", "--ci", "--resume", id], 0).tells("1 done before").says(id);
         assert_eq!(project.results(), ["strict"]);
     }
-}
-
-#[test]
-fn an_env_file_overrides_no_variable_of_cargo() {
-    let project = Project::steered();
-    project.write(".env", "CARGO_PKG_NAME=other\nCARGO_MANIFEST_DIR=/other\nLD_LIBRARY_PATH=/other\n");
-    project.answers(&[
-        ("paris", "$CARGO_PKG_NAME"),
-        ("rome", "$CARGO_MANIFEST_DIR"),
-        ("library", "$LD_LIBRARY_PATH"),
-    ]);
-    let mut command = project.command(&["run", "--filter", "strict"]);
-    command.env_remove("LD_LIBRARY_PATH");
-    let said = project::Said::by(&mut command, 0).tells("output: \"trial\"");
-    assert!(!said.stderr.contains("/other"), "{said:?}");
-}
-
-#[test]
-fn variables_of_the_configuration_of_cargo_are_set() {
-    let project = Project::steered();
-    project.write(
-        ".cargo/config.toml",
-        "[env]\nPLAIN = \"a\"\nSET = \"b\"\nCARGO_PKG_NAME = \"c\"\nFORCED = { value = \"d\", force = true }\n",
-    );
-    project.write(".env", "PLAIN=other\n");
-    project.answers(&[
-        ("paris", "$PLAIN"),
-        ("rome", "$SET"),
-        ("oslo", "$FORCED"),
-        ("trial", "$CARGO_PKG_NAME"),
-    ]);
-    let mut command = project.command(&["run", "--filter", "strict"]);
-    let said = project::Said::by(command.env("SET", "from outside").env("FORCED", "from outside"), 0);
-    said.tells("output: \"a\"")
-        .tells("output: \"from outside\"")
-        .tells("output: \"d\"")
-        .tells("output: \"trial\"");
-}
-
-#[test]
-fn a_target_without_the_features_that_it_requires_is_left_out_and_named() {
-    let project = Project::steered();
-    let manifest = std::fs::read_to_string(project.path("Cargo.toml")).unwrap();
-    let gated = "[[test]]\nname = \"live\"\nharness = false\nrequired-features = [\"online\"]\n";
-    project.write("Cargo.toml", &format!("{manifest}\n{gated}\n[features]\nonline = []\n"));
-    project.write("tests/live.rs", include_str!("fixture/evals.rs"));
-    project.cobalt(&["run", "--quiet"], 0).tells("left alone: `trial/live` needs the feature `online`");
-    project.cobalt(&["run", "--quiet", "live"], 3).tells("requires the features: `online`");
-    project.cobalt(&["run", "--quiet", "--features", "online", "live"], 0);
-}
-
-#[test]
-fn of_nested_packages_the_innermost_is_meant_and_names_may_be_patterns() {
-    let project = Project::empty();
-    let library = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("cobalt");
-    let members = ["outer", "outer/nested", "third"];
-    project.write("Cargo.toml", &format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n"));
-    for member in members {
-        let name = member.replace('/', "-");
-        let manifest = format!(
-            "[package]\nname = \"{name}\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n\
-             [dev-dependencies]\ncobalt = {{ path = {library:?}, default-features = false }}\n\
-             [[test]]\nname = \"of-{name}\"\nharness = false\n"
-        );
-        project.write(&format!("{member}/Cargo.toml"), &manifest);
-        project.write(&format!("{member}/lib.rs"), "");
-        project.write(&format!("{member}/tests/of-{name}.rs"), "fn main() {}\n");
-    }
-    let left_alone = |folder: &str, arguments: &[&str]| {
-        let mut command = project.command(&[&["run", "--quiet"], arguments].concat());
-        let said = project::Said::by(command.current_dir(project.path(folder)), 4);
-        let told = said.stderr.lines().find_map(|line| line.strip_prefix("left alone: ")).unwrap_or_default();
-        told.split("; ")
-            .filter_map(|told| Some(told.split('/').next()?.trim_matches('`').to_owned()))
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(left_alone("outer/nested/tests", &[]), ["outer-nested"]);
-    assert_eq!(left_alone("outer", &[]), ["outer"]);
-    assert_eq!(left_alone("", &["--package", "out*"]), ["outer", "outer-nested"]);
-    assert_eq!(left_alone("", &["--exclude", "*er", "--exclude", "unknown"]), ["outer-nested", "third"]);
-    let warned = project.cobalt(&["run", "--exclude", "unknown"], 4);
-    warned.tells("warning: no package of this workspace is named `unknown`");
-    project.cobalt(&["run", "--package", "z*"], 4).tells("no package of this workspace is named `z*`");
 }

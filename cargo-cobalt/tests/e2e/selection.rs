@@ -1,0 +1,98 @@
+//! Which packages, test targets and experiments are meant.
+
+use std::path::Path;
+
+use crate::project::{Project, Said};
+
+#[test]
+fn targets_are_chosen_by_name_by_file_and_by_folder_and_experiments_by_name_and_tag() {
+    let project = Project::steered();
+    let runs = |arguments: &[&str], names: &[&str]| {
+        let before = project.results();
+        project.cobalt(&[&["run", "--quiet"], arguments].concat(), 0);
+        let mut expected = [before, names.iter().map(|&name| name.to_owned()).collect()].concat();
+        expected.sort();
+        assert_eq!(project.results(), expected, "{arguments:?}");
+    };
+    runs(&["evals", "--filter", "smoke"], &["gated"]);
+    project.write("evals/notes.md", "A folder with the name of a target.");
+    runs(&["evals", "--filter", "str*"], &["strict"]);
+    runs(&["tests/evals.rs", "--filter", "str*"], &["strict"]);
+    runs(&["tests", "--filter", "str*"], &["strict"]);
+    runs(&["--file", "tests", "--filter", "gated", "--filter", "capitals"], &["gated", "strict"]);
+    runs(&["--test", "evals", "--", "strict::paris"], &["strict"]);
+
+    let nothing = |arguments: &[&str], why: &str| drop(project.cobalt(arguments, 4).tells(why));
+    nothing(&["run", "--filter", "no-such-thing"], "cargo cobalt list");
+    nothing(&["run", "--", "no-such-case"], "no experiment of `trial/evals` matches");
+    nothing(&["run", "--filter", "no-such-thing", "--", "--list"], "no experiment of");
+    let there_are = "there are `trial/evals`, `trial/foreign`";
+    nothing(
+        &["run", "other"],
+        &format!("error: no test target with `harness = false` is named `other`; {there_are}"),
+    );
+    nothing(&["run", "evls"], &format!("did you mean `evals`? {there_are}"));
+    nothing(&["list", "--test", "evls"], &format!("did you mean `evals`? {there_are}"));
+    nothing(&["run", "tests/evls.rs"], &format!("did you mean `tests/evals.rs`? {there_are}"));
+    nothing(
+        &["run", "src"],
+        &format!("`src` is no test target with `harness = false`, and holds none; {there_are}"),
+    );
+    nothing(
+        &["run", "--package", "other"],
+        "error: no package of this workspace is named `other`; there are `trial`",
+    );
+    nothing(&["run", "--package", "Trail"], "did you mean `trial`?");
+    nothing(&["run", "--exclude", "trial"], "error: no package is left");
+    nothing(&["list", "--filter", "no-such-thing"], "error: no experiment matches `no-such-thing`");
+    nothing(&["list", "foreign"], "`trial/foreign` does not call `cobalt::main()`");
+    assert_eq!(project.cobalt(&["list", "--filter", "no-such-thing"], 4).stdout, "");
+    assert_eq!(project.cobalt(&["list", "--filter", "no-such-thing", "--json"], 4).stdout, "[]\n");
+    project.cobalt(&["run", "foreign"], 4).tells("left alone");
+}
+
+#[test]
+fn a_target_without_the_features_that_it_requires_is_left_out_and_named() {
+    let project = Project::steered();
+    let manifest = std::fs::read_to_string(project.path("Cargo.toml")).unwrap();
+    let gated = "[[test]]\nname = \"live\"\nharness = false\nrequired-features = [\"online\"]\n";
+    project.write("Cargo.toml", &format!("{manifest}\n{gated}\n[features]\nonline = []\n"));
+    project.write("tests/live.rs", include_str!("fixture/evals.rs"));
+    project.cobalt(&["run", "--quiet"], 0).tells("left alone: `trial/live` needs the feature `online`");
+    project.cobalt(&["run", "--quiet", "live"], 3).tells("requires the features: `online`");
+    project.cobalt(&["run", "--quiet", "--features", "online", "live"], 0);
+}
+
+#[test]
+fn of_nested_packages_the_innermost_is_meant_and_names_may_be_patterns() {
+    let project = Project::empty();
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("cobalt");
+    let members = ["outer", "outer/nested", "third"];
+    project.write("Cargo.toml", &format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n"));
+    for member in members {
+        let name = member.replace('/', "-");
+        let manifest = format!(
+            "[package]\nname = \"{name}\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n\
+             [dev-dependencies]\ncobalt = {{ path = {library:?}, default-features = false }}\n\
+             [[test]]\nname = \"of-{name}\"\nharness = false\n"
+        );
+        project.write(&format!("{member}/Cargo.toml"), &manifest);
+        project.write(&format!("{member}/lib.rs"), "");
+        project.write(&format!("{member}/tests/of-{name}.rs"), "fn main() {}\n");
+    }
+    let left_alone = |folder: &str, arguments: &[&str]| {
+        let mut command = project.command(&[&["run", "--quiet"], arguments].concat());
+        let said = Said::by(command.current_dir(project.path(folder)), 4);
+        let told = said.stderr.lines().find_map(|line| line.strip_prefix("left alone: ")).unwrap_or_default();
+        told.split("; ")
+            .filter_map(|told| Some(told.split('/').next()?.trim_matches('`').to_owned()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(left_alone("outer/nested/tests", &[]), ["outer-nested"]);
+    assert_eq!(left_alone("outer", &[]), ["outer"]);
+    assert_eq!(left_alone("", &["--package", "out*"]), ["outer", "outer-nested"]);
+    assert_eq!(left_alone("", &["--exclude", "*er", "--exclude", "unknown"]), ["outer-nested", "third"]);
+    let warned = project.cobalt(&["run", "--exclude", "unknown"], 4);
+    warned.tells("warning: no package of this workspace is named `unknown`");
+    project.cobalt(&["run", "--package", "z*"], 4).tells("no package of this workspace is named `z*`");
+}
