@@ -55,7 +55,7 @@ fn search_path(binary: &Path, linked: &[PathBuf], toolchain: &[PathBuf], before:
     let built = binary.parent()?;
     let root = built.parent()?;
     let linked = linked.iter().map(|folder| without_kind(folder)).filter(|folder| folder.starts_with(root));
-    let folders = linked.chain([built, root]).chain(toolchain.iter().map(|folder| &**folder));
+    let folders = linked.chain([root, built]).chain(toolchain.iter().map(|folder| &**folder));
     let before: Vec<_> = std::env::split_paths(before).collect();
     let folders = folders.chain(before.iter().map(|folder| &**folder));
     // The loader would take an empty element for the current folder.
@@ -98,11 +98,11 @@ mod tests {
             let binary = Path::new("/w/target/debug/deps/evals-1");
             search_path(binary, &linked, &["/rust/lib".into()], before.as_ref()).unwrap()
         };
-        assert_eq!(search(&[], ""), "/w/target/debug/deps:/w/target/debug:/rust/lib");
-        assert_eq!(search(&[], "/a::/b"), "/w/target/debug/deps:/w/target/debug:/rust/lib:/a:/b");
+        assert_eq!(search(&[], ""), "/w/target/debug:/w/target/debug/deps:/rust/lib");
+        assert_eq!(search(&[], "/a::/b"), "/w/target/debug:/w/target/debug/deps:/rust/lib:/a:/b");
         assert_eq!(
             search(&["native=/w/target/debug/build/z/out", "/w/target/debug/y", "/usr/lib"], ""),
-            "/w/target/debug/build/z/out:/w/target/debug/y:/w/target/debug/deps:/w/target/debug:/rust/lib"
+            "/w/target/debug/build/z/out:/w/target/debug/y:/w/target/debug:/w/target/debug/deps:/rust/lib"
         );
     }
 
