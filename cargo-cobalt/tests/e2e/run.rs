@@ -247,7 +247,7 @@ fn an_env_file_overrides_no_variable_of_cargo() {
     ]);
     let mut command = project.command(&["run", "--filter", "strict"]);
     command.env_remove("LD_LIBRARY_PATH");
-    let said = project::Said::by(&mut command, 0).tells("output: \"trial\"");
+    let said = crate::project::Said::by(&mut command, 0).tells("output: \"trial\"");
     assert!(!said.stderr.contains("/other"), "{said:?}");
 }
 
@@ -266,7 +266,7 @@ fn variables_of_the_configuration_of_cargo_are_set() {
         ("trial", "$CARGO_PKG_NAME"),
     ]);
     let mut command = project.command(&["run", "--filter", "strict"]);
-    let said = project::Said::by(command.env("SET", "from outside").env("FORCED", "from outside"), 0);
+    let said = crate::project::Said::by(command.env("SET", "from outside").env("FORCED", "from outside"), 0);
     said.tells("output: \"a\"")
         .tells("output: \"from outside\"")
         .tells("output: \"d\"")
@@ -304,7 +304,7 @@ fn of_nested_packages_the_innermost_is_meant_and_names_may_be_patterns() {
     }
     let left_alone = |folder: &str, arguments: &[&str]| {
         let mut command = project.command(&[&["run", "--quiet"], arguments].concat());
-        let said = project::Said::by(command.current_dir(project.path(folder)), 4);
+        let said = crate::project::Said::by(command.current_dir(project.path(folder)), 4);
         let told = said.stderr.lines().find_map(|line| line.strip_prefix("left alone: ")).unwrap_or_default();
         told.split("; ")
             .filter_map(|told| Some(told.split('/').next()?.trim_matches('`').to_owned()))
