@@ -33,6 +33,13 @@ pub(crate) enum InitError {
     Namesake(PathBuf),
 
     #[error(
+        "the package in `{}` depends on the library under the name `{name}`, and what its macros write calls it \
+         `cobalt`: write `cobalt = {{ … }}` in the manifest instead, without `package`, and run this again",
+        .folder.display()
+    )]
+    Renamed { folder: PathBuf, name: String },
+
+    #[error(
         "the package in `{}` is of edition 2015, in which experiments cannot be written: set `edition = \"2018\"` \
          or a later one in its Cargo.toml", .0.display()
     )]

@@ -3,12 +3,12 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use toml_edit::{DocumentMut, InlineTable};
+use toml_edit::{DocumentMut, InlineTable, Item};
 
 use super::error::InitError;
 
 /// What stands behind `cobalt` in a manifest.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(super) enum Dependency {
     /// As the workspace says.
     Workspace,
@@ -17,6 +17,8 @@ pub(super) enum Dependency {
         url: String,
         commit: String,
     },
+    /// As the package has it already, where it is optional.
+    Like(InlineTable),
 }
 
 impl Dependency {
@@ -31,6 +33,18 @@ impl Dependency {
         installed_from()
             .or(beside)
             .ok_or_else(|| InitError::NoLibrary { source_folder, manifest: manifest.map(Path::to_owned) })
+    }
+
+    /// One that is there, and no longer optional.
+    pub(super) fn like(optional: &Item) -> Self {
+        let fields = optional.as_table_like().into_iter().flat_map(|table| table.iter());
+        let mut table = InlineTable::new();
+        for (key, value) in fields.filter(|(key, _)| *key != "optional") {
+            let mut value = value.as_value().cloned().unwrap_or_else(|| "".into());
+            value.decor_mut().clear();
+            table.insert(key, value);
+        }
+        if table.len() == 1 && table.contains_key("workspace") { Self::Workspace } else { Self::Like(table) }
     }
 
     /// What to do before the manifest is shared, if that names a place that others do not have.
@@ -53,6 +67,7 @@ impl Dependency {
             Self::Path(path) => {
                 table.insert("path", path.display().to_string().into());
             }
+            Self::Like(fields) => table.clone_from(fields),
             Self::Git { url, commit } => {
                 table.insert("git", url.into());
                 table.insert("rev", commit.into());
@@ -122,9 +137,9 @@ mod tests {
 
     #[test]
     fn a_command_installed_from_a_folder_names_no_repository() {
-        assert_eq!(repository("[v1]\n\"cargo-cobalt 0.1.0 (path+file:///w/cargo-cobalt)\" = []\n"), None);
-        assert_eq!(repository("[v1]\n\"other 0.1.0 (git+https://host/other#0123abc)\" = []\n"), None);
-        assert_eq!(repository("no list"), None);
+        assert!(repository("[v1]\n\"cargo-cobalt 0.1.0 (path+file:///w/cargo-cobalt)\" = []\n").is_none());
+        assert!(repository("[v1]\n\"other 0.1.0 (git+https://host/other#0123abc)\" = []\n").is_none());
+        assert!(repository("no list").is_none());
     }
 
     #[test]

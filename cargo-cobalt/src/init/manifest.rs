@@ -95,14 +95,23 @@ impl Manifest {
         self.get(&["workspace", "dependencies", "cobalt"])
     }
 
-    /// How the package depends on the library.
+    /// How the package depends on the library, whatever features are on.
     pub(super) fn dependency(&self) -> Option<&Item> {
+        self.dependencies().find(|dependency| !is_optional(dependency))
+    }
+
+    /// How the package depends on the library if a feature is on.
+    pub(super) fn optional_dependency(&self) -> Option<&Item> {
+        self.dependencies().find(|dependency| is_optional(dependency))
+    }
+
+    fn dependencies(&self) -> impl Iterator<Item = &Item> {
         let targets = self.document.get("target").and_then(Item::as_table_like);
         let targets = targets.into_iter().flat_map(TableLike::iter).map(|(_, target)| target);
-        let mut places = std::iter::once(self.document.as_item()).chain(targets);
-        places.find_map(|place| {
+        let places = std::iter::once(self.document.as_item()).chain(targets);
+        places.flat_map(|place| {
             let kinds = ["dev-dependencies", "dev_dependencies", "dependencies"];
-            kinds.iter().find_map(|kind| place.get(kind)?.get("cobalt"))
+            kinds.into_iter().filter_map(|kind| place.get(kind)?.get("cobalt"))
         })
     }
 
@@ -201,6 +210,10 @@ impl Manifest {
         }
         Ok(Some(self.encoding.restore(&self.document.to_string())))
     }
+}
+
+fn is_optional(dependency: &Item) -> bool {
+    dependency.get("optional").and_then(Item::as_bool).unwrap_or(false)
 }
 
 /// Adds the library to `{ … }`.

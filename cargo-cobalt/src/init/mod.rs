@@ -1,5 +1,6 @@
 //! `cargo cobalt init`: a first experiment for a new project, or for a package that is there.
 
+mod code;
 mod error;
 mod example;
 mod files;

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::Path;
 
-use cargo_metadata::{Edition, Metadata, MetadataCommand, Package, TargetKind};
+use cargo_metadata::{DependencyKind, Edition, Metadata, MetadataCommand, Package, TargetKind};
 use toml_edit::{Item, TableLike};
 
 use super::error::InitError;
@@ -63,21 +63,31 @@ fn package_in<'a>(folder: &Path, metadata: &'a Metadata) -> Result<&'a Package, 
     if package.edition == Edition::E2015 {
         return Err(InitError::Edition(folder.to_owned()));
     }
+    // One of the registry that has the name is another crate.
+    let is_library = |dependency: &&cargo_metadata::Dependency| {
+        let of_registry = dependency.source.as_ref().is_some_and(|source| !source.repr.starts_with("git+"));
+        dependency.name == "cobalt" && dependency.kind != DependencyKind::Build && !of_registry
+    };
+    if let Some(name) = package.dependencies.iter().filter(is_library).find_map(|found| found.rename.clone())
+    {
+        return Err(InitError::Renamed { folder: folder.to_owned(), name });
+    }
     Ok(package)
 }
 
-/// Adds the library, unless the package depends on it.
+/// Adds the library, unless the package depends on it in any case.
 fn add_dependency(plan: &mut Plan, manifest: &mut Manifest) -> Result<(), InitError> {
     let root = plan.root.join("Cargo.toml");
     let root = if root == manifest.path() { None } else { Some(Manifest::read(&root)?) };
     let shared = root.as_ref().unwrap_or(manifest).workspace_dependency();
-    if manifest.dependency().is_none() && shared.is_none() {
+    let existing = manifest.dependency().or(manifest.optional_dependency());
+    if existing.is_none() && shared.is_none() {
         let dependency = Dependency::locate(Some(manifest.path()))?;
         plan.notes.extend(dependency.note());
         manifest.add_dependency(&dependency);
         return Ok(());
     }
-    if manifest.dependency().or(shared).is_some_and(is_of_registry) {
+    if existing.or(shared).is_some_and(is_of_registry) {
         plan.notes.push(format!(
             "`cobalt` is given by its version, and that is an unrelated crate of the package registry. Write \
              `{}` instead",
@@ -88,7 +98,9 @@ fn add_dependency(plan: &mut Plan, manifest: &mut Manifest) -> Result<(), InitEr
         ));
     }
     if manifest.dependency().is_none() {
-        manifest.add_dependency(&Dependency::Workspace);
+        // Cargo wants one source for both.
+        let dependency = existing.map_or(Dependency::Workspace, Dependency::like);
+        manifest.add_dependency(&dependency);
     }
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Package, Target, TargetKind};
 
+use super::code::code;
 use super::manifest::Manifest;
 use super::plan::is_there;
 
@@ -19,12 +20,13 @@ impl Experiments {
         let tests = package.targets.iter().filter(|target| target.kind.contains(&TargetKind::Test));
         let tests: Vec<_> = tests.collect();
         let ready = |test: &&&Target| {
-            manifest.harness(&test.name) == Some(false) && source(test).contains("cobalt::")
+            manifest.harness(&test.name) == Some(false) && code_of(test).contains("cobalt::")
         };
         // What the manifest does not list is built with the usual front end, and its `main` is never called.
         let unlisted = |test: &&&Target| {
-            let source = source(test);
-            let is_program = source.contains("cobalt::main()") && !source.contains("#[test]");
+            let code = code_of(test);
+            let calls_main = code.contains("fn main()") && code.contains("cobalt::main()");
+            let is_program = calls_main && !code.contains("#[test]");
             manifest.harness(&test.name).is_none() && is_program
         };
         if let Some(test) = tests.iter().find(ready).or_else(|| tests.iter().find(unlisted)) {
@@ -42,8 +44,8 @@ impl Experiments {
     }
 }
 
-fn source(test: &Target) -> String {
-    fs::read_to_string(&test.src_path).unwrap_or_default()
+fn code_of(test: &Target) -> String {
+    code(&fs::read_to_string(&test.src_path).unwrap_or_default())
 }
 
 /// The usual name, or the first that no target has and no file in the package's `tests`.

@@ -110,7 +110,10 @@ impl Project {
         let chosen = wanted.choose(found)?;
         let needs: Vec<_> = chosen.iter().filter_map(Candidate::needs_features).collect();
         if needs.len() == chosen.len() {
-            return Err(Error::NothingMatched(format!("{}; `--features` turns them on", needs.join("; "))));
+            return Err(Error::NothingMatched(format!(
+                "{}; `--features` turns features on",
+                needs.join("; ")
+            )));
         }
         Ok(chosen)
     }

@@ -267,3 +267,33 @@ fn settings_in_the_manifest_are_not_hidden_by_a_file() {
     place.init(".");
     assert!(!place.0.path().join("cobalt.toml").exists());
 }
+
+#[test]
+fn a_dependency_that_is_optional_is_made_one_of_the_tests_too() {
+    let dependency = "cobalt = { path = \"/none/cobalt\", optional = true, default-features = false }";
+    let manifest = format!("{MEMBER}\n[dependencies]\n{dependency}\n");
+    let place = Place::with(&[("Cargo.toml", &manifest), ("src/lib.rs", "")]);
+    place.init(".");
+    let added = "\ncobalt = { path = \"/none/cobalt\", default-features = false }\n";
+    assert!(place.read("Cargo.toml").contains(added), "{}", place.read("Cargo.toml"));
+    place.second_call_changes_nothing(".");
+}
+
+#[test]
+fn a_library_of_another_name_is_not_added_twice() {
+    let manifest =
+        format!("{MEMBER}\n[dev-dependencies]\neval = {{ package = \"cobalt\", path = \"/none\" }}\n");
+    let place = Place::with(&[("Cargo.toml", &manifest), ("src/lib.rs", "")]);
+    assert!(place.refuses(".").contains("under the name `eval`"));
+}
+
+#[test]
+fn a_test_that_only_speaks_of_experiments_keeps_its_front_end() {
+    let test = "// Not yet: fn main() { cobalt::main() }\n/* fn main() { cobalt::main() } */\nmod cases;\n";
+    let place = Place::with(&[("Cargo.toml", MEMBER), ("src/lib.rs", ""), ("tests/evals.rs", test)]);
+    place.write("tests/cases/mod.rs", "");
+    place.init(".");
+    let manifest = place.read("Cargo.toml");
+    assert!(!manifest.contains("\"evals\"") && manifest.contains("\"experiments\""), "{manifest}");
+    assert_eq!(place.read("tests/evals.rs"), test);
+}
