@@ -46,7 +46,12 @@ fn main() -> ExitCode {
 fn flags(command: &Command) -> Flags {
     let of_file = |settings: &Settings| Flags { config: settings.config.clone(), ..Flags::default() };
     match command {
-        Command::Run(run) => Flags { concurrency: run.concurrency, ci: run.ci, ..of_file(&run.settings) },
+        Command::Run(run) => Flags {
+            concurrency: run.concurrency,
+            ci: run.ci,
+            resume: run.resume.clone(),
+            ..of_file(&run.settings)
+        },
         Command::List(list) => of_file(&list.settings),
         Command::History(history) => of_file(&history.settings),
         Command::Config(config) => of_file(&config.settings),

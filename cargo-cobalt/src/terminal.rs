@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use cobalt::reporters::Paint;
 use serde::Serialize;
-use terminal_size::terminal_size_of;
+use terminal_size::{Height, Width, terminal_size_of};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::error::Error;
@@ -14,14 +14,17 @@ const USUAL: usize = 80;
 
 /// The width of the terminal that stdout goes to, in columns; `None` where none reads.
 pub(crate) fn stdout_width() -> Option<usize> {
-    let told = terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
-    io::stdout().is_terminal().then(|| told.filter(|width| *width > 0).unwrap_or(USUAL))
+    width(io::stdout().is_terminal(), terminal_size_of(io::stdout()))
 }
 
 /// The same for stderr.
 pub(crate) fn stderr_width() -> Option<usize> {
-    let told = terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
-    io::stderr().is_terminal().then(|| told.filter(|width| *width > 0).unwrap_or(USUAL))
+    width(io::stderr().is_terminal(), terminal_size_of(io::stderr()))
+}
+
+fn width(is_terminal: bool, told: Option<(Width, Height)>) -> Option<usize> {
+    let told = told.map(|(width, _)| usize::from(width.0)).filter(|width| *width > 0);
+    is_terminal.then(|| told.unwrap_or(USUAL))
 }
 
 /// How text may look on a stream, by `--color`, the variables that are usual for it, and what the stream is.

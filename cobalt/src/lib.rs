@@ -40,9 +40,9 @@ pub use evaluators::{
     Score,
 };
 pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Output, TokenCount};
-#[doc(hidden)]
-pub use harness::Request;
 pub use harness::main;
+#[doc(hidden)]
+pub use harness::{Request, exit_code};
 pub use report::{Report, Threshold};
 
 /// The programs of the README compile.

@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCo
     let mut tally = Tally::default();
     for binary in &binaries {
         let variables = variables(&project, binary, flags)?;
-        run_one(binary, arguments, variables, &mut screen, &mut tally)?;
+        run_one(binary, arguments, &variables, &mut screen, &mut tally)?;
         if interrupt::was_heard() {
             tally.interrupted();
             break;
@@ -86,19 +86,12 @@ pub(crate) fn variables(
 fn run_one(
     binary: &Binary,
     arguments: &Run,
-    mut variables: Vec<(String, OsString)>,
+    variables: &[(String, OsString)],
     screen: &mut Screen,
     tally: &mut Tally,
 ) -> Result<(), Error> {
-    if !arguments.resume.is_empty() {
-        variables.push(("COBALT_RESUME".to_owned(), arguments.resume.join(",").into()));
-    }
-    let asked = Asked {
-        filters: &arguments.selection.filter,
-        list: false,
-        arguments: &arguments.harness,
-        variables: &variables,
-    };
+    let asked =
+        Asked { filters: &arguments.selection.filter, list: false, arguments: &arguments.harness, variables };
     let status = run_binary(binary, asked, |message| match message {
         Message::Event(event, line) => {
             let is_new = tally.hear(&event);

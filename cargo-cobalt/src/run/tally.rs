@@ -3,18 +3,12 @@
 use std::collections::BTreeMap;
 use std::process::{ExitCode, ExitStatus};
 
+use cobalt::exit_code::{FAILED, INTERRUPTED, UNFIT};
 use cobalt::reporters::{Event, ExperimentStarted};
 
 use super::screen::Screen;
 use crate::error::Error;
 use crate::project::Binary;
-
-/// The exit code of a test binary in which a case failed.
-const FAILED: i32 = 101;
-/// The exit code of a test binary that was stopped by Ctrl-C.
-const INTERRUPTED: i32 = 130;
-/// The exit code where something could not be built, run or kept.
-const UNFIT: i32 = 3;
 
 /// What is known of the run as a whole.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use super::variables::{CI, CONCURRENCY, CONFIG};
+use super::variables::{CI, CONCURRENCY, CONFIG, RESUME};
 
 /// Settings from flags of the command, which come before all others.
 ///
@@ -17,6 +17,8 @@ pub struct Flags {
     pub concurrency: Option<NonZeroUsize>,
     /// `--ci`: whether `[ci]` is in force.
     pub ci: bool,
+    /// `--resume`: the ids of the runs to take up again.
+    pub resume: Vec<String>,
 }
 
 impl Flags {
@@ -26,7 +28,8 @@ impl Flags {
         let config = self.config().map(|path| (CONFIG, path.into_os_string()));
         let concurrency = self.concurrency.map(|items| (CONCURRENCY, items.to_string().into()));
         let ci = self.ci.then(|| (CI, "1".into()));
-        [config, concurrency, ci].into_iter().flatten().collect()
+        let resume = (!self.resume.is_empty()).then(|| (RESUME, self.resume.join(",").into()));
+        [config, concurrency, ci, resume].into_iter().flatten().collect()
     }
 
     /// The file to read, as an absolute path.

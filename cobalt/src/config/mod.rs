@@ -25,3 +25,4 @@ pub use merged::Config;
 pub use schema::schema;
 pub use settings::{Origin, Setting};
 pub use values::Reporter;
+pub(crate) use variables::RESUME;

@@ -16,6 +16,8 @@ pub(super) const CI: &str = "COBALT_CI";
 pub(super) const CONCURRENCY: &str = "COBALT_CONCURRENCY";
 /// How long a run of an item may take.
 pub(super) const TIMEOUT: &str = "COBALT_TIMEOUT";
+/// The runs to take up again, by their ids, separated by commas.
+pub(crate) const RESUME: &str = "COBALT_RESUME";
 /// The folder to use instead of `.cobalt`.
 pub(super) const DIR: &str = "COBALT_DIR";
 /// The folder of the result files.

@@ -4,9 +4,9 @@ use std::process::exit;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use super::INTERRUPTED;
 use super::args::Args;
 use super::board::{Board, Summary};
+use super::exit_code::INTERRUPTED;
 use super::process::SharedRuntime;
 use crate::session::Interrupter;
 use crate::threads;

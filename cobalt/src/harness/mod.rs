@@ -6,6 +6,7 @@ mod cases;
 mod command;
 mod ending;
 mod environment;
+pub mod exit_code;
 mod filter;
 mod nextest;
 mod process;
@@ -24,6 +25,7 @@ use self::args::Args;
 use self::board::{Board, Writer};
 use self::cases::Declared;
 use self::ending::{Stop, Whole, shut_down, tell};
+use self::exit_code::{FAILED, UNFIT};
 use self::filter::Filter;
 use self::nextest::Nextest;
 use self::process::{Process, handle, no_signals};
@@ -35,13 +37,6 @@ use crate::private::ExperimentDefinition;
 use crate::session::{Run, Session};
 use crate::wording::count;
 use crate::{panics, paths};
-
-/// The exit code of libtest where a test failed.
-const FAILED: i32 = 101;
-/// The exit code where the experiments could not be run as they are declared, or their results not be kept.
-const UNFIT: i32 = 3;
-/// The exit code of a program that was stopped by Ctrl-C, as shells have it.
-const INTERRUPTED: i32 = 130;
 
 /// Runs the experiments of this binary as tests; the whole `main` of a test target with `harness = false`.
 ///

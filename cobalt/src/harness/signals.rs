@@ -8,7 +8,7 @@ use std::{io, thread};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, timeout_at};
 
-use super::INTERRUPTED;
+use super::exit_code::INTERRUPTED;
 
 /// How long after a signal another one counts as the same.
 const ECHO: Duration = Duration::from_millis(250);

@@ -19,8 +19,8 @@ pub const PROTOCOL: &str = "cobalt experiments, protocol 1";
 
 /// The most items named of those with low scores, and of those in error.
 const MOST_NAMED: usize = 8;
-/// The most items with low scores that are told at length.
-const MOST_EXPLAINED: usize = 3;
+/// The most items with low scores that are told at length where a threshold is missed.
+const MOST_LOW_EXPLAINED: usize = 3;
 /// The longest text told of an error in the summary, in characters.
 const LONGEST_ERROR: usize = 200;
 
@@ -278,7 +278,7 @@ impl ExperimentFinished {
         let failed: Vec<_> = items.iter().filter_map(|item| failed_item(item, names)).collect();
         // A strict experiment's items have told it themselves.
         let explains = outcome.thresholds.iter().any(|threshold| !threshold.passed) && !definition.strict;
-        let explained = if explains { MOST_EXPLAINED } else { 0 };
+        let explained = if explains { MOST_LOW_EXPLAINED } else { 0 };
         let low_item = |(place, item): (usize, &&ItemResult)| LowItem {
             item: names[item.index].clone(),
             scores: low_scores(item, definition).collect(),

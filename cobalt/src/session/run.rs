@@ -8,15 +8,13 @@ use tokio::sync::Semaphore;
 
 use super::plan::Plan;
 use super::recorder::Record;
+use crate::config::RESUME;
 use crate::engine::Work;
 use crate::error::Error;
 use crate::report::{ItemResult, Timestamp};
 use crate::store::{
     JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, Resumed, experiment_of, new_run_id, read_report,
 };
-
-/// Names the runs to take up again, separated by commas.
-const RESUME: &str = "COBALT_RESUME";
 
 /// A run that is to be taken up again.
 #[derive(Debug)]

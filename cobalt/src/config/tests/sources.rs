@@ -77,8 +77,18 @@ fn a_folder_without_any_manifest_stands_for_itself() {
 
 #[test]
 fn flags_become_variables_for_the_test_binaries() {
-    let flags = Flags { config: Some("/w/ci.toml".into()), concurrency: 4.try_into().ok(), ci: true };
-    let expected = [("COBALT_CONFIG", "/w/ci.toml"), ("COBALT_CONCURRENCY", "4"), ("COBALT_CI", "1")];
+    let flags = Flags {
+        config: Some("/w/ci.toml".into()),
+        concurrency: 4.try_into().ok(),
+        ci: true,
+        resume: vec!["a".to_owned(), "b".to_owned()],
+    };
+    let expected = [
+        ("COBALT_CONFIG", "/w/ci.toml"),
+        ("COBALT_CONCURRENCY", "4"),
+        ("COBALT_CI", "1"),
+        ("COBALT_RESUME", "a,b"),
+    ];
     assert_eq!(flags.variables(), expected.map(|(name, value)| (name, value.into())));
     let relative = Flags { config: Some("ci.toml".into()), ..Flags::default() }.variables();
     assert!(Path::new(&relative[0].1).is_absolute(), "{relative:?}");
