@@ -36,13 +36,14 @@ pub use cobalt_macros::experiment;
 pub use dataset::{Dataset, DatasetError, DecodeError, IntoDataset, Item};
 pub use error::{BoxError, Error};
 pub use evaluators::{
-    DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore,
-    Score,
+    CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator,
+    IntoScore, Score, Setup,
 };
 pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Output, TokenCount};
 pub use harness::main;
 #[doc(hidden)]
 pub use harness::{Request, exit_code};
+pub use llm::Provider;
 pub use report::{Report, Threshold};
 
 /// The programs of the README compile.

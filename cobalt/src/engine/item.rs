@@ -8,8 +8,9 @@ use tokio::time::timeout;
 
 use super::Work;
 use super::future::{AbortOnDrop, catch_panic, join_all};
-use crate::evaluators::{EvalContext, Evaluator, Score};
+use crate::evaluators::{EvalContext, Evaluator};
 use crate::experiment::{Context, Output};
+use crate::llm::Asking;
 use crate::panics;
 use crate::report::{Evaluations, Execution, ItemResult, ScoredEvaluation, Status};
 
@@ -86,13 +87,12 @@ fn ran_out(limit: Duration) -> String {
 
 /// Asks all evaluators side by side.
 async fn evaluate(work: &Work, cx: &EvalContext) -> Evaluations {
-    let limit = work.definition.timeout;
     let scores = match &work.definition.evaluators[..] {
-        [evaluator] => vec![score(&**evaluator, cx, limit).await],
+        [evaluator] => vec![score(work, &**evaluator, cx).await],
         evaluators => {
             let scores =
                 evaluators.iter().map(|evaluator| -> std::pin::Pin<Box<dyn Future<Output = _> + Send>> {
-                    Box::pin(score(&**evaluator, cx, limit))
+                    Box::pin(score(work, &**evaluator, cx))
                 });
             join_all(scores.collect()).await
         }
@@ -100,31 +100,26 @@ async fn evaluate(work: &Work, cx: &EvalContext) -> Evaluations {
     work.names.iter().cloned().zip(scores).collect()
 }
 
-async fn score(evaluator: &dyn Evaluator, cx: &EvalContext, limit: Duration) -> ScoredEvaluation {
+async fn score(work: &Work, evaluator: &dyn Evaluator, cx: &EvalContext) -> ScoredEvaluation {
+    let asking = Asking::new(Arc::clone(&work.models));
+    let cx = cx.asking(asking.clone());
     // The call itself may panic before there is a future to wait for.
-    let mut evaluation = Box::pin(async { evaluator.evaluate(cx).await });
-    let outcome = timeout(limit, catch_panic(&mut evaluation)).await;
+    let mut evaluation = Box::pin(async { evaluator.evaluate(&cx).await });
+    let outcome = match evaluator.time_limit(work.definition.timeout) {
+        Some(limit) => timeout(limit, catch_panic(&mut evaluation)).await.map_err(|_| limit),
+        None => Ok(catch_panic(&mut evaluation).await),
+    };
     // So may what it holds, when it is cancelled; the outcome stays what it is.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(evaluation)));
-    match outcome {
-        Ok(Ok(Ok(score))) => checked(score),
+    let scored = match outcome {
+        Ok(Ok(Ok(score))) => score.into_evaluation(),
         Ok(Ok(Err(error))) => without_score(error.to_string()),
         Ok(Err(panic)) => without_score(panics::describe(&*panic)),
-        Err(_) => without_score(ran_out(limit)),
-    }
+        Err(limit) => without_score(ran_out(limit)),
+    };
+    ScoredEvaluation { judge: asking.usage(), ..scored }
 }
 
 fn without_score(error: String) -> ScoredEvaluation {
     ScoredEvaluation { error: Some(error), ..ScoredEvaluation::default() }
-}
-
-/// A score, if it is a number from 0 to 1.
-fn checked(score: Score) -> ScoredEvaluation {
-    let (value, reason, chain_of_thought) = score.into_parts();
-    if (0.0..=1.0).contains(&value) {
-        ScoredEvaluation { score: Some(value), reason, chain_of_thought, error: None }
-    } else {
-        let error = Some(format!("the score is {value}; a score is a number from 0 to 1"));
-        ScoredEvaluation { score: None, reason, chain_of_thought, error }
-    }
 }

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 
 use crate::dataset::Dataset;
 use crate::experiment::{AgentFn, Definition};
+use crate::llm::Models;
 use crate::report::ItemResult;
 
 /// An experiment's work: which items to run, and all that it takes.
@@ -23,6 +24,8 @@ pub(crate) struct Work {
     pub(crate) names: Vec<Arc<str>>,
     pub(crate) agent: AgentFn,
     pub(crate) dataset: Dataset,
+    /// What evaluators may ask.
+    pub(crate) models: Arc<Models>,
     /// The items' keys, by index.
     pub(crate) keys: Arc<[Arc<str>]>,
     /// The indexes of the items to run, in the order in which they are started.

@@ -5,8 +5,15 @@ use std::sync::{Arc, OnceLock};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+#[cfg(feature = "judge")]
+use super::EvalError;
+#[cfg(feature = "judge")]
+use crate::config::Config;
 use crate::dataset::{DecodeError, Item, decode};
 use crate::experiment::{Context, Output};
+use crate::llm::Asking;
+#[cfg(feature = "judge")]
+use crate::llm::Models;
 
 /// One output with the item that it answers. Cheap to clone.
 ///
@@ -14,6 +21,8 @@ use crate::experiment::{Context, Output};
 #[derive(Clone, Debug)]
 pub struct EvalContext {
     inner: Arc<Inner>,
+    /// The way to the models; without one, those for the configuration of this process.
+    asking: Option<Asking>,
 }
 
 #[derive(Debug)]
@@ -57,21 +66,39 @@ impl EvalContext {
     }
 
     fn build(item: Arc<Item>, key: Arc<str>, index: usize, run_index: usize, output: Arc<Output>) -> Self {
-        Self { inner: Arc::new(Inner { item, key, index, run_index, output, text: OnceLock::new() }) }
+        let inner = Inner { item, key, index, run_index, output, text: OnceLock::new() };
+        Self { inner: Arc::new(inner), asking: None }
+    }
+
+    /// The same execution for an evaluator that asks models this way.
+    pub(crate) fn asking(&self, asking: Asking) -> Self {
+        Self { inner: Arc::clone(&self.inner), asking: Some(asking) }
+    }
+
+    /// The way to the models.
+    #[cfg(feature = "judge")]
+    pub(crate) fn models(&self) -> Result<Asking, EvalError> {
+        if let Some(asking) = &self.asking {
+            return Ok(asking.clone());
+        }
+        let config = Config::from_environment().map_err(|error| EvalError::new(error.to_string()))?;
+        Ok(Asking::new(Models::of(&config)))
     }
 
     /// The same execution with another item, for [`FnEvaluator::context`](super::FnEvaluator::context).
     #[must_use]
     pub fn with_item(&self, item: Item) -> Self {
         let Inner { key, index, run_index, output, .. } = &*self.inner;
-        Self::build(Arc::new(item), Arc::clone(key), *index, *run_index, Arc::clone(output))
+        let other = Self::build(Arc::new(item), Arc::clone(key), *index, *run_index, Arc::clone(output));
+        Self { asking: self.asking.clone(), ..other }
     }
 
     /// The same execution with another output, for [`FnEvaluator::context`](super::FnEvaluator::context).
     #[must_use]
     pub fn with_output(&self, output: Output) -> Self {
         let Inner { item, key, index, run_index, .. } = &*self.inner;
-        Self::build(Arc::clone(item), Arc::clone(key), *index, *run_index, Arc::new(output))
+        let other = Self::build(Arc::clone(item), Arc::clone(key), *index, *run_index, Arc::new(output));
+        Self { asking: self.asking.clone(), ..other }
     }
 
     /// The item of the data set.

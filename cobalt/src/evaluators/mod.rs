@@ -7,16 +7,20 @@ mod context;
 mod exact_match;
 mod function;
 mod score;
+mod setup;
 
 use std::fmt::Debug;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use context::EvalContext;
 pub use exact_match::ExactMatch;
 pub use function::FnEvaluator;
 pub use score::{IntoScore, Score};
+pub(crate) use setup::Unfit;
+pub use setup::{CheckError, Setup};
 
 /// The share of passing scores counts those of at least this mark, unless the evaluator has its own.
 pub const DEFAULT_PASS_MARK: f64 = 0.5;
@@ -74,6 +78,22 @@ pub trait Evaluator: Debug + Send + Sync + 'static {
         DEFAULT_PASS_MARK
     }
 
+    /// Looks at what is to come before the first item is run, so that a mistake costs no run.
+    ///
+    /// # Errors
+    ///
+    /// Says what would keep the evaluator from scoring, such as a field that no item has. The experiment is then not run.
+    fn check(&self, setup: &Setup) -> Result<(), CheckError> {
+        let _ = setup;
+        Ok(())
+    }
+
+    /// How long [`evaluate`](Self::evaluate) may take, `None` for one that ends by itself in any case: the experiment's
+    /// `timeout` unless it is overridden. After that time it is cancelled, and the evaluation is an error.
+    fn time_limit(&self, timeout: Duration) -> Option<Duration> {
+        Some(timeout)
+    }
+
     /// Text that changes whenever the evaluator would score differently. A run is resumed only with evaluators
     /// whose text is the same. By default it is that of `Debug`: override it where that differs from process to process,
     /// as with a hash map or a function pointer, or the run could never be resumed.
@@ -95,6 +115,14 @@ macro_rules! pointers_are_evaluators {
 
             fn pass_mark(&self) -> f64 {
                 (**self).pass_mark()
+            }
+
+            fn check(&self, setup: &Setup) -> Result<(), CheckError> {
+                (**self).check(setup)
+            }
+
+            fn time_limit(&self, timeout: Duration) -> Option<Duration> {
+                (**self).time_limit(timeout)
             }
 
             fn fingerprint(&self) -> String {

@@ -2,7 +2,11 @@
 
 use std::fmt::Display;
 
+use serde_json::Value;
+
 use super::EvalError;
+use crate::dataset::Item;
+use crate::report::ScoredEvaluation;
 
 /// What an evaluator found: a number from 0 (bad) to 1 (good), and why.
 ///
@@ -15,13 +19,14 @@ pub struct Score {
     value: f64,
     reason: Option<String>,
     chain_of_thought: Option<String>,
+    metadata: Item,
 }
 
 impl Score {
     /// A score without a reason. One that is no number from 0 to 1 becomes an error of the evaluator when it is used.
     #[must_use]
     pub fn new(value: f64) -> Self {
-        Self { value, reason: None, chain_of_thought: None }
+        Self { value, reason: None, chain_of_thought: None, metadata: Item::new() }
     }
 
     /// Says why.
@@ -38,6 +43,13 @@ impl Score {
         self
     }
 
+    /// Keeps a further figure or text beside the score, such as the parts that it was made of.
+    #[must_use]
+    pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(key.into(), value.into());
+        self
+    }
+
     /// The number.
     #[must_use]
     pub fn value(&self) -> f64 {
@@ -50,8 +62,24 @@ impl Score {
         self.reason.as_deref()
     }
 
-    pub(crate) fn into_parts(self) -> (f64, Option<String>, Option<String>) {
-        (self.value, self.reason, self.chain_of_thought)
+    /// What is kept beside the score.
+    #[must_use]
+    pub fn all_metadata(&self) -> &Item {
+        &self.metadata
+    }
+
+    /// The score as it is kept. One that is no number from 0 to 1 is none.
+    pub(crate) fn into_evaluation(self) -> ScoredEvaluation {
+        let Self { value, reason, chain_of_thought, metadata } = self;
+        let is_score = (0.0..=1.0).contains(&value);
+        ScoredEvaluation {
+            score: is_score.then_some(value),
+            reason,
+            chain_of_thought,
+            metadata,
+            judge: None,
+            error: (!is_score).then(|| format!("the score is {value}; a score is a number from 0 to 1")),
+        }
     }
 }
 

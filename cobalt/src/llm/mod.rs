@@ -1,3 +1,24 @@
-//! Language models: what they cost.
+//! Language models: how they are asked, and what they cost.
+//!
+//! An evaluator says what it wants to know and whom it would ask. Where that leads is decided here, in this order: the
+//! answer is in the cache, or the same request is on its way already, or it is sent, when there is room for one more.
 
+mod asking;
+#[cfg(feature = "judge")]
+mod models;
+#[cfg(not(feature = "judge"))]
+#[path = "without.rs"]
+mod models;
 pub mod prices;
+mod provider;
+mod question;
+mod settings;
+mod usage;
+
+pub(crate) use asking::Asking;
+pub(crate) use models::Models;
+pub use provider::{Provider, UnknownProvider};
+pub(crate) use question::{AskError, Moderation, Question, Schema};
+pub(crate) use settings::{CacheSettings, ModelChoice, ModelSettings, Secret};
+pub use usage::JudgeUsage;
+pub(crate) use usage::Meter;

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::stats::describe;
 use crate::dataset::Item;
 use crate::experiment::Output;
+use crate::llm::JudgeUsage;
 
 /// How an execution ended. Ordered from the best to the worst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -38,6 +39,12 @@ pub struct ScoredEvaluation {
     /// The reasoning that led to the score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chain_of_thought: Option<String>,
+    /// Further figures and texts by name, such as the parts that a score was made of.
+    #[serde(skip_serializing_if = "Item::is_empty")]
+    pub metadata: Item,
+    /// What models were asked for it, and what that cost; absent where none was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<JudgeUsage>,
     /// Why there is no score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

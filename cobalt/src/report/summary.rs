@@ -337,7 +337,7 @@ impl Usage {
             let cost = count
                 .split
                 .zip(output.model_name())
-                .and_then(|((input, output), model)| prices.estimate(model, Tokens { input, output }));
+                .and_then(|((input, output), model)| prices.estimate(model, Tokens::new(input, output)));
             match cost {
                 Some(cost) => *usage.cost.get_or_insert(0.0) += cost,
                 None => usage.unpriced = true,

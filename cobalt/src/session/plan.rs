@@ -7,6 +7,7 @@ use crate::config::Config;
 use crate::dataset::{Dataset, DatasetError};
 use crate::error::{BoxError, Error};
 use crate::experiment::{AgentFn, Definition, Experiment, Prepared, Progress};
+use crate::llm::Models;
 use crate::nesting::{DEEPEST, is_too_deep};
 use crate::report::{DatasetSummary, RunConfig};
 
@@ -15,6 +16,7 @@ pub(crate) struct Plan {
     pub(super) definition: Arc<Definition>,
     pub(super) agent: AgentFn,
     pub(super) dataset: Dataset,
+    pub(super) models: Arc<Models>,
     pub(super) keys: Arc<[Arc<str>]>,
     pub(super) progress: Option<Progress>,
     pub(super) save: bool,
@@ -28,7 +30,7 @@ impl Plan {
         let unfit = |source| Error::DatasetOf { experiment: definition.name.clone(), source };
         let dataset = dataset.and_then(fit).map_err(unfit)?;
         let keys = dataset.keys().into_iter().map(Arc::from).collect();
-        Ok(Self { definition, agent, dataset, keys, progress, save })
+        Ok(Self { definition, agent, dataset, models: Models::of(config), keys, progress, save })
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -188,6 +188,7 @@ impl Run {
             definition: plan.definition,
             agent: plan.agent,
             dataset: plan.dataset,
+            models: plan.models,
             keys: plan.keys,
             items: expected.into_iter().filter(|index| !seen.contains(index)).collect(),
         };

@@ -63,6 +63,6 @@ fn check_estimate(case: &Case, prices: &PriceTable) -> Checked {
     let input = case.input();
     let model = input["model"].as_str().ok_or("no model")?;
     let count = |field: &str| input["tokens"][field].as_u64().ok_or("no count");
-    let tokens = Tokens { input: count("input")?, output: count("output")? };
+    let tokens = Tokens::new(count("input")?, count("output")?);
     case.close_if_any("cost", prices.estimate(model, tokens), case.expected())
 }

@@ -134,7 +134,7 @@ fn prices_are_added_to_the_built_in_ones() {
     )
     .load();
     let prices = config.prices();
-    let million = |input| Tokens { input, output: 1_000_000 };
+    let million = |input| Tokens::new(input, 1_000_000);
     assert_eq!(prices.estimate("gpt-4o", million(1000)), Some(2.001));
     assert_eq!(prices.estimate("gpt-4o", million(1_000_000)), Some(30.5));
     assert_eq!(prices.price("gpt-4o").and_then(|price| price.cached_input), Some(0.5));

@@ -34,8 +34,7 @@ pub struct Price {
     pub input: f64,
     /// Output (completion) tokens, those of hidden reasoning included; 0 for an embedding model.
     pub output: f64,
-    /// Input tokens read from the vendor's cache, where the vendor has a price for them. Estimates do not use it: token
-    /// counts say nothing of the cache.
+    /// Input tokens read from the vendor's cache, where the vendor has a price for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
     /// The rates of a request with a long prompt, where they differ.
@@ -57,11 +56,27 @@ pub struct LongPrompt {
 
 /// How many tokens went into a model and came out of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Tokens {
     /// Input (prompt) tokens.
     pub input: u64,
     /// Output (completion) tokens.
     pub output: u64,
+    /// Those of the input tokens that were read from the vendor's cache.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cached_input: u64,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+impl Tokens {
+    /// Tokens of which none were read from the vendor's cache.
+    #[must_use]
+    pub const fn new(input: u64, output: u64) -> Self {
+        Self { input, output, cached_input: 0 }
+    }
 }
 
 /// A price that no model can have.
@@ -135,7 +150,7 @@ pub fn price(model: &str) -> Option<Price> {
 ///
 /// let mut prices = PriceTable::default();
 /// prices.insert("our-model", Price::new(1.0, 2.0))?;
-/// let tokens = Tokens { input: 500_000, output: 250_000 };
+/// let tokens = Tokens::new(500_000, 250_000);
 /// assert_eq!(prices.estimate("our-model", tokens), Some(1.0));
 /// assert_eq!(prices.estimate("unheard-of", tokens), None);
 /// # Ok::<(), cobalt::llm::prices::InvalidPrice>(())
@@ -370,8 +385,8 @@ mod tests {
         let haiku = listed("claude-haiku-4-5");
         assert_eq!(haiku.long_prompt, None);
         let price = listed("claude-haiku-5-5");
-        let short = price.cost(Tokens { input: 100_000, output: 1_000_000 });
-        let long = price.cost(Tokens { input: 100_001, output: 1_000_000 });
+        let short = price.cost(Tokens::new(100_000, 1_000_000));
+        let long = price.cost(Tokens::new(100_001, 1_000_000));
         assert!((short - 0.51).abs() < 1e-12 && (long - 2.550_000_5).abs() < 1e-12, "{short} {long}");
     }
 

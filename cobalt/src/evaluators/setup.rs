@@ -1,0 +1,48 @@
+//! What an evaluator sees before the first item is run.
+
+use std::sync::Arc;
+
+use crate::dataset::{Dataset, Item};
+use crate::llm::Models;
+
+/// What an evaluator is about to be used on, see [`Evaluator::check`](super::Evaluator::check).
+#[derive(Debug)]
+pub struct Setup {
+    pub(crate) dataset: Dataset,
+    #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "nobody is asked without the feature"))]
+    pub(crate) models: Arc<Models>,
+}
+
+impl Setup {
+    /// The items that outputs will be scored for.
+    pub fn items(&self) -> impl Iterator<Item = &Item> {
+        self.dataset.iter()
+    }
+}
+
+/// Why an evaluator cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct CheckError(pub(crate) Unfit);
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unfit {
+    /// What is wrong, and what to do.
+    #[error("{0}")]
+    Problem(String),
+    /// A key is missing. Told once for all experiments that need it.
+    #[error("{asked_for} needs a key; set {variable}")]
+    MissingKey {
+        /// The variable that would hold it.
+        variable: String,
+        /// Whom the key is for: a model and its provider.
+        asked_for: String,
+    },
+}
+
+impl CheckError {
+    /// An error that says what is wrong, and what to do.
+    pub fn new(problem: impl Into<String>) -> Self {
+        Self(Unfit::Problem(problem.into()))
+    }
+}
