@@ -19,6 +19,9 @@ pub(crate) use asking::Asking;
 pub(crate) use models::Models;
 pub use provider::{Provider, UnknownProvider};
 pub(crate) use question::{AskError, Moderation, Question, Schema};
-pub(crate) use settings::{CacheSettings, ModelChoice, ModelSettings, Secret};
+pub(crate) use settings::{
+    CacheSettings, DEFAULT_CONCURRENCY, DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, ModelChoice,
+    ModelSettings, Secret,
+};
 pub use usage::JudgeUsage;
 pub(crate) use usage::Meter;
