@@ -5,6 +5,8 @@
 
 mod asking;
 #[cfg(feature = "judge")]
+mod client;
+#[cfg(feature = "judge")]
 mod models;
 #[cfg(not(feature = "judge"))]
 #[path = "without.rs"]
@@ -13,6 +15,8 @@ pub mod prices;
 mod provider;
 mod question;
 mod settings;
+#[cfg(all(test, feature = "judge"))]
+pub(crate) mod test_server;
 mod usage;
 
 pub(crate) use asking::Asking;
