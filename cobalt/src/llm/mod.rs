@@ -5,6 +5,8 @@
 
 mod asking;
 #[cfg(feature = "judge")]
+mod lexical;
+#[cfg(feature = "judge")]
 mod models;
 #[cfg(not(feature = "judge"))]
 #[path = "without.rs"]
