@@ -9,6 +9,7 @@ mod experiment;
 mod harness;
 mod hash;
 pub mod llm;
+pub mod metrics;
 mod nesting;
 mod panics;
 pub mod paths;
