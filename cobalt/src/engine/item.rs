@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 use super::Work;
-use super::future::{AbortOnDrop, catch_panic, join_all};
+use crate::future::{AbortOnDrop, catch_panic, join_all};
 use crate::evaluators::{EvalContext, Evaluator};
 use crate::experiment::{Context, Output};
 use crate::llm::Asking;

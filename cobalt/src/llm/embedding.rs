@@ -10,7 +10,7 @@ use super::flights::Landed;
 use super::models::Models;
 use super::vendors::Role;
 use super::{AskError, Meter, ModelChoice, Provider, key};
-use crate::engine::join_all;
+use crate::future::join_all;
 
 /// What came of a text.
 #[derive(Clone, Debug)]

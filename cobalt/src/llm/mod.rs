@@ -19,6 +19,8 @@ mod flights;
 #[cfg(feature = "judge")]
 mod key;
 #[cfg(feature = "judge")]
+mod lexical;
+#[cfg(feature = "judge")]
 mod models;
 #[cfg(not(feature = "judge"))]
 #[path = "without.rs"]
