@@ -55,7 +55,6 @@ impl Spent {
     pub(super) fn call(tokens: Tokens) -> Self {
         Self { calls: 1, tokens }
     }
-
 }
 
 impl Batches {
@@ -119,11 +118,11 @@ impl Batches {
         }
         let texts: Vec<_> = batch.iter().map(|waiting| &*waiting.text).collect();
         let mut wasted = Spent::default();
-        let embedded = match self.client.embed(&target, &texts).await.and_then(finite) {
+        let embedded = match self.client.embed(&target, &texts).await {
             // As with questions: what is of no use is asked for once more.
             Err(ClientError::Malformed { tokens, .. }) => {
                 wasted = Spent::call(tokens);
-                self.client.embed(&target, &texts).await.and_then(finite)
+                self.client.embed(&target, &texts).await
             }
             other => other,
         };
@@ -177,7 +176,9 @@ impl Drop for Flush {
 
 /// Whether both are asked by the same requests.
 fn is_same(one: &Target, other: &Target) -> bool {
-    let parts = |target: &Target| (target.provider, target.model.clone(), target.base_url.clone(), target.api_key.clone());
+    let parts = |target: &Target| {
+        (target.provider, target.model.clone(), target.base_url.clone(), target.api_key.clone())
+    };
     parts(one) == parts(other)
 }
 
@@ -198,17 +199,6 @@ fn portions(waiting: Vec<Waiting>) -> Vec<Vec<Waiting>> {
     portions
 }
 
-/// Refuses numbers that cannot be compared.
-fn finite(embedded: Embedded) -> Result<Embedded, ClientError> {
-    match embedded.vectors.iter().flatten().all(|number| number.is_finite()) {
-        true => Ok(embedded),
-        false => {
-            let problem = "an embedding holds a number that is not finite".to_owned();
-            Err(ClientError::Malformed { problem, tokens: embedded.tokens })
-        }
-    }
-}
-
 /// Tells everyone what came of their text, with its share of the tokens by its length. The share of one who does not
 /// wait any more is the next one's.
 fn answer(
@@ -225,7 +215,11 @@ fn answer(
     for (waiting, vector) in batch.into_iter().zip(vectors) {
         read += waiting.text.len() as u64;
         let up_to = |count: u64| share(count, read, whole);
-        let due = Tokens { input: up_to(tokens.input), output: up_to(tokens.output), cached_input: up_to(tokens.cached_input) };
+        let due = Tokens {
+            input: up_to(tokens.input),
+            output: up_to(tokens.output),
+            cached_input: up_to(tokens.cached_input),
+        };
         spent.tokens.input += due.input - shared.input;
         spent.tokens.output += due.output - shared.output;
         spent.tokens.cached_input += due.cached_input - shared.cached_input;

@@ -72,7 +72,7 @@ impl Cache {
 
     fn write(&self, key: &str, content: &[u8]) -> io::Result<()> {
         let path = self.path(key);
-        let header = Header { written: now().as_secs(), length: content.len(), sum: sum(content) };
+        let header = Header { written: millis(now()), length: content.len(), sum: sum(content) };
         let mut whole = format!("{header}\n").into_bytes();
         whole.extend_from_slice(content);
         // Another process, also one on another machine, may keep the same answer at this moment.
@@ -83,14 +83,14 @@ impl Cache {
     }
 
     fn is_fresh(&self, written: u64) -> bool {
-        let (now, written) = (now(), Duration::from_secs(written));
+        let (now, written) = (now(), Duration::from_millis(written));
         written <= now.saturating_add(SKEW) && now.saturating_sub(written) <= self.ttl
     }
 }
 
 /// The first line of a file.
 struct Header {
-    /// In seconds since 1970.
+    /// In milliseconds since 1970.
     written: u64,
     length: usize,
     sum: u64,
@@ -125,9 +125,13 @@ impl std::str::FromStr for Header {
 
 /// The FNV-1a hash, which tells a file that was cut off or filled with zeros by a crash.
 fn sum(content: &[u8]) -> u64 {
-    content.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
-        (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    content
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn now() -> Duration {
@@ -184,8 +188,10 @@ mod tests {
         let cache = cache(&folder);
         cache.put(&key("a"), b"x");
         let path = cache.path(&key("a"));
-        let now = now().as_secs();
-        for (written, found) in [(now, true), (now - 50, true), (now - 70, false), (now + 90_000, false)] {
+        let now = millis(now());
+        for (written, found) in
+            [(now, true), (now - 50_000, true), (now - 70_000, false), (now + 90_000_000, false)]
+        {
             fs::write(&path, format!("{}\nx", Header { written, length: 1, sum: sum(b"x") })).unwrap();
             assert_eq!(cache.get(&key("a")).is_some(), found, "{written} at {now}");
         }
@@ -201,7 +207,8 @@ mod tests {
         let mut zeros = whole.clone();
         let length = zeros.len();
         zeros[length - 4..].fill(0);
-        let later = String::from_utf8_lossy(&whole).replace("cobalt-answer 1", "cobalt-answer 12").into_bytes();
+        let later =
+            String::from_utf8_lossy(&whole).replace("cobalt-answer 1", "cobalt-answer 12").into_bytes();
         let most = whole[..length - 1].to_vec();
         for broken in [Vec::new(), most, zeros, later, b"\n".to_vec(), vec![0xff; 64], b"{}".to_vec()] {
             fs::write(&path, &broken).unwrap();
@@ -231,15 +238,18 @@ mod tests {
                 scope.spawn(move || {
                     for number in 0..50 {
                         // Half of the answers are everyone's.
-                        let name = if number % 2 == 0 { format!("{number}") } else { format!("{writer} {number}") };
+                        let name =
+                            if number % 2 == 0 { format!("{number}") } else { format!("{writer} {number}") };
                         cache.put(&key(&name), name.as_bytes());
                         assert_eq!(cache.get(&key(&name)).unwrap(), name.as_bytes());
                     }
                 });
             }
         });
-        let files = |path: &Path| fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
-        let entries: usize = files(&folder.path().join(".cobalt/cache")).iter().map(|path| files(path).len()).sum();
+        let files =
+            |path: &Path| fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
+        let entries: usize =
+            files(&folder.path().join(".cobalt/cache")).iter().map(|path| files(path).len()).sum();
         assert_eq!(entries, 25 + 8 * 25);
     }
 }
