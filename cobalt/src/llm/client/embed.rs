@@ -34,7 +34,7 @@ impl Client {
     pub(crate) async fn embed(&self, target: &Target, texts: &[&str]) -> Result<Embedded, ClientError> {
         let request = match target.provider {
             Provider::Cohere => Request::new(target, cohere::PATH, &cohere::body(target, texts)),
-            Provider::Voyage => Request::new(target, &format!("/v1{PATH}"), &body(target, texts, None)),
+            Provider::Voyage => Request::new(target, PATH, &body(target, texts, None)),
             _ => Request::new(target, PATH, &body(target, texts, Some("float"))),
         };
         let answer = self.send(target, &request).await.map_err(|error| match error {

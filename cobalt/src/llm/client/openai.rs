@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::form::Form;
 use super::remembered::Manner;
-use super::{ClientError, Reply, Target, temperature};
+use super::{ClientError, Reply, Target, failure, temperature};
 use crate::llm::Schema;
 use crate::llm::prices::Tokens;
 
@@ -54,7 +54,7 @@ pub(super) fn body(target: &Target, system: &str, prompt: &str, schema: &Schema,
 pub(super) fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
     let tokens = tokens(&answer["usage"]);
     let problem = |problem: String| ClientError::malformed(problem, tokens);
-    let choice = answer["choices"].get(0).ok_or_else(|| problem("the answer holds no choice".to_owned()))?;
+    let choice = answer["choices"].get(0).ok_or_else(|| problem(no_choice(answer)))?;
     let message = &choice["message"];
     match choice["finish_reason"].as_str() {
         Some("length") => return Err(problem("the answer was cut off by the limit of tokens".to_owned())),
@@ -64,7 +64,7 @@ pub(super) fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
         _ => {}
     }
     if let Some(refusal) = message["refusal"].as_str().filter(|refusal| !refusal.is_empty()) {
-        return Err(problem(format!("the model refused to answer: {}", crate::wording::cut(refusal, 200))));
+        return Err(problem(format!("the model refused to answer: {}", failure::shown(refusal))));
     }
     // Before the tools there was one function, which some servers still answer by.
     let call = message["tool_calls"].get(0).map(|call| &call["function"]);
@@ -77,6 +77,14 @@ pub(super) fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
     let text =
         text.ok_or_else(|| problem("the answer holds neither a text nor a call of a tool".to_owned()))?;
     Ok(Reply { text, tokens })
+}
+
+/// What is wrong with an answer without a choice: gateways send errors of others as if they were answers.
+fn no_choice(answer: &Value) -> String {
+    match failure::vendor_message(answer) {
+        Some(message) => format!("the answer is an error: {}", failure::shown(message)),
+        None => "the answer holds no choice".to_owned(),
+    }
 }
 
 /// The arguments of a call of the tool that was asked for: JSON in a text, or an object with servers that are not strict.
