@@ -181,6 +181,8 @@ where
 {
     while let Ok((stream, _)) = listener.accept().await {
         let (answer, seen) = (Arc::clone(&answer), Arc::clone(&seen));
+        // Else the body may wait until the client has confirmed the head.
+        stream.set_nodelay(true).unwrap();
         tokio::spawn(async move {
             let mut stream = BufReader::new(stream);
             while let Some(asked) = read(&mut stream).await {

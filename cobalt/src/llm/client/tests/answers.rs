@@ -118,7 +118,7 @@ async fn an_answer_that_is_no_json_names_who_sent_it() {
     let (problem, tokens) = malformed(ask(&client(), &openai(&server)).await);
     let whom =
         format!("openai `gpt-4o-mini` at {}: ", server.url("/v1/chat/completions").replace("http://", ""));
-    assert!(problem.starts_with(&format!("{whom}the answer is no JSON")), "{problem}");
+    assert!(problem.starts_with(&format!("{whom}the answer holds no JSON")), "{problem}");
     assert_eq!(tokens, Tokens::default());
 }
 
@@ -161,6 +161,19 @@ async fn an_answer_that_does_not_say_what_it_used_used_nothing() {
     let answer = json!({"choices": [{"message": {"content": VERDICT}}]});
     let server = TestServer::script([Answer::json(200, &answer)]);
     assert_eq!(ask(&client(), &openai(&server)).await.unwrap().tokens, Tokens::default());
+}
+
+#[tokio::test]
+async fn a_compressed_answer_is_read() {
+    // `{"choices":[{"message":{"content":"{}"}}]}` by gzip.
+    let body = [
+        31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 171, 86, 74, 206, 200, 207, 76, 78, 45, 86, 178, 138, 174, 86, 202,
+        77, 45, 46, 78, 76, 79, 85, 178, 170, 86, 74, 206, 207, 43, 73, 205, 43, 81, 178, 82, 170, 174, 85,
+        170, 173, 141, 173, 5, 0, 21, 199, 67, 154, 42, 0, 0, 0,
+    ];
+    let server = TestServer::script([Answer::text(200, body).header("content-encoding", "gzip")]);
+    assert_eq!(ask(&client(), &openai(&server)).await.unwrap().text, "{}");
+    assert_eq!(server.asked()[0].headers["accept-encoding"], "gzip");
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Connections and servers that fail, and what is sent again.
 
+use std::io::{Read, Write};
 use std::net::TcpListener;
 
 use super::*;
@@ -91,6 +92,22 @@ async fn an_address_that_is_none_is_not_tried_again() {
         Target { base_url: "localhost:1/v1".to_owned(), ..openai(&TestServer::script([Answer::never()])) };
     let error = ask(&client(), &target).await.unwrap_err().to_string();
     assert!(!error.contains("tried"), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_speaks_no_tls_is_not_tried_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let base_url = format!("https://{}/v1", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        // Until the client has gone: else it may see the connection broken first.
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    let target = Target { base_url, ..openai(&TestServer::script([Answer::never()])) };
+    let error = ask(&client(), &target).await.unwrap_err().to_string();
+    assert!(error.contains("corrupt") && !error.contains("tried"), "{error}");
+    server.join().unwrap();
 }
 
 #[tokio::test]

@@ -20,14 +20,6 @@ async fn the_wait_that_a_server_asks_for_is_kept() {
 }
 
 #[tokio::test]
-async fn the_wait_before_a_date_is_kept() {
-    let date = httpdate::fmt_http_date(std::time::SystemTime::now() + Duration::from_secs(2));
-    // A date has whole seconds, so between one and two of them are left.
-    let wait = wait_after(Answer::error(503, "busy").header("retry-after", &date)).await;
-    assert!(wait >= Duration::from_millis(900), "{wait:?}");
-}
-
-#[tokio::test]
 async fn without_a_wait_asked_for_it_is_the_usual_one() {
     let wait = wait_after(Answer::error(429, "slow down")).await;
     assert!(wait < Duration::from_millis(100), "{wait:?}");
