@@ -55,7 +55,6 @@ impl Spent {
     pub(super) fn call(tokens: Tokens) -> Self {
         Self { calls: 1, tokens }
     }
-
 }
 
 impl Batches {
@@ -177,7 +176,9 @@ impl Drop for Flush {
 
 /// Whether both are asked by the same requests.
 fn is_same(one: &Target, other: &Target) -> bool {
-    let parts = |target: &Target| (target.provider, target.model.clone(), target.base_url.clone(), target.api_key.clone());
+    let parts = |target: &Target| {
+        (target.provider, target.model.clone(), target.base_url.clone(), target.api_key.clone())
+    };
     parts(one) == parts(other)
 }
 
@@ -225,7 +226,11 @@ fn answer(
     for (waiting, vector) in batch.into_iter().zip(vectors) {
         read += waiting.text.len() as u64;
         let up_to = |count: u64| share(count, read, whole);
-        let due = Tokens { input: up_to(tokens.input), output: up_to(tokens.output), cached_input: up_to(tokens.cached_input) };
+        let due = Tokens {
+            input: up_to(tokens.input),
+            output: up_to(tokens.output),
+            cached_input: up_to(tokens.cached_input),
+        };
         spent.tokens.input += due.input - shared.input;
         spent.tokens.output += due.output - shared.output;
         spent.tokens.cached_input += due.cached_input - shared.cached_input;

@@ -125,9 +125,9 @@ impl std::str::FromStr for Header {
 
 /// The FNV-1a hash, which tells a file that was cut off or filled with zeros by a crash.
 fn sum(content: &[u8]) -> u64 {
-    content.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
-        (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    content
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 fn now() -> Duration {
@@ -201,7 +201,8 @@ mod tests {
         let mut zeros = whole.clone();
         let length = zeros.len();
         zeros[length - 4..].fill(0);
-        let later = String::from_utf8_lossy(&whole).replace("cobalt-answer 1", "cobalt-answer 12").into_bytes();
+        let later =
+            String::from_utf8_lossy(&whole).replace("cobalt-answer 1", "cobalt-answer 12").into_bytes();
         let most = whole[..length - 1].to_vec();
         for broken in [Vec::new(), most, zeros, later, b"\n".to_vec(), vec![0xff; 64], b"{}".to_vec()] {
             fs::write(&path, &broken).unwrap();
@@ -231,15 +232,18 @@ mod tests {
                 scope.spawn(move || {
                     for number in 0..50 {
                         // Half of the answers are everyone's.
-                        let name = if number % 2 == 0 { format!("{number}") } else { format!("{writer} {number}") };
+                        let name =
+                            if number % 2 == 0 { format!("{number}") } else { format!("{writer} {number}") };
                         cache.put(&key(&name), name.as_bytes());
                         assert_eq!(cache.get(&key(&name)).unwrap(), name.as_bytes());
                     }
                 });
             }
         });
-        let files = |path: &Path| fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
-        let entries: usize = files(&folder.path().join(".cobalt/cache")).iter().map(|path| files(path).len()).sum();
+        let files =
+            |path: &Path| fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
+        let entries: usize =
+            files(&folder.path().join(".cobalt/cache")).iter().map(|path| files(path).len()).sum();
         assert_eq!(entries, 25 + 8 * 25);
     }
 }

@@ -46,7 +46,9 @@ impl Models {
         let vectors = join_all(requests).await.into_iter().collect::<Result<Vec<Arc<[f32]>>, _>>()?;
         if vectors.iter().any(|vector| vector.len() != vectors[0].len()) {
             let model = &target.model;
-            return Err(AskError(format!("the embeddings of `{model}` are not of one length; clear the cache")));
+            return Err(AskError(format!(
+                "the embeddings of `{model}` are not of one length; clear the cache"
+            )));
         }
         Ok(texts.iter().map(|text| Arc::clone(&vectors[places[text]])).collect())
     }

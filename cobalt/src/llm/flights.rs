@@ -75,7 +75,8 @@ impl<T> Drop for Seat<'_, T> {
         let is_ours = |listed: &Weak<_>| {
             flight.as_ref().is_some_and(|flight| std::ptr::eq(listed.as_ptr(), Arc::as_ptr(flight)))
         };
-        let is_over = flight.as_ref().is_some_and(|flight| flight.initialized() || Arc::strong_count(flight) == 1);
+        let is_over =
+            flight.as_ref().is_some_and(|flight| flight.initialized() || Arc::strong_count(flight) == 1);
         if is_over && flights.get(self.key).is_some_and(is_ours) {
             flights.remove(self.key);
         }
@@ -130,7 +131,8 @@ mod tests {
             leader.abort();
             leader.await.unwrap_err()
         };
-        let (landed, _) = timeout(Duration::from_secs(5), async { tokio::join!(waiter, cancel) }).await.unwrap();
+        let (landed, _) =
+            timeout(Duration::from_secs(5), async { tokio::join!(waiter, cancel) }).await.unwrap();
         assert_eq!((landed.outcome, landed.shared), (2, false));
         assert!(flights.lock().is_empty());
     }

@@ -10,7 +10,13 @@ const VERSION: &str = "1";
 /// The key of a question to a model.
 pub(super) fn of_question(target: &Target, question: &Question) -> String {
     let Question { system, prompt, schema, which } = question;
-    let parts = [schema.name.to_owned(), schema.schema.to_string(), system.clone(), prompt.clone(), which.to_string()];
+    let parts = [
+        schema.name.to_owned(),
+        schema.schema.to_string(),
+        system.clone(),
+        prompt.clone(),
+        which.to_string(),
+    ];
     of_parts("question", target, parts)
 }
 

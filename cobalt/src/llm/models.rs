@@ -38,9 +38,10 @@ impl Models {
     pub(crate) fn of(config: &Config) -> Arc<Self> {
         let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
         in_use.retain(|models| models.strong_count() > 0);
-        let same = in_use.iter().filter_map(Weak::upgrade).find(|models| {
-            models.settings == *config.models() && models.prices == *config.prices()
-        });
+        let same = in_use
+            .iter()
+            .filter_map(Weak::upgrade)
+            .find(|models| models.settings == *config.models() && models.prices == *config.prices());
         same.unwrap_or_else(|| {
             let variable = |name: &str| std::env::var(name).ok();
             let models = Arc::new(Self::new(config.models().clone(), config.prices().clone(), variable));
@@ -50,7 +51,11 @@ impl Models {
     }
 
     /// Shared with nobody. `variable` looks up an environment variable.
-    pub(super) fn new(settings: ModelSettings, prices: PriceTable, variable: fn(&str) -> Option<String>) -> Self {
+    pub(crate) fn new(
+        settings: ModelSettings,
+        prices: PriceTable,
+        variable: fn(&str) -> Option<String>,
+    ) -> Self {
         let client = Arc::new(Client::new(&settings));
         let cache = settings.cache.clone().map(|settings| Arc::new(Cache::new(settings)));
         let batches = Arc::new(Batches::new(Arc::clone(&client), cache.clone()));

@@ -61,7 +61,9 @@ impl Objects<'_> {
         let read = read_until(&self.text[start..], error).max(1);
         let step = if read <= self.patience { 1 } else { read };
         self.patience = self.patience.saturating_sub(read);
-        self.at = (start + step..self.text.len()).find(|at| self.text.is_char_boundary(*at)).unwrap_or(self.text.len());
+        self.at = (start + step..self.text.len())
+            .find(|at| self.text.is_char_boundary(*at))
+            .unwrap_or(self.text.len());
     }
 }
 

@@ -117,7 +117,9 @@ impl Search<'_> {
         let configured = self.configured.vendor_if_any();
         match self.own.vendor() {
             // OpenAI's models are on Azure, too: under the same name, where no other address is said.
-            Some(Provider::OpenAi) if self.own.provider.is_none() && configured == Some(Provider::Azure) => configured,
+            Some(Provider::OpenAi) if self.own.provider.is_none() && configured == Some(Provider::Azure) => {
+                configured
+            }
             Some(provider) => Some(provider),
             None if self.own.base_url.is_some() && self.own.model.is_some() => {
                 Some(configured.unwrap_or(Provider::OpenAi))

@@ -62,7 +62,9 @@ impl Provider {
     pub(super) fn default_model(self, role: Role) -> Option<&'static str> {
         match (role, self) {
             (_, Self::Azure) => None,
-            (Role::Judge, _) => JUDGES.iter().find(|(provider, _)| *provider == self).map(|(_, model)| *model),
+            (Role::Judge, _) => {
+                JUDGES.iter().find(|(provider, _)| *provider == self).map(|(_, model)| *model)
+            }
             (Role::Moderation, _) => Some(MODERATION),
             (Role::Embedding, Self::OpenAi) => Some("text-embedding-3-small"),
             (Role::Embedding, Self::Gemini) => Some("gemini-embedding-001"),
@@ -85,7 +87,8 @@ impl Provider {
     /// Whose model this is, by its name alone.
     pub(super) fn of_model(model: &str) -> Option<Self> {
         let is = |beginnings: &[&str]| beginnings.iter().any(|beginning| model.starts_with(beginning));
-        let is_o_series = model.strip_prefix('o').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        let is_o_series =
+            model.strip_prefix('o').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         if is_o_series || is(&["gpt", "chatgpt", "text-embedding", "omni-moderation", "text-moderation"]) {
             return Some(Self::OpenAi);
         }

@@ -34,8 +34,8 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             self.or_default("judge.concurrency", judge.concurrency, || Count(DEFAULT_CONCURRENCY));
         let Embedding { model, provider, base_url, api_key, api_key_env } = embedding;
         let temperature = None;
-        let embedding =
-            self.choice("embedding", Choice { model, provider, base_url, api_key, api_key_env, temperature })?;
+        let embedding = self
+            .choice("embedding", Choice { model, provider, base_url, api_key, api_key_env, temperature })?;
         let cache = self.cache(cache, layout)?;
         Ok(ModelSettings { judge: judge_choice, embedding, timeout, retries, concurrency, cache })
     }

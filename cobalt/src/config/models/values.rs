@@ -40,9 +40,11 @@ impl<'de> Deserialize<'de> for KeyVariable {
         let read = |text: &str| match !text.is_empty() && text.chars().all(is_of_name) {
             true => Ok(Self(text.to_owned())),
             // It is not repeated: it may be the key itself.
-            false => Err("this is the name of the variable that holds the key, such as \"GATEWAY_API_KEY\", \
+            false => {
+                Err("this is the name of the variable that holds the key, such as \"GATEWAY_API_KEY\", \
                           never the key"
-                .to_owned()),
+                    .to_owned())
+            }
         };
         deserializer.deserialize_str(Text { expected: "the name of a variable in quotes", read })
     }
@@ -107,7 +109,8 @@ pub(in crate::config) struct Age(pub(super) Duration);
 
 impl Age {
     fn read(text: &str) -> Result<Self, String> {
-        let days = text.trim().strip_suffix('d').filter(|number| number.ends_with(|c: char| c.is_ascii_digit()));
+        let days =
+            text.trim().strip_suffix('d').filter(|number| number.ends_with(|c: char| c.is_ascii_digit()));
         match days {
             Some(days) => Ok(Self(duration(&format!("{days}h"))?.saturating_mul(24))),
             None => duration(text).map(Self),
