@@ -51,7 +51,7 @@ impl Models {
     }
 
     /// Shared with nobody. `variable` looks up an environment variable.
-    pub(super) fn new(
+    pub(crate) fn new(
         settings: ModelSettings,
         prices: PriceTable,
         variable: fn(&str) -> Option<String>,
