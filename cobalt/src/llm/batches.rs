@@ -134,7 +134,14 @@ impl Batches {
                 }
                 answer(batch, vectors.into_iter().map(Ok), tokens, wasted, 1);
             }
-            Err(ClientError::Failed(problem)) => {
+            // One text may be to blame, and the others are not to suffer for it.
+            Err(ClientError::Refused(_)) if batch.len() > 1 => {
+                let half = batch.split_off(batch.len() / 2);
+                for part in [batch, half] {
+                    Box::pin(Arc::clone(&self).send(target.clone(), part)).await;
+                }
+            }
+            Err(ClientError::Failed(problem) | ClientError::Refused(problem)) => {
                 answer(batch, std::iter::repeat(Err(AskError(problem))), Tokens::default(), wasted, 0);
             }
             Err(ClientError::Malformed { problem, tokens }) => {

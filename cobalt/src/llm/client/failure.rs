@@ -30,7 +30,15 @@ impl Refusal {
 
 /// The error for a request that is refused.
 pub(super) fn refused(target: &Target, request: &Request, refusal: &Refusal) -> ClientError {
-    failed(target, request, &said(refusal))
+    match refusal.status {
+        401 if target.api_key.is_none() => {
+            let problem = "status 401: no key was sent, as none is said for this address; name the variable that \
+                           holds it in `api-key-env`";
+            failed(target, request, problem)
+        }
+        400 | 413 | 422 => ClientError::Refused(told(target, request, &said(refusal))),
+        _ => failed(target, request, &said(refusal)),
+    }
 }
 
 /// What a refusal says, and what to do.
@@ -58,7 +66,7 @@ pub(super) fn failed(target: &Target, request: &Request, problem: &str) -> Clien
 /// An error of an answer, told with whom was asked.
 pub(super) fn of_answer(target: &Target, request: &Request, error: ClientError) -> ClientError {
     match error {
-        ClientError::Failed(problem) => ClientError::Failed(told(target, request, &problem)),
+        ClientError::Failed(problem) | ClientError::Refused(problem) => failed(target, request, &problem),
         ClientError::Malformed { problem, tokens } => {
             ClientError::Malformed { problem: told(target, request, &problem), tokens }
         }

@@ -74,6 +74,16 @@ async fn a_refusal_is_an_error_at_once() {
 }
 
 #[tokio::test]
+async fn a_server_that_wants_a_key_where_none_is_said_is_told_of_the_setting() {
+    let server = TestServer::script([Answer::error(401, "who are you")]);
+    let mut settings = settings(&server);
+    settings.judge.api_key = None;
+    let error = ask(&of(settings), &question("a")).await.0.unwrap_err();
+    assert!(error.contains("401: no key was sent") && error.contains("`api-key-env`"), "{error}");
+    assert!(!server.asked()[0].headers.contains_key("authorization"));
+}
+
+#[tokio::test]
 async fn the_same_question_on_its_way_is_sent_once_and_another_time_on_purpose() {
     let server = TestServer::start(|_| Answer::chat("{\"score\": 0.5}").after(Duration::from_millis(30)));
     let models = models(&server);

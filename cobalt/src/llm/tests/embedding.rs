@@ -100,6 +100,24 @@ async fn an_error_is_everyones_and_costs_nothing() {
     assert_eq!((one.1, two.1, server.asked().len()), (JudgeUsage::default(), JudgeUsage::default(), 1));
 }
 
+#[tokio::test]
+async fn a_text_that_is_refused_fails_no_other() {
+    let server = TestServer::start(|asked| match asked.body["input"].to_string().contains("too long") {
+        true => Answer::error(400, "too long"),
+        false => lengths(asked),
+    });
+    let models = models(&server);
+    let others = ["a", "bb", "ccc", "dddd", "eeeee"];
+    let (good, bad) = tokio::join!(embed(&models, &others), embed(&models, &["too long"]));
+    assert_eq!(good.0, Ok(vec![1.0, 2.0, 3.0, 4.0, 5.0]));
+    assert!(bad.0.unwrap_err().contains("400"));
+    assert_eq!(
+        good.1.calls,
+        server.asked().len() as u64 - 3,
+        "three requests were refused: of 6, of 3, of 1"
+    );
+}
+
 #[test]
 fn a_text_in_line_is_sent_by_another_runtime_where_its_own_has_ended() {
     let server = TestServer::start(lengths);
