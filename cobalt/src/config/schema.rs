@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::model::File;
 use super::models::{Address, Age, KeyVariable, Retries, Temperature, Word};
-use super::values::{Bound, Count, Dollars, Length, Score, Target, VariableName, VariableValue};
+use super::values::{Bound, Count, Dollars, Length, Score, Target, VariableName, VariableValue, Weight};
 
 /// The JSON schema of `cobalt.toml`.
 #[must_use]
@@ -63,6 +63,7 @@ schema_of! {
     Count: { "type": "integer", "minimum": 1 },
     Score: { "type": "number", "minimum": 0, "maximum": 1 },
     Dollars: { "type": "number", "minimum": 0 },
+    Weight: { "type": "number", "minimum": 0 },
     Length: {
         "type": "string",
         "pattern": "^\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h)\\s*$",

@@ -25,6 +25,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(crate) use choices::Scoring;
 pub use choices::{Aggregate, Distance};
 pub use context::EvalContext;
 pub use exact_match::ExactMatch;
