@@ -28,6 +28,7 @@ pub mod store;
 pub mod suggest;
 pub mod template;
 mod threads;
+mod together;
 mod wording;
 
 #[doc = include_str!("../docs/evaluator.md")]
@@ -36,6 +37,8 @@ pub use cobalt_macros::evaluator;
 pub use cobalt_macros::experiment;
 pub use dataset::{Dataset, DatasetError, DecodeError, IntoDataset, Item};
 pub use error::{BoxError, Error};
+#[cfg(feature = "judge")]
+pub use evaluators::{Autoeval, AutoevalKind, UnknownAutoevalKind};
 pub use evaluators::{
     CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator,
     IntoScore, Score, Setup,

@@ -35,21 +35,3 @@ pub(super) async fn catch_panic<F: Future + Unpin>(mut future: F) -> Result<F::O
     })
     .await
 }
-
-/// Waits for all futures side by side.
-pub(super) async fn join_all<'a, T>(futures: Vec<Pin<Box<dyn Future<Output = T> + Send + 'a>>>) -> Vec<T> {
-    let mut results: Vec<Option<T>> = futures.iter().map(|_| None).collect();
-    let mut waiting: Vec<_> = futures.into_iter().enumerate().collect();
-    poll_fn(|cx| {
-        waiting.retain_mut(|(index, future)| match future.as_mut().poll(cx) {
-            Poll::Ready(result) => {
-                results[*index] = Some(result);
-                false
-            }
-            Poll::Pending => true,
-        });
-        if waiting.is_empty() { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
-    results.into_iter().flatten().collect()
-}

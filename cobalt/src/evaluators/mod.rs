@@ -3,6 +3,8 @@
 //! An evaluator knows one output and its item, and nothing of the experiment. It gives a score or an error; whether a score
 //! passes, and what an error means for the run, is not its business.
 
+#[cfg(feature = "judge")]
+mod autoeval;
 mod context;
 mod exact_match;
 mod function;
@@ -15,6 +17,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "judge")]
+pub use autoeval::{Autoeval, AutoevalKind, UnknownAutoevalKind};
 pub use context::EvalContext;
 pub use exact_match::ExactMatch;
 pub use function::FnEvaluator;
