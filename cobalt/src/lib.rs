@@ -6,6 +6,7 @@ mod engine;
 mod error;
 mod evaluators;
 mod experiment;
+mod future;
 mod harness;
 mod hash;
 pub mod llm;
@@ -28,7 +29,6 @@ pub mod store;
 pub mod suggest;
 pub mod template;
 mod threads;
-mod together;
 mod wording;
 
 #[doc = include_str!("../docs/evaluator.md")]

@@ -114,7 +114,8 @@ impl Template {
 }
 
 impl Variable {
-    fn new(name: &str) -> Self {
+    /// A name, or a path.
+    pub(crate) fn new(name: &str) -> Self {
         Self { name: name.to_owned(), steps: steps_of(name).unwrap_or_default() }
     }
 

@@ -7,13 +7,12 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 use super::Work;
-use super::future::{AbortOnDrop, catch_panic};
 use crate::evaluators::{EvalContext, Evaluator};
 use crate::experiment::{Context, Output};
+use crate::future::{AbortOnDrop, catch_panic, join_all};
 use crate::llm::Asking;
 use crate::panics;
 use crate::report::{Evaluations, Execution, ItemResult, ScoredEvaluation, Status};
-use crate::together::join_all;
 
 /// Runs an item, one run after another, and calls `executed` with its number after each.
 pub(super) async fn run(work: &Work, index: usize, executed: impl Fn(usize)) -> ItemResult {

@@ -9,7 +9,8 @@ use crate::suggest;
 
 impl Autoeval {
     pub(super) fn check_all(&self, setup: &Setup) -> Result<(), CheckError> {
-        let told = |problem: String| CheckError::new(format!("`{}` ({}): {problem}", self.name, self.task.name()));
+        let told =
+            |problem: String| CheckError::new(format!("`{}` ({}): {problem}", self.name, self.task.name()));
         self.problem().map_or(Ok(()), |problem| Err(told(problem)))?;
         self.check_fields(setup).map_err(told)?;
         if matches!(self.task, Task::Kind(AutoevalKind::Moderation)) {
@@ -31,7 +32,10 @@ impl Autoeval {
         }
         if let Some(input) = self.sources.mapped().find(|input| !self.has_input(input)) {
             let inputs = self.inputs();
-            return Some(format!("there is no input `{input}`; {}", suggest::instead(input, inputs.iter().copied())));
+            return Some(format!(
+                "there is no input `{input}`; {}",
+                suggest::instead(input, inputs.iter().copied())
+            ));
         }
         let schema = self.sources.fixed("schema").filter(|schema| !schema.is_null());
         let schema = schema.and_then(|schema| plain::validator(schema).err());
@@ -69,7 +73,8 @@ impl Autoeval {
             Task::Kind(AutoevalKind::ValidJson) => vec!["output", "schema"],
             Task::Kind(kind) => kind.traits().needs.to_vec(),
             Task::Classifier { prompt, .. } => {
-                let mut roots: Vec<_> = prompt.variables().into_iter().map(|variable| variable.root()).collect();
+                let mut roots: Vec<_> =
+                    prompt.variables().into_iter().map(|variable| variable.root()).collect();
                 roots.sort_unstable();
                 roots.dedup();
                 roots
@@ -79,7 +84,11 @@ impl Autoeval {
 
     /// Whether an input may be mapped: one that the task looks at. Ours that it does not are refused, too.
     fn has_input(&self, input: &str) -> bool {
-        debug_assert!(self.inputs().iter().all(|known| matches!(self.task, Task::Classifier { .. }) || INPUTS.contains(known)));
+        debug_assert!(
+            self.inputs()
+                .iter()
+                .all(|known| matches!(self.task, Task::Classifier { .. }) || INPUTS.contains(known))
+        );
         self.inputs().contains(&input)
     }
 
@@ -94,7 +103,8 @@ impl Autoeval {
         };
         for input in needs {
             if !setup.items().any(|item| self.sources.may_be_in(input, item, takes_null)) {
-                let mut fields: Vec<_> = setup.items().flat_map(|item| item.keys().map(String::as_str)).collect();
+                let mut fields: Vec<_> =
+                    setup.items().flat_map(|item| item.keys().map(String::as_str)).collect();
                 fields.sort_unstable();
                 fields.dedup();
                 return Err(format!(

@@ -30,7 +30,8 @@ impl Autoeval {
         prompt: impl Into<String>,
         choices: impl IntoIterator<Item = (L, S)>,
     ) -> Self {
-        let choice = |(label, score): (L, S)| Choice { label: label.into(), meaning: None, score: score.into() };
+        let choice =
+            |(label, score): (L, S)| Choice { label: label.into(), meaning: None, score: score.into() };
         let choices = choices.into_iter().map(choice).collect();
         Self::of(Task::Classifier { prompt: Template::parse(prompt), choices }, name)
     }

@@ -28,7 +28,9 @@ impl Autoeval {
             }
             Task::Kind(kind) => {
                 let mut inputs = Inputs::find(&self.sources, kind.traits().needs, kind.takes_null(), &cx)?;
-                if let Some(schema) = self.sources.find("schema", &cx).filter(|_| *kind == AutoevalKind::ValidJson) {
+                if let Some(schema) =
+                    self.sources.find("schema", &cx).filter(|_| *kind == AutoevalKind::ValidJson)
+                {
                     inputs.add("schema", schema.into_owned());
                 }
                 if self.asks_models() {
@@ -45,7 +47,12 @@ impl Autoeval {
         Ok(Judge { asking: cx.models()?, model: &self.options.model, embedding })
     }
 
-    async fn judged(&self, kind: AutoevalKind, inputs: &Inputs, judge: &Judge<'_>) -> Result<Score, EvalError> {
+    async fn judged(
+        &self,
+        kind: AutoevalKind,
+        inputs: &Inputs,
+        judge: &Judge<'_>,
+    ) -> Result<Score, EvalError> {
         let options = &self.options;
         match kind {
             AutoevalKind::ContextRecall => retrieval::context_recall(judge, inputs).await,
@@ -69,8 +76,9 @@ impl Autoeval {
                 similarity(judge, inputs, options.expected_min.unwrap_or(0.0)).await
             }
             kind => {
-                let rubric = Rubric::of(kind)
-                    .ok_or_else(|| EvalError::new(format!("{kind} has no rubric; this is a fault of cobalt")))?;
+                let rubric = Rubric::of(kind).ok_or_else(|| {
+                    EvalError::new(format!("{kind} has no rubric; this is a fault of cobalt"))
+                })?;
                 let texts: Vec<_> =
                     kind.traits().needs.iter().map(|input| (*input, inputs.text(input))).collect();
                 let texts: Vec<_> = texts.iter().map(|(input, text)| (*input, text.as_str())).collect();

@@ -7,9 +7,9 @@ use super::judge::{Judge, flag, list_of, object, prompt, string};
 use super::retrieval::share;
 use super::source::Inputs;
 use crate::evaluators::{EvalError, Score};
+use crate::future::join_all;
 use crate::llm::Schema;
 use crate::metrics::f_beta;
-use crate::together::join_all;
 use crate::wording::count;
 
 /// Whether the output answers the input: questions that it would answer are compared with the one that was asked.
@@ -129,14 +129,14 @@ pub(super) async fn faithfulness(judge: &Judge<'_>, inputs: &Inputs) -> Result<S
                 context says so or it plainly follows from it, 0 where it does not.";
     let numbered: Vec<_> =
         statements.iter().enumerate().map(|(index, text)| format!("{}. {text}", index + 1)).collect();
-    let prompt =
-        prompt(task, &[("context", &inputs.text("context")), ("statements", &numbered.join("\n"))]);
+    let prompt = prompt(task, &[("context", &inputs.text("context")), ("statements", &numbered.join("\n"))]);
     let verdict = object(&[
         ("statement", string("the statement")),
         ("reason", string("why it follows from the context or not")),
         ("verdict", flag("1 where it follows from the context, else 0")),
     ]);
-    let schema = object(&[("faithfulness", list_of(&verdict, "a verdict on each statement, in their order"))]);
+    let schema =
+        object(&[("faithfulness", list_of(&verdict, "a verdict on each statement, in their order"))]);
     let read = |answer: &Map<String, Value>| {
         let verdicts = answer::objects(answer, "faithfulness")?;
         // A statement that is passed over would raise the share of the others.

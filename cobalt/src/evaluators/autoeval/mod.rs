@@ -60,7 +60,10 @@ pub struct Autoeval {
 enum Task {
     Kind(AutoevalKind),
     /// A classifier with a prompt and labels of its own.
-    Classifier { prompt: Template, choices: Vec<Choice> },
+    Classifier {
+        prompt: Template,
+        choices: Vec<Choice>,
+    },
 }
 
 /// What an evaluator sees in place of the output and its item.

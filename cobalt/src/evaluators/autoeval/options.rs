@@ -51,7 +51,10 @@ impl Options {
     /// a gateway usually serves both. The exception is a provider that has no embeddings.
     pub(super) fn embedding(&self) -> ModelChoice {
         let own = &self.embedding;
-        if own.provider.is_some() || own.base_url.is_some() || self.model.provider == Some(Provider::Anthropic) {
+        if own.provider.is_some()
+            || own.base_url.is_some()
+            || self.model.provider == Some(Provider::Anthropic)
+        {
             return own.clone();
         }
         let ModelChoice { provider, base_url, api_key, api_key_env, .. } = self.model.clone();
@@ -62,7 +65,9 @@ impl Options {
     pub(super) fn foreign(&self, takes: &[Setting]) -> Option<&'static str> {
         let known = |set: &str| {
             takes.iter().any(|setting| match setting {
-                Setting::Model => ["model", "provider", "temperature", "base_url", "api_key_env"].contains(&set),
+                Setting::Model => {
+                    ["model", "provider", "temperature", "base_url", "api_key_env"].contains(&set)
+                }
                 Setting::Embedding => {
                     ["embedding_model", "embedding_provider", "embedding_base_url", "base_url", "api_key_env"]
                         .contains(&set)
@@ -76,7 +81,9 @@ impl Options {
     /// Says which value makes no sense.
     pub(super) fn problem(&self) -> Option<String> {
         if self.strictness == 0 {
-            return Some("`strictness` is 0; it is the number of questions to compare, at least 1".to_owned());
+            return Some(
+                "`strictness` is 0; it is the number of questions to compare, at least 1".to_owned(),
+            );
         }
         if self.threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
             return Some("`threshold` is no number from 0 to 1".to_owned());

@@ -5,7 +5,9 @@ use serde_json::Value;
 use super::source::{Inputs, text_of};
 use super::{AutoevalKind, Options};
 use crate::evaluators::{EvalError, Score};
-use crate::metrics::{exact_match, is_json_text, json_diff, levenshtein, list_contains, numeric_diff, tree_of, valid_json};
+use crate::metrics::{
+    exact_match, is_json_text, json_diff, levenshtein, list_contains, numeric_diff, tree_of, valid_json,
+};
 use crate::wording::cut;
 
 /// How many characters a reason quotes.
@@ -48,10 +50,9 @@ pub(super) fn elements(input: &str, value: &Value) -> Result<Vec<String>, EvalEr
     let read = if let Value::String(text) = value { tree_of(text) } else { None };
     match read.as_ref().unwrap_or(value) {
         Value::Array(elements) => Ok(elements.iter().map(|element| text_of(element).into_owned()).collect()),
-        _ => Err(EvalError::new(format!(
-            "`{input}` is {}, which is no list",
-            cut(&value.to_string(), QUOTED)
-        ))),
+        _ => {
+            Err(EvalError::new(format!("`{input}` is {}, which is no list", cut(&value.to_string(), QUOTED))))
+        }
     }
 }
 
@@ -70,7 +71,9 @@ fn valid(output: &Value, schema: &Value) -> Result<Score, EvalError> {
                 &read
             }
             Err(error) if is_json_text(text) => {
-                return Err(EvalError::new(format!("the output is JSON, but holds what cannot be read here: {error}")));
+                return Err(EvalError::new(format!(
+                    "the output is JSON, but holds what cannot be read here: {error}"
+                )));
             }
             Err(error) => return Ok(Score::from(false).reason(format!("no JSON: {error}"))),
         },

@@ -6,7 +6,7 @@ use super::judge::Judge;
 use super::source::Inputs;
 use super::{AutoevalKind, Options, generation, retrieval};
 use crate::evaluators::{EvalError, Score};
-use crate::together::join_all;
+use crate::future::join_all;
 
 type Part<'a> = Pin<Box<dyn Future<Output = Result<Score, EvalError>> + Send + 'a>>;
 

@@ -6,9 +6,9 @@ use super::answer;
 use super::judge::{Judge, flag, list_of, object, prompt, string};
 use super::source::Inputs;
 use crate::evaluators::{EvalError, Score};
+use crate::future::join_all;
 use crate::llm::Schema;
 use crate::metrics::list_contains;
-use crate::together::join_all;
 use crate::wording::count;
 
 /// The share of the expected answer's statements that the context supports.
@@ -95,9 +95,7 @@ pub(super) async fn context_entity_recall(
     let (expected, context) = (next()?, next()?);
     let embeddings = judge.embed(expected.iter().chain(&context).map(String::as_str)).await?;
     let score = list_likeness(&context, &expected, true, |a, b| embeddings.similarity(a, b, expected_min))?;
-    Ok(Score::new(score)
-        .metadata("expectedEntities", expected)
-        .metadata("contextEntities", context))
+    Ok(Score::new(score).metadata("expectedEntities", expected).metadata("contextEntities", context))
 }
 
 async fn entities(judge: &Judge<'_>, name: &str, text: &str) -> Result<Vec<String>, EvalError> {

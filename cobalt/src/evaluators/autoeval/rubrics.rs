@@ -86,7 +86,10 @@ const SQL: Entry = (
      Decide whether the output would give the same answer on any data that fits the question. Names of aliases, the order of \
      columns that was not asked for, and layout do not matter; where the schema is not known, assume that names in either \
      query exist.",
-    &[("Correct", "it gives the same answer", 1.0), ("Incorrect", "it gives another answer, or is no query", 0.0)],
+    &[
+        ("Correct", "it gives the same answer", 1.0),
+        ("Incorrect", "it gives another answer, or is no query", 0.0),
+    ],
 );
 
 const SUMMARY: Entry = (

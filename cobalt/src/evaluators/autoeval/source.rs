@@ -63,7 +63,9 @@ impl Sources {
                 }
                 "metadata" if !cx.metadata().is_empty() => {
                     let metadata = Value::Object(cx.metadata().clone());
-                    path.resolve(&Map::from_iter([("metadata".to_owned(), metadata)])).cloned().map(Cow::Owned)
+                    path.resolve(&Map::from_iter([("metadata".to_owned(), metadata)]))
+                        .cloned()
+                        .map(Cow::Owned)
                 }
                 _ => in_item(path, cx.item()).map(Cow::Borrowed),
             },
@@ -88,9 +90,7 @@ impl Sources {
             }
             None => match input {
                 "output" | "metadata" => true,
-                "expected" => {
-                    EXPECTED_FIELDS.iter().find_map(|field| item.get(*field)).is_some_and(counts)
-                }
+                "expected" => EXPECTED_FIELDS.iter().find_map(|field| item.get(*field)).is_some_and(counts),
                 field => item.get(field).is_some_and(counts),
             },
         }
