@@ -10,3 +10,5 @@ mod similarity;
 mod typed;
 
 pub(super) use entry::Entry;
+#[cfg(feature = "schema")]
+pub(super) use names::KindName;
