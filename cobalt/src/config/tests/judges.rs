@@ -151,7 +151,7 @@ fn a_name_that_is_none_is_told_the_nearest() {
     }
     assert_eq!(
         refused("evaluators = [{ type = \"similarity\", field = \"a\", distance = \"cosinus\" }]"),
-        "1:63: unknown distance `cosinus`; did you mean `cosine`?"
+        "1:62: unknown distance `cosinus`; did you mean `cosine`?"
     );
     let error = refused("evaluators = [{ type = \"autoevals\", autoeval = \"Factualty\" }]");
     assert!(
