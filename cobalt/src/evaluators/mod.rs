@@ -5,11 +5,21 @@
 
 #[cfg(feature = "judge")]
 mod autoeval;
+mod choices;
 mod context;
 mod exact_match;
 mod function;
+#[cfg(feature = "judge")]
+mod llm_judge;
+#[cfg(feature = "judge")]
+mod model_setters;
+#[cfg(feature = "judge")]
+mod prompt;
+mod remap;
 mod score;
 mod setup;
+#[cfg(feature = "judge")]
+mod similarity;
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -19,12 +29,17 @@ use std::time::Duration;
 
 #[cfg(feature = "judge")]
 pub use autoeval::{Autoeval, AutoevalKind, UnknownAutoevalKind};
+pub use choices::{Aggregate, Distance};
 pub use context::EvalContext;
 pub use exact_match::ExactMatch;
 pub use function::FnEvaluator;
+#[cfg(feature = "judge")]
+pub use llm_judge::LlmJudge;
 pub use score::{IntoScore, Score};
 pub(crate) use setup::Unfit;
 pub use setup::{CheckError, Setup};
+#[cfg(feature = "judge")]
+pub use similarity::Similarity;
 
 /// The share of passing scores counts those of at least this mark, unless the evaluator has its own.
 pub const DEFAULT_PASS_MARK: f64 = 0.5;
