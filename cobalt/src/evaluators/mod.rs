@@ -20,6 +20,8 @@ mod score;
 mod setup;
 #[cfg(feature = "judge")]
 mod similarity;
+#[cfg(all(test, feature = "judge"))]
+mod tests;
 
 use std::fmt::Debug;
 use std::future::Future;

@@ -183,3 +183,146 @@ impl Evaluator for Similarity {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::evaluators::tests::{asked_by, without_models};
+    use crate::experiment::Output;
+    use crate::llm::Provider;
+    use crate::llm::test_server::{Answer, TestServer};
+
+    fn context(expected: Value, output: Value) -> EvalContext {
+        EvalContext::new(crate::item! { "expected": { "text": expected } }, Output::new(output))
+    }
+
+    /// A server that embeds `left` as `[3, 4]`, `[1]` as a longer vector, and anything else as `[4, 3]`.
+    fn server() -> TestServer {
+        TestServer::start(|asked| {
+            let vector = |text: &Value| match text.as_str().unwrap() {
+                "left" => vec![3.0, 4.0],
+                "[1]" => vec![1.0, 0.0, 0.0],
+                "half" => vec![0.5, 0.5],
+                _ => vec![4.0, 3.0],
+            };
+            Answer::embeddings(
+                &asked.body["input"].as_array().unwrap().iter().map(vector).collect::<Vec<_>>(),
+            )
+        })
+    }
+
+    fn similarity(server: &TestServer) -> Similarity {
+        Similarity::new("close", "expected.text")
+            .provider(Provider::OpenAi)
+            .model("embedder")
+            .base_url(server.url("/v1"))
+    }
+
+    fn scored(similarity: &Similarity, cx: &EvalContext) -> Result<Score, String> {
+        asked_by(similarity, cx, "").0
+    }
+
+    #[test]
+    fn the_similarity_is_the_score_without_a_threshold() {
+        let server = server();
+        let score = scored(&similarity(&server), &context(json!("right"), json!("left"))).unwrap();
+        let expected = Score::new(0.96).reason("cosine similarity 0.960").metadata("similarity", 0.96);
+        assert_eq!(score, expected);
+        assert_eq!(server.asked()[0].body["model"], "embedder");
+    }
+
+    #[test]
+    fn a_threshold_gives_1_from_it_on_and_0_below() {
+        let server = server();
+        let cx = context(json!("right"), json!("left"));
+        let score = |threshold| scored(&similarity(&server).threshold(threshold), &cx).unwrap();
+        assert_eq!((score(0.96).value(), score(0.9601).value()), (1.0, 0.0));
+        assert_eq!(score(0.9601).why(), Some("cosine similarity 0.960, which is below 0.9601"));
+        assert_eq!(score(0.5).all_metadata()["similarity"], 0.96);
+    }
+
+    #[test]
+    fn a_dot_product_is_clamped() {
+        let server = server();
+        let dot = similarity(&server).distance(Distance::Dot);
+        assert_eq!(scored(&dot, &context(json!("right"), json!("left"))).unwrap().value(), 1.0);
+        let half = scored(&dot, &context(json!("half"), json!("half"))).unwrap();
+        assert_eq!((half.value(), half.why()), (0.5, Some("dot product 0.500")));
+    }
+
+    #[test]
+    fn what_is_no_text_is_compared_as_compact_json() {
+        let server = server();
+        scored(&similarity(&server), &context(json!("right"), json!({ "a": [2] }))).unwrap();
+        assert!(server.asked()[0].body["input"].as_array().unwrap().contains(&json!("{\"a\":[2]}")));
+    }
+
+    #[test]
+    fn vectors_of_different_lengths_are_an_error() {
+        let server = server();
+        let error = scored(&similarity(&server), &context(json!("left"), json!([1]))).unwrap_err();
+        assert!(error.contains("length"), "{error}");
+    }
+
+    #[test]
+    fn a_blank_text_is_like_nothing_and_costs_no_call() {
+        let server = server();
+        for (expected, output, whose) in [("right", " \n", "`output`"), ("", "left", "`expected.text`")] {
+            let score = scored(&similarity(&server), &context(json!(expected), json!(output))).unwrap();
+            assert!(score.value() == 0.0 && score.why().unwrap().starts_with(whose), "{score:?}");
+        }
+        assert!(server.asked().is_empty());
+    }
+
+    #[test]
+    fn a_missing_field_is_an_error_not_a_score() {
+        let server = server();
+        let error = scored(&similarity(&server), &context(Value::Null, json!("left"))).unwrap_err();
+        assert_eq!(error, "the item's `expected.text` is missing or null; the item has `expected`");
+        assert!(server.asked().is_empty());
+    }
+
+    #[test]
+    fn a_field_that_no_item_has_is_told_before_anything_runs() {
+        let items = [crate::item! { "input": "q", "expectedOutput": "a" }, crate::item! { "input": "r" }];
+        let checked = |similarity: Similarity| {
+            without_models(&similarity.provider(Provider::Local), &items).map_err(|error| error.to_string())
+        };
+        assert_eq!(checked(Similarity::new("close", "expectedOutput")), Ok(()));
+        assert_eq!(
+            checked(Similarity::new("close", "expected_output")).unwrap_err(),
+            "no item has `expected_output` to compare with; did you mean `expectedOutput`? there are \
+             `expectedOutput`, `input`"
+        );
+        assert_eq!(checked(Similarity::new("close", "x").context(Clone::clone)), Ok(()));
+        let error = checked(Similarity::new("close", "input").threshold(80.0)).unwrap_err();
+        assert_eq!(error, "the threshold is 80; it is a number from 0 to 1");
+        let error = without_models(&Similarity::new("close", "input"), &items).unwrap_err().to_string();
+        assert!(error.contains("OPENAI_API_KEY"), "{error}");
+    }
+
+    #[test]
+    fn the_local_provider_needs_no_key_and_no_server() {
+        let local = Similarity::new("close", "expected.text").provider(Provider::Local);
+        let same = scored(&local, &context(json!("A bike"), json!("a bike"))).unwrap();
+        assert!((same.value() - 1.0).abs() < 1e-6, "{same:?}");
+        let other = scored(&local, &context(json!("A bike"), json!("nothing"))).unwrap();
+        assert!(other.value() < 0.1, "{other:?}");
+    }
+
+    #[test]
+    fn the_configuration_says_who_embeds_unless_the_evaluator_does() {
+        let server = server();
+        let config = format!(
+            "[embedding]\nprovider = \"openai\"\nmodel = \"configured\"\nbase-url = {:?}\napi-key = \"k\"",
+            server.url("/v1")
+        );
+        let plain = Similarity::new("close", "expected.text");
+        for (similarity, model) in [(plain.clone(), "configured"), (plain.model("own"), "own")] {
+            asked_by(&similarity, &context(json!("right"), json!("left")), &config).0.unwrap();
+            assert_eq!(server.asked().pop().unwrap().body["model"], model);
+        }
+    }
+}

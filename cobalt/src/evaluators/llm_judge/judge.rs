@@ -115,7 +115,7 @@ impl LlmJudge {
 
     model_setters!();
 
-    /// How much chance is in the answers, from 0 up. It is sent only to models that take it.
+    /// How much chance is in the answers, from 0 to 2. It is sent only to models that take it.
     #[must_use]
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.choice.temperature = Some(temperature);
@@ -241,11 +241,9 @@ impl Evaluator for LlmJudge {
         if choices.is_empty() {
             return Err(CheckError::new("the panel has no model; name at least one"));
         }
-        if let Some(temperature) =
-            self.choice.temperature.filter(|value| !(value.is_finite() && *value >= 0.0))
-        {
+        if let Some(temperature) = self.choice.temperature.filter(|value| !(0.0..=2.0).contains(value)) {
             return Err(CheckError::new(format!(
-                "the temperature is {temperature}; it is a number from 0 up"
+                "the temperature is {temperature}; it is a number from 0 to 2"
             )));
         }
         choices.iter().try_for_each(|(choice, _)| setup.models.check_judge(choice))
