@@ -40,12 +40,12 @@ pub use cobalt_macros::evaluator;
 pub use cobalt_macros::experiment;
 pub use dataset::{Dataset, DatasetError, DecodeError, IntoDataset, Item};
 pub use error::{BoxError, Error};
-pub use evaluators::{
-    Aggregate, CheckError, DEFAULT_PASS_MARK, Distance, EvalContext, EvalError, Evaluation, Evaluator,
-    ExactMatch, FnEvaluator, IntoScore, Score, Setup,
-};
 #[cfg(feature = "judge")]
-pub use evaluators::{Autoeval, AutoevalKind, UnknownAutoevalKind};
+pub use evaluators::Autoeval;
+pub use evaluators::{
+    Aggregate, AutoevalKind, CheckError, DEFAULT_PASS_MARK, Distance, EvalContext, EvalError, Evaluation,
+    Evaluator, ExactMatch, FnEvaluator, IntoScore, Score, Setup, UnknownAutoevalKind,
+};
 #[cfg(feature = "judge")]
 pub use evaluators::{LlmJudge, Similarity};
 pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Output, TokenCount};

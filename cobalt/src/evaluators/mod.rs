@@ -5,6 +5,7 @@
 
 #[cfg(feature = "judge")]
 mod autoeval;
+mod autoeval_kind;
 mod choices;
 mod context;
 mod exact_match;
@@ -30,7 +31,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[cfg(feature = "judge")]
-pub use autoeval::{Autoeval, AutoevalKind, UnknownAutoevalKind};
+pub use autoeval::Autoeval;
+#[cfg(feature = "schema")]
+pub(crate) use autoeval_kind::ALIASES;
+pub use autoeval_kind::{AutoevalKind, UnknownAutoevalKind};
+pub(crate) use choices::Scoring;
 pub use choices::{Aggregate, Distance};
 pub use context::EvalContext;
 pub use exact_match::ExactMatch;

@@ -19,13 +19,12 @@ mod source;
 use std::time::Duration;
 
 use classify::Choice;
-pub use kind::{AutoevalKind, UnknownAutoevalKind};
 use options::Options;
 use source::Sources;
 
 use super::prompt::Prompt;
 use super::remap::Remap;
-use super::{CheckError, EvalContext, Evaluation, Evaluator, Setup};
+use super::{AutoevalKind, CheckError, EvalContext, Evaluation, Evaluator, Setup};
 
 /// Scores with one of the evaluators that autoevals is known for; each kind has its constructor.
 ///
