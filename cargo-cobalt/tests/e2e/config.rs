@@ -36,6 +36,12 @@ fn every_setting_is_shown_with_where_it_comes_from() {
         "storage.dir \"/kept\" COBALT_DIR",
         "storage.results \"/kept/results\" COBALT_DIR",
         "storage.history \"/kept/history.db\" COBALT_DIR",
+        "storage.cache \"/kept/cache\" COBALT_DIR",
+        "judge.timeout \"1m\" default",
+        "judge.retries 4 default",
+        "judge.concurrency 64 default",
+        "cache.enabled true default",
+        "cache.ttl \"7d\" default",
         "env.API_KEY \"[redacted]\" cobalt.toml:5",
     ];
     assert_eq!(table(&project, &said), expected);

@@ -14,6 +14,8 @@ mod function;
 mod llm_judge;
 #[cfg(feature = "judge")]
 mod model_setters;
+#[cfg(feature = "judge")]
+mod prompt;
 mod remap;
 mod score;
 mod setup;

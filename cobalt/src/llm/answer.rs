@@ -116,7 +116,9 @@ impl Models {
                     prompt = stricter(question, "it was empty, cut off, or in another form");
                     problem = wrong;
                 }
-                Err(ClientError::Failed(problem)) => return Err(AskError(problem)),
+                Err(ClientError::Failed(problem) | ClientError::Refused(problem)) => {
+                    return Err(AskError(problem));
+                }
             }
         }
         Err(AskError(format!("{problem}; asked twice")))
@@ -138,7 +140,7 @@ impl Models {
                 self.charge(meter, target, Spent::call(tokens));
                 Err(AskError(format!("{problem}; asked twice")))
             }
-            Err(ClientError::Failed(problem)) => Err(AskError(problem)),
+            Err(ClientError::Failed(problem) | ClientError::Refused(problem)) => Err(AskError(problem)),
         }
     }
 

@@ -118,11 +118,11 @@ impl Batches {
         }
         let texts: Vec<_> = batch.iter().map(|waiting| &*waiting.text).collect();
         let mut wasted = Spent::default();
-        let embedded = match self.client.embed(&target, &texts).await.and_then(finite) {
+        let embedded = match self.client.embed(&target, &texts).await {
             // As with questions: what is of no use is asked for once more.
             Err(ClientError::Malformed { tokens, .. }) => {
                 wasted = Spent::call(tokens);
-                self.client.embed(&target, &texts).await.and_then(finite)
+                self.client.embed(&target, &texts).await
             }
             other => other,
         };
@@ -134,7 +134,14 @@ impl Batches {
                 }
                 answer(batch, vectors.into_iter().map(Ok), tokens, wasted, 1);
             }
-            Err(ClientError::Failed(problem)) => {
+            // One text may be to blame, and the others are not to suffer for it.
+            Err(ClientError::Refused(_)) if batch.len() > 1 => {
+                let half = batch.split_off(batch.len() / 2);
+                for part in [batch, half] {
+                    Box::pin(Arc::clone(&self).send(target.clone(), part)).await;
+                }
+            }
+            Err(ClientError::Failed(problem) | ClientError::Refused(problem)) => {
                 answer(batch, std::iter::repeat(Err(AskError(problem))), Tokens::default(), wasted, 0);
             }
             Err(ClientError::Malformed { problem, tokens }) => {
@@ -197,17 +204,6 @@ fn portions(waiting: Vec<Waiting>) -> Vec<Vec<Waiting>> {
         }
     }
     portions
-}
-
-/// Refuses numbers that cannot be compared.
-fn finite(embedded: Embedded) -> Result<Embedded, ClientError> {
-    match embedded.vectors.iter().flatten().all(|number| number.is_finite()) {
-        true => Ok(embedded),
-        false => {
-            let problem = "an embedding holds a number that is not finite".to_owned();
-            Err(ClientError::Malformed { problem, tokens: embedded.tokens })
-        }
-    }
 }
 
 /// Tells everyone what came of their text, with its share of the tokens by its length. The share of one who does not

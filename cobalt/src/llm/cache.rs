@@ -72,7 +72,7 @@ impl Cache {
 
     fn write(&self, key: &str, content: &[u8]) -> io::Result<()> {
         let path = self.path(key);
-        let header = Header { written: now().as_secs(), length: content.len(), sum: sum(content) };
+        let header = Header { written: millis(now()), length: content.len(), sum: sum(content) };
         let mut whole = format!("{header}\n").into_bytes();
         whole.extend_from_slice(content);
         // Another process, also one on another machine, may keep the same answer at this moment.
@@ -83,14 +83,14 @@ impl Cache {
     }
 
     fn is_fresh(&self, written: u64) -> bool {
-        let (now, written) = (now(), Duration::from_secs(written));
+        let (now, written) = (now(), Duration::from_millis(written));
         written <= now.saturating_add(SKEW) && now.saturating_sub(written) <= self.ttl
     }
 }
 
 /// The first line of a file.
 struct Header {
-    /// In seconds since 1970.
+    /// In milliseconds since 1970.
     written: u64,
     length: usize,
     sum: u64,
@@ -128,6 +128,10 @@ fn sum(content: &[u8]) -> u64 {
     content
         .iter()
         .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn now() -> Duration {
@@ -184,8 +188,10 @@ mod tests {
         let cache = cache(&folder);
         cache.put(&key("a"), b"x");
         let path = cache.path(&key("a"));
-        let now = now().as_secs();
-        for (written, found) in [(now, true), (now - 50, true), (now - 70, false), (now + 90_000, false)] {
+        let now = millis(now());
+        for (written, found) in
+            [(now, true), (now - 50_000, true), (now - 70_000, false), (now + 90_000_000, false)]
+        {
             fs::write(&path, format!("{}\nx", Header { written, length: 1, sum: sum(b"x") })).unwrap();
             assert_eq!(cache.get(&key("a")).is_some(), found, "{written} at {now}");
         }

@@ -47,7 +47,8 @@ impl Models {
         if vectors.iter().any(|vector| vector.len() != vectors[0].len()) {
             let model = &target.model;
             return Err(AskError(format!(
-                "the embeddings of `{model}` are not of one length; clear the cache"
+                "the embeddings of `{model}` are not of one length, as it has changed since some were kept; remove \
+                 the folder of the cache"
             )));
         }
         Ok(texts.iter().map(|text| Arc::clone(&vectors[places[text]])).collect())

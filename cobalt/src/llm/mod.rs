@@ -35,6 +35,8 @@ mod settings;
 mod target;
 #[cfg(all(test, feature = "judge"))]
 pub(crate) mod test_server;
+#[cfg(all(test, feature = "judge"))]
+mod tests;
 mod usage;
 #[cfg(feature = "judge")]
 mod vendors;

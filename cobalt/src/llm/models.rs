@@ -7,7 +7,7 @@ use super::cache::Cache;
 use super::client::{Client, Target};
 use super::embedding::Found;
 use super::flights::Flights;
-use super::prices::PriceTable;
+use super::prices::{PriceTable, Tokens};
 use super::vendors::Role;
 use super::{AskError, Meter, ModelChoice, ModelSettings, target};
 use crate::config::Config;
@@ -107,7 +107,7 @@ impl Models {
     /// Counts what was asked, and what it cost.
     pub(super) fn charge(&self, meter: &Meter, target: &Target, Spent { calls, tokens }: Spent) {
         let model = &target.model;
-        if calls == 0 {
+        if calls == 0 && tokens == Tokens::default() {
             return;
         }
         meter.add(|usage| {

@@ -1,9 +1,10 @@
 //! Reads the object of an answer out of whatever a model wrote around it: fences, prose, a list, further objects.
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 /// How many bytes of what turns out to be no object are read for each byte of a text, before less of it is looked at.
-const PATIENCE: usize = 16;
+const PATIENCE: usize = 8;
 
 /// The first complete object in a text that `read` accepts, else what is wrong.
 ///
@@ -41,14 +42,18 @@ impl Iterator for Objects<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while let Some(start) = self.text[self.at..].find('{').map(|found| self.at + found) {
-            let mut stream = serde_json::Deserializer::from_str(&self.text[start..]).into_iter();
-            match stream.next() {
-                Some(Ok(object)) => {
-                    self.at = start + stream.byte_offset();
+            // Found before it is read: of what is no object, nothing is built up.
+            let mut stream =
+                serde_json::Deserializer::from_str(&self.text[start..]).into_iter::<IgnoredAny>();
+            let found = stream.next()?;
+            let end = start + stream.byte_offset();
+            let object = found.and_then(|_| serde_json::from_str(&self.text[start..end]));
+            match object {
+                Ok(object) => {
+                    self.at = end;
                     return Some(object);
                 }
-                Some(Err(error)) => self.skip(start, &error),
-                None => return None,
+                Err(error) => self.skip(start, &error),
             }
         }
         None

@@ -120,12 +120,22 @@ impl Search<'_> {
             Some(Provider::OpenAi) if self.own.provider.is_none() && configured == Some(Provider::Azure) => {
                 configured
             }
+            // A gateway that is configured is asked for the models of others, as it names them.
+            Some(_) if self.is_gateways() => configured,
             Some(provider) => Some(provider),
-            None if self.own.base_url.is_some() && self.own.model.is_some() => {
-                Some(configured.unwrap_or(Provider::OpenAi))
-            }
+            // Another model at another address speaks the API that most of them speak.
+            None if self.own.base_url.is_some() && self.own.model.is_some() => Some(Provider::OpenAi),
             None => configured.or_else(|| self.own.vendor_if_any()),
         }
+    }
+
+    /// Whether a gateway is configured, and the evaluator's model named as gateways name them.
+    fn is_gateways(&self) -> bool {
+        let ModelChoice { model, provider, base_url, .. } = self.own;
+        let is_prefixed = model.as_ref().is_some_and(|model| Provider::prefixed(model).is_some());
+        let is_gateway =
+            self.configured.base_url.is_some() && self.configured.vendor_if_any() == Some(Provider::OpenAi);
+        is_prefixed && is_gateway && provider.is_none() && base_url.is_none()
     }
 
     /// Who is asked where nothing is said of it: a vendor that there is a key for.

@@ -181,6 +181,8 @@ where
 {
     while let Ok((stream, _)) = listener.accept().await {
         let (answer, seen) = (Arc::clone(&answer), Arc::clone(&seen));
+        // Else the body may wait until the client has confirmed the head.
+        stream.set_nodelay(true).unwrap();
         tokio::spawn(async move {
             let mut stream = BufReader::new(stream);
             while let Some(asked) = read(&mut stream).await {
@@ -227,18 +229,21 @@ async fn write(stream: &mut BufReader<TcpStream>, answer: &Answer) -> std::io::R
         head += &format!("{name}: {value}\r\n");
     }
     head += &match answer.chunked {
+        _ if answer.headers.iter().any(|(name, _)| name == "content-length") => "\r\n".to_owned(),
         true => "transfer-encoding: chunked\r\n\r\n".to_owned(),
         false => format!("content-length: {}\r\n\r\n", answer.body.len()),
     };
     stream.write_all(head.as_bytes()).await?;
-    let body = &answer.body[..answer.cut.unwrap_or(answer.body.len())];
+    let body = &answer.body[..answer.cut.unwrap_or(usize::MAX).min(answer.body.len())];
     if answer.chunked {
         for piece in body.chunks(64 * 1024) {
             stream.write_all(format!("{:x}\r\n", piece.len()).as_bytes()).await?;
             stream.write_all(piece).await?;
             stream.write_all(b"\r\n").await?;
         }
-        stream.write_all(b"0\r\n\r\n").await?;
+        if answer.cut.is_none() {
+            stream.write_all(b"0\r\n\r\n").await?;
+        }
     } else {
         stream.write_all(body).await?;
     }

@@ -12,7 +12,8 @@ use super::prices::Tokens;
 pub struct JudgeUsage {
     /// The models that answered, each once, in the order in which they did so first.
     pub models: Vec<String>,
-    /// Requests that were answered over the network, those among them whose answer was of no use.
+    /// Requests that were answered over the network, those among them whose answer was of no use. A request with texts of
+    /// several evaluations counts for one of them; its tokens are shared.
     pub calls: u64,
     /// Answers that were known already: from the cache, or from a request of another evaluation.
     pub cached: u64,
@@ -29,7 +30,7 @@ impl JudgeUsage {
     /// Whether no model was asked.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.calls == 0 && self.cached == 0
+        self.calls == 0 && self.cached == 0 && self.tokens == Tokens::default()
     }
 }
 

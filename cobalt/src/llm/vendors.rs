@@ -52,7 +52,7 @@ impl Provider {
             Self::Anthropic => Some("https://api.anthropic.com"),
             Self::Gemini => Some("https://generativelanguage.googleapis.com/v1beta/openai"),
             Self::Cohere => Some("https://api.cohere.com"),
-            Self::Voyage => Some("https://api.voyageai.com"),
+            Self::Voyage => Some("https://api.voyageai.com/v1"),
             Self::Azure | Self::Local => None,
         }
     }

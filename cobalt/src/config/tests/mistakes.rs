@@ -32,11 +32,11 @@ fn a_strange_key_is_told_all_of_them() {
     assert_eq!(
         refused("colour = 1"),
         "1:1: unknown key `colour`; the keys here are `concurrency`, `timeout`, `reporters`, `targets`, `evaluators`, \
-         `thresholds`, `storage`, `prices`, `env`, `ci`"
+         `thresholds`, `storage`, `judge`, `embedding`, `cache`, `prices`, `env` and 1 more"
     );
     assert_eq!(
         refused("[storage]\ncolour = 1"),
-        "2:1: unknown key `colour`; the keys here are `dir`, `results`, `history`"
+        "2:1: unknown key `colour`; the keys here are `dir`, `results`, `history`, `cache`"
     );
     assert_eq!(
         refused("[[evaluators]]\ntype = \"function\"\nname = \"right\"\ncolour = 1"),
@@ -108,6 +108,46 @@ fn a_duration_that_cannot_be_is_told_how_one_is_written() {
         refused("timeout = \"soon\""),
         "1:11: a duration is written like `30s` or `500ms`, not `soon`"
     );
+}
+
+#[test]
+fn a_setting_of_models_that_cannot_be_is_told_what_may() {
+    assert_eq!(
+        refused("[judge]\nprovider = \"opnai\""),
+        "2:12: unknown provider `opnai`; there are `openai`, `anthropic`, `gemini`, `azure`, `cohere`, `voyage` and \
+         `local`"
+    );
+    assert_eq!(
+        refused("[judge]\nbase-url = \"localhost:11434\""),
+        "2:12: `localhost:11434` is no address; write it like \"https://gateway.example/v1\""
+    );
+    assert_eq!(
+        refused("judge.model = \" \""),
+        "1:15: the text is empty; leave the key out for what is usual"
+    );
+    assert_eq!(
+        refused("judge.temperature = 3"),
+        "1:21: invalid value: integer `3`, expected a number from 0 to 2"
+    );
+    assert_eq!(
+        refused("judge.retries = 1.5"),
+        "1:17: invalid value: floating point `1.5`, expected a whole number from 0 to 20"
+    );
+    assert_eq!(refused("cache.ttl = \"7days\""), refused("timeout = \"7days\"").replace("1:11", "1:13"));
+    assert_eq!(
+        refused("cache.ttl = \"0d\""),
+        "1:13: a duration must be longer than nothing: write, for example, `30s`"
+    );
+}
+
+#[test]
+fn a_key_is_said_once_and_never_where_a_name_is_meant() {
+    assert_eq!(
+        refused("[embedding]\napi-key = \"a\"\napi-key-env = \"B\""),
+        "3:1: `api-key` and `api-key-env` both name the key; leave one of them out"
+    );
+    let error = refused("judge.api-key-env = \"not-a-name-but-the-key\"");
+    assert!(error.starts_with("1:21: ") && !error.contains("not-a-name"), "{error}");
 }
 
 #[test]
@@ -213,6 +253,7 @@ fn a_variable_that_holds_something_else_is_named() {
         ("COBALT_CONCURRENCY", "many", "a whole number of at least 1"),
         ("COBALT_TIMEOUT", "30", "a duration such as `30s` or `500ms`"),
         ("COBALT_CI", "yes", "`1` or `0`"),
+        ("COBALT_CACHE", "off", "`1` or `0`"),
     ] {
         let error = Project::new().variable(name, value).error();
         assert_eq!(error, format!("{name} is `{value}`; expected {expected}"));

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::Project;
 use crate::config::{Config, Flags, Reporter};
+use crate::llm::Provider;
 use crate::llm::prices::{Price, PriceTable, Tokens};
 
 fn texts(config: &Config) -> Vec<(String, Value, String)> {
@@ -91,6 +92,12 @@ fn each_setting_tells_where_it_comes_from() {
         ("storage.dir", root("out"), "cobalt.toml:5"),
         ("storage.results", root("out/results"), "cobalt.toml:5"),
         ("storage.history", root("out/history.db"), "cobalt.toml:5"),
+        ("storage.cache", root("out/cache"), "cobalt.toml:5"),
+        ("judge.timeout", json!("1m"), "default"),
+        ("judge.retries", json!(4), "default"),
+        ("judge.concurrency", json!(64), "default"),
+        ("cache.enabled", json!(true), "default"),
+        ("cache.ttl", json!("7d"), "default"),
         ("prices.\"our-model-1.5\"", json!({"input": 1.0, "output": 2.0}), "cobalt.toml:12"),
         ("env.RUST_LOG", json!("debug"), "cobalt.toml:17"),
     ];
@@ -119,9 +126,13 @@ fn the_folders_follow_their_variables_then_the_file() {
         (json!(project.path("moved/history.db")), "COBALT_DIR".to_owned())
     );
 
-    let project = project.variable("COBALT_RESULTS_DIR", "r").variable("COBALT_HISTORY_DB", "h.db");
+    let project = project
+        .variable("COBALT_RESULTS_DIR", "r")
+        .variable("COBALT_HISTORY_DB", "h.db")
+        .variable("COBALT_CACHE_DIR", "c");
     let layout = project.load().layout().clone();
     assert_eq!((layout.results(), layout.history()), (&*project.path("r"), &*project.path("h.db")));
+    assert_eq!(layout.cache(), project.path("c"));
     let unset = Project::with(storage).variable("COBALT_DIR", "");
     assert_eq!(unset.load().layout().journals(), unset.path("kept/runs"));
 }
@@ -159,4 +170,55 @@ fn secrets_are_not_shown() {
     assert_eq!(setting(&config, "env.OPENAI_API_KEY").0, "[redacted]");
     assert_eq!(setting(&config, "env.NOTE").0, "it was [redacted]");
     assert_eq!(config.env()["OPENAI_API_KEY"], "not like a key", "the run gets them");
+}
+
+const MODELS: &str = "[judge]\nmodel = \"m\"\nprovider = \"gemini\"\nbase-url = \"https://u:pw@host/v1\"\n\
+                      api-key = \"abc\"\ntemperature = 1\ntimeout = \"5s\"\nretries = 0\nconcurrency = 2\n\
+                      [embedding]\nprovider = \"local\"\n[cache]\nttl = \"1.5d\"\n";
+
+#[test]
+fn what_is_said_of_models_is_in_force() {
+    let config = Project::with(MODELS).load();
+    let models = config.models();
+    assert_eq!((models.timeout.as_secs(), models.retries, models.concurrency), (5, 0, 2));
+    assert_eq!(models.cache.as_ref().map(|cache| cache.ttl.as_secs()), Some(36 * 3600));
+    assert_eq!((models.judge.model.as_deref(), models.judge.provider), (Some("m"), Some(Provider::Gemini)));
+    assert_eq!((models.judge.temperature, models.judge.api_key_env.as_ref()), (Some(1.0), None));
+    assert_eq!(models.judge.api_key.as_ref().map(|key| &*key.0), Some("abc"));
+    assert_eq!(models.embedding.provider, Some(Provider::Local));
+    assert_eq!(setting(&config, "judge.model"), (json!("m"), "cobalt.toml:2".to_owned()));
+    assert_eq!(setting(&config, "judge.api-key").0, "[redacted]");
+    assert_eq!(setting(&config, "judge.base-url").0, "https://u:[redacted]@host/v1");
+    assert_eq!(setting(&config, "cache.ttl").0, "36h");
+    assert!(!format!("{config:?}").contains("abc"));
+}
+
+#[test]
+fn the_cache_is_turned_off_by_its_variable_and_by_the_file() {
+    let off = "cache.enabled = false";
+    for (project, enabled) in [
+        (Project::new(), true),
+        (Project::with(off), false),
+        (Project::with(off).variable("COBALT_CACHE", 1), true),
+        (Project::new().variable("COBALT_CACHE", 0), false),
+    ] {
+        let config = project.load();
+        assert_eq!(config.models().cache.is_some(), enabled);
+        assert_eq!(setting(&config, "cache.enabled").0, enabled);
+    }
+}
+
+#[test]
+fn only_whom_is_asked_keeps_a_run_from_being_resumed() {
+    let fingerprint = |text: &str| Project::with(text).load().models().fingerprint();
+    assert_eq!(
+        fingerprint("[judge]\ntimeout = \"5s\"\nretries = 1\napi-key = \"a\"\n[cache]\nenabled = false"),
+        None
+    );
+    assert_ne!(fingerprint("judge.model = \"a\""), fingerprint("judge.model = \"b\""));
+    assert_ne!(fingerprint("judge.model = \"a\""), fingerprint("embedding.model = \"a\""));
+    assert_eq!(
+        fingerprint("judge.model = \"a\""),
+        fingerprint("[judge]\nmodel = \"a\"\napi-key-env = \"B\"")
+    );
 }

@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::generation::Weights;
-use super::{Autoeval, Remap};
+use super::{Autoeval, Task};
 use crate::evaluators::EvalContext;
+use crate::evaluators::remap::Remap;
 use crate::llm::Provider;
 
 /// Inputs.
@@ -18,7 +19,10 @@ impl Autoeval {
     /// ```
     #[must_use]
     pub fn field(mut self, input: impl Into<String>, path: impl AsRef<str>) -> Self {
-        self.sources.map(input.into(), path.as_ref());
+        match &mut self.task {
+            Task::Classifier { prompt, .. } => prompt.set_field(input.into(), path.as_ref()),
+            Task::Kind(_) => self.sources.map(input.into(), path.as_ref()),
+        }
         self
     }
 
@@ -28,7 +32,8 @@ impl Autoeval {
         self.field("expected", path)
     }
 
-    /// Sets an input once for all items, such as `criteria`, `instructions` or `language`.
+    /// Sets an input once for all items, such as `criteria`, `instructions` or `language`. A classifier has such texts in its
+    /// prompt.
     #[must_use]
     pub fn value(mut self, input: impl Into<String>, value: impl Into<Value>) -> Self {
         self.sources.fix(input.into(), value.into());
@@ -44,12 +49,8 @@ impl Autoeval {
 
     /// Changes what the evaluator sees, for example another output or item.
     #[must_use]
-    pub fn context<F>(mut self, remap: F) -> Self
-    where
-        F: Fn(&EvalContext) -> EvalContext + Send + Sync + 'static,
-    {
-        self.remap =
-            Some(Remap { function: std::sync::Arc::new(remap), type_name: std::any::type_name::<F>() });
+    pub fn context(mut self, remap: impl Fn(&EvalContext) -> EvalContext + Send + Sync + 'static) -> Self {
+        self.remap = Some(Remap::new(remap));
         self
     }
 }

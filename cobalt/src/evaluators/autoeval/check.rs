@@ -1,8 +1,9 @@
 //! What would keep an `Autoeval` from scoring, said before the first item is run.
 
+use std::collections::BTreeSet;
+
 use super::kind::Setting;
 use super::rubrics::Rubric;
-use super::source::INPUTS;
 use super::{Autoeval, AutoevalKind, Task, classify, plain};
 use crate::evaluators::{CheckError, Setup};
 use crate::suggest;
@@ -13,6 +14,10 @@ impl Autoeval {
             |problem: String| CheckError::new(format!("`{}` ({}): {problem}", self.name, self.task.name()));
         self.problem().map_or(Ok(()), |problem| Err(told(problem)))?;
         self.check_fields(setup).map_err(told)?;
+        let schema = self.sources.fixed("schema").filter(|schema| !schema.is_null());
+        schema
+            .map_or(Ok(()), |schema| plain::validator(schema).map(drop))
+            .map_err(|error| told(error.to_string()))?;
         if matches!(self.task, Task::Kind(AutoevalKind::Moderation)) {
             return setup.models.check_moderation(&self.options.model);
         }
@@ -30,20 +35,13 @@ impl Autoeval {
         if let Some(setting) = self.options.foreign(self.takes()) {
             return Some(format!("there is no setting `{setting}`; there are {}", self.settings_in_words()));
         }
-        if let Some(input) = self.sources.mapped().find(|input| !self.has_input(input)) {
-            let inputs = self.inputs();
-            return Some(format!(
-                "there is no input `{input}`; {}",
-                suggest::instead(input, inputs.iter().copied())
-            ));
-        }
-        let schema = self.sources.fixed("schema").filter(|schema| !schema.is_null());
-        let schema = schema.and_then(|schema| plain::validator(schema).err());
-        if let Some(error) = schema {
-            return Some(error.to_string());
+        let inputs = self.inputs();
+        if let Some(input) = self.sources.mapped().find(|input| !inputs.contains(input)) {
+            return Some(format!("there is no input `{input}`; {}", instead(input, inputs)));
         }
         match &self.task {
-            Task::Classifier { choices, .. } => classify::problem_with(choices),
+            Task::Classifier { prompt, choices } => classify::problem_with(choices)
+                .or_else(|| prompt.check().err().map(|error| error.to_string())),
             Task::Kind(AutoevalKind::ListContains)
                 if !self.options.semantic && self.options.set.iter().any(|set| set.contains("embedding")) =>
             {
@@ -68,28 +66,13 @@ impl Autoeval {
     }
 
     /// The inputs that the task looks at.
-    pub(super) fn inputs(&self) -> Vec<&str> {
+    fn inputs(&self) -> &'static [&'static str] {
         match &self.task {
-            Task::Kind(AutoevalKind::ValidJson) => vec!["output", "schema"],
-            Task::Kind(kind) => kind.traits().needs.to_vec(),
-            Task::Classifier { prompt, .. } => {
-                let mut roots: Vec<_> =
-                    prompt.variables().into_iter().map(|variable| variable.root()).collect();
-                roots.sort_unstable();
-                roots.dedup();
-                roots
-            }
+            Task::Kind(AutoevalKind::ValidJson) => &["output", "schema"],
+            Task::Kind(kind) => kind.traits().needs,
+            // Its prompt has names of its own.
+            Task::Classifier { .. } => &[],
         }
-    }
-
-    /// Whether an input may be mapped: one that the task looks at. Ours that it does not are refused, too.
-    fn has_input(&self, input: &str) -> bool {
-        debug_assert!(
-            self.inputs()
-                .iter()
-                .all(|known| matches!(self.task, Task::Classifier { .. }) || INPUTS.contains(known))
-        );
-        self.inputs().contains(&input)
     }
 
     /// An input that no item has.
@@ -97,24 +80,21 @@ impl Autoeval {
         if self.remap.is_some() || setup.items().next().is_none() {
             return Ok(());
         }
-        let (needs, takes_null) = match &self.task {
-            Task::Kind(kind) => (kind.traits().needs.to_vec(), kind.takes_null()),
-            Task::Classifier { .. } => (self.inputs(), false),
-        };
-        for input in needs {
-            if !setup.items().any(|item| self.sources.may_be_in(input, item, takes_null)) {
-                let mut fields: Vec<_> =
-                    setup.items().flat_map(|item| item.keys().map(String::as_str)).collect();
-                fields.sort_unstable();
-                fields.dedup();
-                return Err(format!(
-                    "no item has {} for the input `{input}`; the items have {}; name another one with `.field(\"{input}\", …)`",
-                    self.sources.place(input),
-                    suggest::list(fields)
-                ));
+        let kind = match &self.task {
+            Task::Kind(kind) => kind,
+            Task::Classifier { prompt, .. } => {
+                return prompt.check_items(setup.items()).map_err(|error| error.to_string());
             }
-        }
-        Ok(())
+        };
+        let in_none =
+            |input: &&&str| !setup.items().any(|item| self.sources.may_be_in(input, item, kind.takes_null()));
+        let Some(input) = kind.traits().needs.iter().find(in_none) else { return Ok(()) };
+        let fields: BTreeSet<_> = setup.items().flat_map(|item| item.keys().map(String::as_str)).collect();
+        Err(format!(
+            "no item has {} for the input `{input}`; the items have {}; name another field with `.field(\"{input}\", …)`",
+            self.sources.place(input),
+            suggest::list(fields)
+        ))
     }
 
     pub(super) fn asks_models(&self) -> bool {
@@ -138,5 +118,13 @@ impl Autoeval {
             Task::Kind(AutoevalKind::AnswerCorrectness) => self.options.weights.similarity > 0.0,
             Task::Kind(kind) => kind.traits().takes.contains(&Setting::Embedding),
         }
+    }
+}
+
+fn instead(input: &str, inputs: &[&str]) -> String {
+    if inputs.is_empty() {
+        "the prompt of a classifier holds all that it needs".to_owned()
+    } else {
+        suggest::instead(input, inputs.iter().copied())
     }
 }

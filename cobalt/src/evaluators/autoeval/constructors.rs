@@ -3,7 +3,7 @@
 use super::classify::Choice;
 use super::{Autoeval, AutoevalKind, Options, Sources, Task};
 use crate::evaluators::DEFAULT_PASS_MARK;
-use crate::template::Template;
+use crate::evaluators::prompt::Prompt;
 
 impl Autoeval {
     /// An evaluator of a kind, under a name.
@@ -33,7 +33,7 @@ impl Autoeval {
         let choice =
             |(label, score): (L, S)| Choice { label: label.into(), meaning: None, score: score.into() };
         let choices = choices.into_iter().map(choice).collect();
-        Self::of(Task::Classifier { prompt: Template::parse(prompt), choices }, name)
+        Self::of(Task::Classifier { prompt: Prompt::new(prompt.into()), choices }, name)
     }
 
     fn of(task: Task, name: impl Into<String>) -> Self {

@@ -1,13 +1,10 @@
 //! One output, scored by an `Autoeval`.
 
-use serde_json::Map;
-
 use super::judge::{Judge, prompt};
 use super::rubrics::Rubric;
-use super::source::{Inputs, missing, text_of};
+use super::source::{Inputs, text_of};
 use super::{Autoeval, AutoevalKind, Options, Task, classify, generation, plain, ragas, retrieval};
 use crate::evaluators::{EvalContext, EvalError, Score};
-use crate::template::Template;
 use crate::threads;
 
 /// Inputs of more bytes than this together are compared on a thread of their own: the comparison of two long texts takes
@@ -19,10 +16,10 @@ impl Autoeval {
         if let Some(problem) = self.problem() {
             return Err(EvalError::new(problem));
         }
-        let cx = self.remap.as_ref().map_or_else(|| cx.clone(), |remap| (remap.function)(cx));
+        let cx = self.remap.as_ref().map_or_else(|| cx.clone(), |remap| remap.apply(cx));
         match &self.task {
             Task::Classifier { prompt, choices } => {
-                let question = self.filled(prompt, &cx)?;
+                let question = prompt.fill(&cx)?;
                 let chain_of_thought = self.options.chain_of_thought;
                 classify::classify(&self.judge(&cx)?, &question, choices, chain_of_thought).await
             }
@@ -86,22 +83,6 @@ impl Autoeval {
                 classify::classify(judge, &question, &rubric.choices(), options.chain_of_thought).await
             }
         }
-    }
-
-    /// The prompt with the inputs that it names.
-    fn filled(&self, prompt: &Template, cx: &EvalContext) -> Result<String, EvalError> {
-        let mut context = Map::new();
-        for variable in prompt.variables() {
-            for name in [variable.root(), variable.name()] {
-                if let Some(value) = self.sources.find(name, cx).filter(|value| !value.is_null()) {
-                    context.insert(name.to_owned(), value.into_owned());
-                }
-            }
-        }
-        if let Some(variable) = prompt.unresolved(&context).first() {
-            return Err(missing(&self.sources, variable, cx));
-        }
-        Ok(prompt.render(&context))
     }
 }
 

@@ -16,16 +16,15 @@ mod retrieval;
 mod rubrics;
 mod source;
 
-use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use classify::Choice;
 use options::Options;
 use source::Sources;
 
+use super::prompt::Prompt;
+use super::remap::Remap;
 use super::{AutoevalKind, CheckError, EvalContext, Evaluation, Evaluator, Setup};
-use crate::template::Template;
 
 /// Scores with one of the evaluators that autoevals is known for; each kind has its constructor.
 ///
@@ -60,23 +59,9 @@ enum Task {
     Kind(AutoevalKind),
     /// A classifier with a prompt and labels of its own.
     Classifier {
-        prompt: Template,
+        prompt: Prompt,
         choices: Vec<Choice>,
     },
-}
-
-/// What an evaluator sees in place of the output and its item.
-#[derive(Clone)]
-struct Remap {
-    function: Arc<dyn Fn(&EvalContext) -> EvalContext + Send + Sync>,
-    /// The type of the function, which stands for it in the fingerprint.
-    type_name: &'static str,
-}
-
-impl fmt::Debug for Remap {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.type_name)
-    }
 }
 
 impl Task {

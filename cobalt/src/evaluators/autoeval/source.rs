@@ -11,9 +11,6 @@ use crate::metrics::json_text;
 use crate::suggest;
 use crate::template::{Variable, number_text};
 
-/// The inputs that can be mapped; a classifier with a prompt of its own has those that the prompt names.
-pub(super) const INPUTS: [&str; 8] =
-    ["input", "output", "expected", "context", "criteria", "instructions", "language", "schema"];
 /// The item's fields that hold what is expected, in the order in which they are looked for.
 const EXPECTED_FIELDS: [&str; 2] = ["expectedOutput", "expected"];
 
@@ -71,7 +68,6 @@ impl Sources {
             },
             None => match input {
                 "output" => Some(Cow::Borrowed(cx.output())),
-                "metadata" => Some(Cow::Owned(Value::Object(cx.metadata().clone()))),
                 "expected" => {
                     EXPECTED_FIELDS.iter().find_map(|field| cx.item().get(*field)).map(Cow::Borrowed)
                 }
@@ -89,7 +85,7 @@ impl Sources {
                 matches!(path.root(), "output" | "metadata") || in_item(path, item).is_some_and(counts)
             }
             None => match input {
-                "output" | "metadata" => true,
+                "output" => true,
                 "expected" => EXPECTED_FIELDS.iter().find_map(|field| item.get(*field)).is_some_and(counts),
                 field => item.get(field).is_some_and(counts),
             },
@@ -159,7 +155,7 @@ impl Inputs {
 }
 
 /// Why an input is missing.
-pub(super) fn missing(sources: &Sources, input: &str, cx: &EvalContext) -> EvalError {
+fn missing(sources: &Sources, input: &str, cx: &EvalContext) -> EvalError {
     if input == "output" && sources.mapped().all(|mapped| mapped != "output") {
         return EvalError::new("the agent's output is null; there is nothing to score");
     }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::form::Form;
 use super::remembered::Manner;
-use super::{ClientError, Reply, Target, temperature};
+use super::{ClientError, Reply, Target, temperature, useless};
 use crate::llm::Schema;
 use crate::llm::prices::Tokens;
 
@@ -77,23 +77,19 @@ fn without_bounds(schema: &Value) -> Value {
 /// What an answer says; `name` is that of the tool that was asked for.
 pub(super) fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
     let tokens = tokens(&answer["usage"]);
-    let problem = |problem: String| ClientError::malformed(problem, tokens);
+    let useless = |problem: String| ClientError::malformed(problem, tokens);
     match answer["stop_reason"].as_str() {
         Some("max_tokens" | "model_context_window_exceeded") => {
-            return Err(problem("the answer was cut off by the limit of tokens".to_owned()));
+            return Err(useless(useless::CUT_OFF.to_owned()));
         }
-        Some("refusal") => return Err(problem("the model refused to answer".to_owned())),
+        Some("refusal") => return Err(useless(useless::refused(None))),
         _ => {}
     }
-    let no_content = || problem("the answer holds no list of contents".to_owned());
+    let no_content = || useless("the answer holds no list of contents".to_owned());
     let content = answer["content"].as_array().ok_or_else(no_content)?;
     let text = match content.iter().find(|block| block["type"] == "tool_use") {
         Some(call) if call["name"] == name => call["input"].to_string(),
-        Some(call) => {
-            let called = crate::wording::cut(call["name"].as_str().unwrap_or_default(), 64);
-            let message = format!("the model called the tool `{called}`, but was asked to call `{name}`");
-            return Err(problem(message));
-        }
+        Some(call) => return Err(useless(useless::other_tool(call["name"].as_str(), name))),
         // Thinking is a block of another type.
         None => {
             let texts = content.iter().filter(|block| block["type"] == "text");
@@ -101,7 +97,7 @@ pub(super) fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
         }
     };
     if text.trim().is_empty() {
-        return Err(problem("the answer holds neither a text nor a call of a tool".to_owned()));
+        return Err(useless(useless::EMPTY.to_owned()));
     }
     Ok(Reply { text, tokens })
 }

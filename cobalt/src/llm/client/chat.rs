@@ -5,8 +5,7 @@ use serde_json::Value;
 use super::remembered::Manner;
 use super::request::Request;
 use super::send::SendError;
-use super::{Client, ClientError, Reply, Target, anthropic, failure, openai};
-use crate::llm::prices::Tokens;
+use super::{Client, ClientError, Reply, Target, anthropic, failure, openai, useless};
 use crate::llm::{Provider, Schema};
 
 impl Client {
@@ -48,9 +47,7 @@ fn request(target: &Target, system: &str, prompt: &str, schema: &Schema, manner:
 
 fn read(target: &Target, request: &Request, answer: &[u8], schema: &Schema) -> Result<Reply, ClientError> {
     let said = |error| failure::of_answer(target, request, error);
-    let answer: Value = serde_json::from_slice(answer).map_err(|error| {
-        said(ClientError::malformed(format!("the answer is no JSON: {error}"), Tokens::default()))
-    })?;
+    let answer: Value = useless::parsed(answer, "JSON").map_err(said)?;
     let reply = match target.provider {
         Provider::Anthropic => anthropic::read(&answer, schema.name),
         _ => openai::read(&answer, schema.name),

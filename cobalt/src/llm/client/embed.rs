@@ -8,10 +8,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::request::Request;
-use super::send::SendError;
-use super::{Client, ClientError, Embedded, Target, cohere, failure, openai};
+use super::{Client, ClientError, Embedded, Target, cohere, failure, openai, useless};
 use crate::llm::Provider;
-use crate::llm::prices::Tokens;
 
 const PATH: &str = "/embeddings";
 
@@ -34,13 +32,10 @@ impl Client {
     pub(crate) async fn embed(&self, target: &Target, texts: &[&str]) -> Result<Embedded, ClientError> {
         let request = match target.provider {
             Provider::Cohere => Request::new(target, cohere::PATH, &cohere::body(target, texts)),
-            Provider::Voyage => Request::new(target, &format!("/v1{PATH}"), &body(target, texts, None)),
+            Provider::Voyage => Request::new(target, PATH, &body(target, texts, None)),
             _ => Request::new(target, PATH, &body(target, texts, Some("float"))),
         };
-        let answer = self.send(target, &request).await.map_err(|error| match error {
-            SendError::Refused(refusal) => failure::refused(target, &request, &refusal),
-            SendError::Failed(error) => error,
-        })?;
+        let answer = self.send_whole(target, &request).await?;
         let embedded = match target.provider {
             Provider::Cohere => cohere::read(&answer),
             _ => read(&answer),
@@ -59,9 +54,7 @@ fn body(target: &Target, texts: &[&str], encoding: Option<&str>) -> Value {
 }
 
 fn read(answer: &[u8]) -> Result<Embedded, ClientError> {
-    let answer: Answer = serde_json::from_slice(answer).map_err(|error| {
-        ClientError::malformed(format!("the answer holds no embeddings: {error}"), Tokens::default())
-    })?;
+    let answer: Answer = useless::parsed(answer, "embeddings")?;
     let mut tokens = openai::tokens(&answer.usage);
     if tokens.input == 0 {
         // Voyage counts the whole alone.

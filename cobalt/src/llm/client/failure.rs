@@ -30,7 +30,15 @@ impl Refusal {
 
 /// The error for a request that is refused.
 pub(super) fn refused(target: &Target, request: &Request, refusal: &Refusal) -> ClientError {
-    failed(target, request, &said(refusal))
+    match refusal.status {
+        401 if target.api_key.is_none() => {
+            let problem = "status 401: no key was sent, as none is said for this address; name the variable that \
+                           holds it in `api-key-env`";
+            failed(target, request, problem)
+        }
+        400 | 413 | 422 => ClientError::Refused(told(target, request, &said(refusal))),
+        _ => failed(target, request, &said(refusal)),
+    }
 }
 
 /// What a refusal says, and what to do.
@@ -40,7 +48,7 @@ pub(super) fn said(refusal: &Refusal) -> String {
         (300..=399, Some(to)) => {
             Some(format!("the server redirects to {}; set that as the base URL", address(to)))
         }
-        (401, _) => Some("the key is refused: check it".to_owned()),
+        (401, _) => Some("the key is refused: check the variable or the setting that holds it".to_owned()),
         (403, _) => Some("the key may not use this: check its rights".to_owned()),
         (404, _) => Some("check the model and the base URL".to_owned()),
         (429, _) if refusal.is_quota() => Some("the quota is used up: check plan and billing".to_owned()),
@@ -58,7 +66,7 @@ pub(super) fn failed(target: &Target, request: &Request, problem: &str) -> Clien
 /// An error of an answer, told with whom was asked.
 pub(super) fn of_answer(target: &Target, request: &Request, error: ClientError) -> ClientError {
     match error {
-        ClientError::Failed(problem) => ClientError::Failed(told(target, request, &problem)),
+        ClientError::Failed(problem) | ClientError::Refused(problem) => failed(target, request, &problem),
         ClientError::Malformed { problem, tokens } => {
             ClientError::Malformed { problem: told(target, request, &problem), tokens }
         }
@@ -81,13 +89,22 @@ fn address(url: &str) -> String {
     }
 }
 
-/// What a vendor says in an error, cut short: `error.message` mostly, `message` (Cohere), `detail` (Voyage, vLLM), and
-/// Gemini puts all in a list.
+/// What the body of an error says, cut short.
 fn message(body: &str) -> Option<String> {
     let value: Value = serde_json::from_str(body).unwrap_or_default();
-    let value = value.get(0).unwrap_or(&value);
+    Some(shown(vendor_message(&value).unwrap_or(body))).filter(|text| !text.is_empty())
+}
+
+/// What a vendor says in an error: `error.message` mostly, `message` (Cohere), `detail` (Voyage), and Gemini may put all
+/// in a list.
+pub(super) fn vendor_message(value: &Value) -> Option<&str> {
+    let value = value.get(0).unwrap_or(value);
     let places = [&value["error"]["message"], &value["error"], &value["message"], &value["detail"]];
-    let text = places.into_iter().find_map(Value::as_str).unwrap_or(body);
+    places.into_iter().find_map(Value::as_str)
+}
+
+/// A text of someone else on one line, cut short.
+pub(super) fn shown(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    Some(cut(&text, MOST_SHOWN).into_owned()).filter(|text| !text.is_empty())
+    cut(&text, MOST_SHOWN).into_owned()
 }

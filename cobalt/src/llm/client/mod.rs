@@ -2,11 +2,13 @@
 //!
 //! From the outside in: [`chat`], [`embed`] and [`moderate`] make a request and read its answer, in the form of the
 //! target's API ([`openai`], [`anthropic`], [`cohere`]); [`send`] sends it, again where that may help ([`retry`]);
-//! [`transport`] sends it once. What an error says is worded in [`failure`].
+//! [`transport`] sends it once, over the [`connections`] of the process. What an error says is worded in [`failure`], and
+//! [`redaction`] keeps the key out of it. What an API refuses of a model is [`remembered`].
 
 mod anthropic;
 mod chat;
 mod cohere;
+mod connections;
 mod embed;
 mod failure;
 mod form;
@@ -20,6 +22,7 @@ mod send;
 mod temperature;
 mod transport;
 mod types;
+mod useless;
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::form::Form;
 use super::remembered::Manner;
-use super::{ClientError, Reply, Target, temperature};
+use super::{ClientError, Reply, Target, failure, temperature, useless};
 use crate::llm::Schema;
 use crate::llm::prices::Tokens;
 
@@ -53,38 +53,41 @@ pub(super) fn body(target: &Target, system: &str, prompt: &str, schema: &Schema,
 /// What an answer says; `name` is that of the tool that was asked for.
 pub(super) fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
     let tokens = tokens(&answer["usage"]);
-    let problem = |problem: String| ClientError::malformed(problem, tokens);
-    let choice = answer["choices"].get(0).ok_or_else(|| problem("the answer holds no choice".to_owned()))?;
+    let useless = |problem: String| ClientError::malformed(problem, tokens);
+    let choice = answer["choices"].get(0).ok_or_else(|| useless(no_choice(answer)))?;
     let message = &choice["message"];
     match choice["finish_reason"].as_str() {
-        Some("length") => return Err(problem("the answer was cut off by the limit of tokens".to_owned())),
-        Some("content_filter") => {
-            return Err(problem("the answer was held back by a content filter".to_owned()));
-        }
+        Some("length") => return Err(useless(useless::CUT_OFF.to_owned())),
+        Some("content_filter") => return Err(useless(useless::FILTERED.to_owned())),
         _ => {}
     }
     if let Some(refusal) = message["refusal"].as_str().filter(|refusal| !refusal.is_empty()) {
-        return Err(problem(format!("the model refused to answer: {}", crate::wording::cut(refusal, 200))));
+        return Err(useless(useless::refused(Some(refusal))));
     }
     // Before the tools there was one function, which some servers still answer by.
     let call = message["tool_calls"].get(0).map(|call| &call["function"]);
     let call = call.or_else(|| Some(&message["function_call"]).filter(|call| call.is_object()));
     let text = match call {
-        Some(call) => Some(arguments(call, name).map_err(problem)?),
+        Some(call) => Some(arguments(call, name).map_err(useless)?),
         None => text(&message["content"]),
     };
     let text = text.filter(|text| !text.trim().is_empty());
-    let text =
-        text.ok_or_else(|| problem("the answer holds neither a text nor a call of a tool".to_owned()))?;
+    let text = text.ok_or_else(|| useless(useless::EMPTY.to_owned()))?;
     Ok(Reply { text, tokens })
+}
+
+/// What is wrong with an answer without a choice: gateways send errors of others as if they were answers.
+fn no_choice(answer: &Value) -> String {
+    match failure::vendor_message(answer) {
+        Some(message) => format!("the answer is an error: {}", failure::shown(message)),
+        None => "the answer holds no choice".to_owned(),
+    }
 }
 
 /// The arguments of a call of the tool that was asked for: JSON in a text, or an object with servers that are not strict.
 fn arguments(call: &Value, name: &str) -> Result<String, String> {
-    let called = call["name"].as_str().unwrap_or_default();
-    if called != name {
-        let called = crate::wording::cut(called, 64);
-        return Err(format!("the model called the tool `{called}`, but was asked to call `{name}`"));
+    if call["name"] != name {
+        return Err(useless::other_tool(call["name"].as_str(), name));
     }
     Ok(call["arguments"].as_str().map_or_else(|| call["arguments"].to_string(), str::to_owned))
 }

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::Target;
 use super::failure::Refusal;
 use super::form::Form;
+use super::{Target, temperature};
+use crate::llm::Provider;
 
 /// The statuses by which APIs refuse a part of a request.
 const REFUSING: [u16; 4] = [400, 404, 422, 501];
@@ -16,7 +17,7 @@ pub(super) struct Manner {
     pub(super) form: Form,
     /// Whether a temperature may be sent.
     pub(super) temperature: bool,
-    /// Whether the usual limit of the answer's length may be sent, where the API asks for one.
+    /// Whether the answer may be as long as usual, where the API wants a limit.
     pub(super) long: bool,
 }
 
@@ -30,10 +31,11 @@ impl Manner {
             return None;
         }
         let message = refusal.body.to_lowercase();
-        if self.temperature && message.contains("temperature") {
+        let is_sent = temperature::temperature(target).is_some();
+        if self.temperature && is_sent && message.contains("temperature") {
             return Some(Self { temperature: false, ..self });
         }
-        if self.long && message.contains("max_tokens") {
+        if self.long && target.provider == Provider::Anthropic && message.contains("max_tokens") {
             return Some(Self { long: false, ..self });
         }
         let next = self.form.is_meant(&message).then(|| self.form.next(target.provider)).flatten();

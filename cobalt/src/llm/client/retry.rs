@@ -21,11 +21,16 @@ impl Default for BackOff {
 }
 
 impl BackOff {
-    /// The wait before a further attempt, the first of which is 0: a random part of its second half, so that requests
-    /// that failed together do not come again together.
-    pub(super) fn wait(self, attempt: u32) -> Duration {
-        let whole = self.first.saturating_mul(2_u32.saturating_pow(attempt)).min(self.most);
-        whole.mul_f64(0.5 + fastrand::f64() / 2.0)
+    /// The wait before a further attempt, the first of which is 0: what the server asks for, or else its time. A random
+    /// part keeps requests that failed together from coming again together.
+    pub(super) fn wait(self, attempt: u32, asked: Option<Duration>) -> Duration {
+        match asked {
+            Some(asked) => asked + self.first.mul_f64(fastrand::f64() / 2.0),
+            None => {
+                let whole = self.first.saturating_mul(2_u32.saturating_pow(attempt)).min(self.most);
+                whole.mul_f64(0.5 + fastrand::f64() / 2.0)
+            }
+        }
     }
 }
 
@@ -79,10 +84,16 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_that_is_asked_for_is_never_shorter_and_hardly_longer() {
+        let wait = BackOff::default().wait(3, Some(Duration::from_secs(2)));
+        assert!(wait >= Duration::from_secs(2) && wait <= Duration::from_millis(2_250), "{wait:?}");
+    }
+
+    #[test]
     fn the_waits_double_up_to_the_most() {
         let back_off = BackOff::default();
         for (attempt, most) in [(0, 500), (1, 1000), (2, 2000), (4, 8000), (5, 8000), (99, 8000)] {
-            let wait = back_off.wait(attempt);
+            let wait = back_off.wait(attempt, None);
             assert!(
                 wait <= Duration::from_millis(most) && wait >= Duration::from_millis(most / 2),
                 "{attempt}"

@@ -1,10 +1,10 @@
 //! Sends requests: within the limit of calls, and again after what may pass.
 
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
+use super::connections::Connections;
 use super::failure::{self, Refusal};
 use super::remembered::Remembered;
 use super::request::Request;
@@ -16,8 +16,7 @@ use crate::llm::ModelSettings;
 /// Sends the requests of this process.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// Made for the first request, as that reads the certificates of the system.
-    http: OnceLock<Result<reqwest::Client, String>>,
+    connections: Connections,
     /// One for each request that may be on its way.
     slots: Semaphore,
     timeout: Duration,
@@ -41,7 +40,7 @@ impl Client {
     /// With other waits before further attempts.
     pub(crate) fn with_back_off(settings: &ModelSettings, back_off: BackOff) -> Self {
         Self {
-            http: OnceLock::new(),
+            connections: Connections::default(),
             slots: Semaphore::new(settings.concurrency.clamp(1, Semaphore::MAX_PERMITS)),
             timeout: settings.timeout,
             retries: settings.retries,
@@ -50,10 +49,22 @@ impl Client {
         }
     }
 
+    /// Sends a request of which nothing can be left out.
+    pub(super) async fn send_whole(
+        &self,
+        target: &Target,
+        request: &Request,
+    ) -> Result<Vec<u8>, ClientError> {
+        self.send(target, request).await.map_err(|error| match error {
+            SendError::Refused(refusal) => failure::refused(target, request, &refusal),
+            SendError::Failed(error) => error,
+        })
+    }
+
     /// Sends a request until there is an answer, or no further attempt would help. A wait holds no slot.
     pub(super) async fn send(&self, target: &Target, request: &Request) -> Result<Vec<u8>, SendError> {
         let failed = |problem: &str| SendError::Failed(failure::failed(target, request, problem));
-        let http = self.http.get_or_init(transport::client).as_ref().map_err(|problem| failed(problem))?;
+        let http = self.connections.to(&request.url).map_err(|problem| failed(&problem))?;
         let mut attempt = 0;
         loop {
             let slot = self.slots.acquire().await.map_err(|_| failed("the client is closed"))?;
@@ -77,7 +88,7 @@ impl Client {
             if attempt == self.retries {
                 return Err(failed(&tried(&said, attempt + 1)));
             }
-            tokio::time::sleep(wait.unwrap_or_else(|| self.back_off.wait(attempt))).await;
+            tokio::time::sleep(self.back_off.wait(attempt, wait)).await;
             attempt += 1;
         }
     }

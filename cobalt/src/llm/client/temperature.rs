@@ -15,7 +15,8 @@ pub(super) fn temperature(target: &Target) -> Option<f64> {
 fn takes(target: &Target) -> bool {
     // Gateways name the vendor in front: `openai/gpt-5`.
     let model = target.model.rsplit('/').next().unwrap_or_default();
-    if let Some(rest) = model.strip_prefix("gpt-") {
+    let rest = model.strip_prefix("gpt-").filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    if let Some(rest) = rest {
         return rest.starts_with("3.5") || rest.starts_with('4');
     }
     if let Some(rest) = model.strip_prefix("claude-") {
@@ -74,7 +75,9 @@ mod tests {
 
     #[test]
     fn an_unknown_model_gets_zero_unless_it_is_the_vendors_own() {
-        assert_eq!(sent("llama3.2", "http://localhost:11434/v1"), Some(0.0));
+        for model in ["llama3.2", "gpt-oss:20b"] {
+            assert_eq!(sent(model, "http://localhost:11434/v1"), Some(0.0), "{model}");
+        }
         assert_eq!(sent("omega", "https://api.openai.com/v1"), None);
     }
 }

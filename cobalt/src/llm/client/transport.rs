@@ -1,16 +1,10 @@
-//! One attempt to send a request: the connection, the timeout, and an answer of bounded length.
+//! One attempt to send a request: within the timeout, and with an answer of bounded length.
 
 use std::error::Error;
 use std::io;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::redirect::{Attempt, Policy};
-use rustls::ClientConfig;
-use rustls::crypto::ring;
-use rustls_platform_verifier::BuilderVerifierExt;
 
 use super::failure::Refusal;
 use super::request::Request;
@@ -20,8 +14,6 @@ use super::retry;
 const LONGEST: usize = 16 << 20;
 /// The longest error that is read, in bytes; the rest of it is left where it is.
 const LONGEST_ERROR: usize = 64 << 10;
-/// How often a redirect within the host is followed.
-const MOST_REDIRECTS: usize = 5;
 
 /// Why an attempt gave no answer.
 #[derive(Debug)]
@@ -39,33 +31,6 @@ pub(super) enum Problem {
     Refused(Refusal),
     /// There was no answer, or only a part of one.
     Broken(String),
-}
-
-/// The client of the process for all targets.
-pub(super) fn client() -> Result<reqwest::Client, String> {
-    let provider = Arc::new(ring::default_provider());
-    let tls = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .and_then(BuilderVerifierExt::with_platform_verifier)
-        .map_err(|error| format!("TLS cannot be set up: {error}"))?
-        .with_no_client_auth();
-    reqwest::Client::builder()
-        .tls_backend_preconfigured(tls)
-        .redirect(Policy::custom(redirect))
-        .user_agent(concat!("cobalt/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|error| format!("no HTTP client can be set up: {}", cause(&error)))
-}
-
-/// Follows a redirect that keeps the request as it is and stays with its host: a key goes to no other.
-fn redirect(attempt: Attempt<'_>) -> reqwest::redirect::Action {
-    let keeps = matches!(attempt.status(), StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
-    let stays = attempt.previous().last().is_some_and(|from| from.origin() == attempt.url().origin());
-    if keeps && stays && attempt.previous().len() <= MOST_REDIRECTS {
-        attempt.follow()
-    } else {
-        attempt.stop()
-    }
 }
 
 /// Sends a request once.
@@ -155,12 +120,13 @@ fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn 
     std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| (*error).source())
 }
 
+/// Whether this is an error of TLS, within as many of input and output as there are around it.
 fn is_of_tls(error: &(dyn Error + 'static)) -> bool {
     let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-    inner.is_some_and(|inner| inner.is::<rustls::Error>())
+    error.is::<rustls::Error>() || inner.is_some_and(|inner| is_of_tls(inner))
 }
 
 /// What is at the bottom of an error, which says most.
-fn cause(error: &reqwest::Error) -> String {
+pub(super) fn cause(error: &reqwest::Error) -> String {
     chain(error).last().map(ToString::to_string).unwrap_or_default()
 }

@@ -36,6 +36,9 @@ pub(crate) enum ClientError {
     /// It is of no use to ask again.
     #[error("{0}")]
     Failed(String),
+    /// Likewise, for what is in the request: another one may well be taken.
+    #[error("{0}")]
+    Refused(String),
     /// There was an answer, but not in the form of the API, or none of use.
     #[error("{problem}")]
     Malformed {

@@ -1,6 +1,12 @@
 //! What goes over HTTP, and what comes of the answers.
 
-mod asking;
+mod answers;
+mod broken;
+mod forms;
+mod limit;
+mod requests;
+mod secrets;
+mod waits;
 
 use std::time::Duration;
 
@@ -38,7 +44,7 @@ fn client_of(settings: &ModelSettings) -> Client {
 /// A model at a base URL whose path is as that of the vendor.
 fn target(server: &TestServer, provider: Provider, model: &str) -> Target {
     let path = match provider {
-        Provider::Anthropic | Provider::Cohere | Provider::Voyage => "",
+        Provider::Anthropic | Provider::Cohere => "",
         Provider::Azure => "/openai/v1",
         Provider::Gemini => "/v1beta/openai",
         _ => "/v1",

@@ -1,0 +1,135 @@
+//! Connections and servers that fail, and what is sent again.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
+use super::*;
+use crate::llm::test_server::Answer;
+
+const FINE: &str = r#"{"score": 1}"#;
+
+/// Whether a question is answered after this, and how many requests it took.
+async fn after(answer: Answer) -> (bool, usize) {
+    let server = TestServer::script([answer, Answer::chat(FINE)]);
+    let reply = ask(&client(), &openai(&server)).await;
+    (reply.is_ok(), server.asked().len())
+}
+
+#[tokio::test]
+async fn what_may_pass_is_asked_again() {
+    for status in [408, 409, 429, 500, 502, 503, 504, 529] {
+        assert_eq!(after(Answer::error(status, "not now")).await, (true, 2), "{status}");
+    }
+}
+
+#[tokio::test]
+async fn what_will_not_pass_is_not_asked_again() {
+    for status in [400, 401, 402, 403, 404, 413, 422, 501] {
+        assert_eq!(after(Answer::error(status, "no")).await, (false, 1), "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_used_up_quota_is_not_asked_again() {
+    let quota =
+        serde_json::json!({"error": {"message": "You exceeded your quota.", "code": "insufficient_quota"}});
+    let server = TestServer::script([Answer::json(429, &quota)]);
+    let error = ask(&client(), &openai(&server)).await.unwrap_err().to_string();
+    assert!(
+        error.ends_with("You exceeded your quota.: the quota is used up: check plan and billing"),
+        "{error}"
+    );
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn a_connection_cut_within_the_answer_is_asked_again() {
+    assert_eq!(after(Answer::chat(FINE).cut_after(20)).await, (true, 2));
+    assert_eq!(after(Answer::chat(FINE).in_pieces().cut_after(20)).await, (true, 2));
+}
+
+#[tokio::test]
+async fn a_connection_that_the_server_closed_meanwhile_is_no_failure() {
+    let whole = Answer::chat(FINE).cut_after(usize::MAX);
+    let server = TestServer::script([whole, Answer::chat(FINE)]);
+    let client = client();
+    for _ in 0..2 {
+        ask(&client, &openai(&server)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_is_given_up_after_the_timeout() {
+    let server = TestServer::script([Answer::never()]);
+    let client = client_of(&ModelSettings { timeout: Duration::from_millis(50), retries: 1, ..settings() });
+    let error = ask(&client, &openai(&server)).await.unwrap_err().to_string();
+    assert!(error.ends_with(": no answer within 50ms; tried 2 times"), "{error}");
+    assert_eq!(server.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn a_server_that_never_ends_its_answer_is_given_up_after_the_timeout() {
+    let server = TestServer::script([Answer::text(200, "{").header("content-length", "100")]);
+    let client = client_of(&ModelSettings { timeout: Duration::from_millis(50), retries: 0, ..settings() });
+    let error = ask(&client, &openai(&server)).await.unwrap_err().to_string();
+    assert!(error.ends_with(": no answer within 50ms"), "{error}");
+}
+
+#[tokio::test]
+async fn a_refused_connection_says_where_and_how_often_it_was_tried() {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let target =
+        Target { base_url: format!("http://{address}/v1"), ..openai(&TestServer::script([Answer::never()])) };
+    let error = ask(&client(), &target).await.unwrap_err().to_string();
+    let start = format!("openai `gpt-4o-mini` at {address}/v1/chat/completions: ");
+    assert!(error.starts_with(&start) && error.contains("refused"), "{error}");
+    assert!(error.ends_with("; tried 3 times"), "{error}");
+}
+
+#[tokio::test]
+async fn an_address_that_is_none_is_not_tried_again() {
+    let target =
+        Target { base_url: "localhost:1/v1".to_owned(), ..openai(&TestServer::script([Answer::never()])) };
+    let error = ask(&client(), &target).await.unwrap_err().to_string();
+    assert!(!error.contains("tried"), "{error}");
+}
+
+#[tokio::test]
+async fn a_server_that_speaks_no_tls_is_not_tried_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let base_url = format!("https://{}/v1", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        // Until the client has gone: else it may see the connection broken first.
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    let target = Target { base_url, ..openai(&TestServer::script([Answer::never()])) };
+    let error = ask(&client(), &target).await.unwrap_err().to_string();
+    assert!(error.contains("corrupt") && !error.contains("tried"), "{error}");
+    server.join().unwrap();
+}
+
+#[tokio::test]
+async fn the_last_failure_is_told_after_all_retries() {
+    let server = TestServer::script([Answer::error(500, "first"), Answer::error(503, "overloaded")]);
+    let error = ask(&client(), &openai(&server)).await.unwrap_err();
+    assert!(matches!(error, ClientError::Failed(_)));
+    assert!(error.to_string().ends_with(": status 503: overloaded; tried 3 times"), "{error}");
+    assert_eq!(server.asked().len(), 3);
+}
+
+#[tokio::test]
+async fn one_call_in_five_that_fails_costs_no_answer() {
+    let count = std::sync::atomic::AtomicUsize::new(0);
+    let server =
+        TestServer::start(move |_| match count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 5 {
+            0 => Answer::error(500, "again"),
+            _ => Answer::chat(FINE),
+        });
+    let client = client_of(&ModelSettings { retries: 8, ..settings() });
+    for _ in 0..40 {
+        ask(&client, &openai(&server)).await.unwrap();
+    }
+    assert_eq!(server.asked().len(), 50);
+}
