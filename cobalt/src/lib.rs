@@ -40,9 +40,11 @@ pub use cobalt_macros::evaluator;
 pub use cobalt_macros::experiment;
 pub use dataset::{Dataset, DatasetError, DecodeError, IntoDataset, Item};
 pub use error::{BoxError, Error};
+#[cfg(feature = "judge")]
+pub use evaluators::Autoeval;
 pub use evaluators::{
-    Aggregate, CheckError, DEFAULT_PASS_MARK, Distance, EvalContext, EvalError, Evaluation, Evaluator,
-    ExactMatch, FnEvaluator, IntoScore, Score, Setup,
+    Aggregate, AutoevalKind, CheckError, DEFAULT_PASS_MARK, Distance, EvalContext, EvalError, Evaluation,
+    Evaluator, ExactMatch, FnEvaluator, IntoScore, Score, Setup, UnknownAutoevalKind,
 };
 #[cfg(feature = "judge")]
 pub use evaluators::{LlmJudge, Similarity};

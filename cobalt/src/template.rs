@@ -208,7 +208,8 @@ fn json_text(value: &Value) -> String {
     String::from_utf8(text).expect("JSON is written as UTF-8")
 }
 
-fn number_text(number: &Number) -> String {
+/// A number as a template shows it.
+pub(crate) fn number_text(number: &Number) -> String {
     if number.is_f64() {
         number.as_f64().map_or_else(|| number.to_string(), float_text)
     } else {

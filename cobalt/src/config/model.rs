@@ -115,7 +115,7 @@ pub(super) struct Ci {
     pub(super) timeout: Option<Length>,
 }
 
-fn at_least_one<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+pub(super) fn at_least_one<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<Vec<T>>, D::Error> {
     let list = Vec::deserialize(deserializer)?;

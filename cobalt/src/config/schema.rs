@@ -7,9 +7,11 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
+use super::evaluators::KindName;
 use super::model::File;
 use super::models::{Address, Age, KeyVariable, Retries, Temperature, Word};
-use super::values::{Bound, Count, Dollars, Length, Score, Target, VariableName, VariableValue};
+use super::values::{Bound, Count, Dollars, Length, Score, Target, VariableName, VariableValue, Weight};
+use crate::evaluators::{ALIASES, AutoevalKind};
 
 /// The JSON schema of `cobalt.toml`.
 #[must_use]
@@ -63,6 +65,8 @@ schema_of! {
     Count: { "type": "integer", "minimum": 1 },
     Score: { "type": "number", "minimum": 0, "maximum": 1 },
     Dollars: { "type": "number", "minimum": 0 },
+    KindName: { "type": "string", "enum": kinds() },
+    Weight: { "type": "number", "minimum": 0 },
     Length: {
         "type": "string",
         "pattern": "^\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h)\\s*$",
@@ -86,4 +90,10 @@ schema_of! {
     Target: { "type": "string", "examples": ["evals", "evals-*"] },
     VariableName: { "type": "string", "pattern": "^(?!COBALT_|CARGO_)[^=]+$" },
     VariableValue: { "type": "string" },
+}
+
+/// The names of the kinds of `Autoeval`.
+fn kinds() -> Vec<&'static str> {
+    let aliases = ALIASES.into_iter().map(|(alias, _)| alias);
+    AutoevalKind::ALL.into_iter().map(AutoevalKind::name).chain(aliases).collect()
 }

@@ -44,6 +44,17 @@ impl<'de> Deserialize<'de> for Score {
     }
 }
 
+/// What a part counts in a whole: a number that is 0 or more.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Weight(pub(super) f64);
+
+impl<'de> Deserialize<'de> for Weight {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let range = |number: &f64| number.is_finite() && *number >= 0.0;
+        deserializer.deserialize_f64(Number { expected: "a number that is 0 or more", range }).map(Self)
+    }
+}
+
 /// An amount of US dollars: a number that is 0 or more.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Dollars(pub(super) f64);

@@ -1,7 +1,11 @@
 //! What is chosen from a few names in evaluators that ask models.
 
+use serde::Serialize;
+
 /// What a judge answers with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Scoring {
     /// Whether the criteria are met.
     Boolean,
@@ -10,7 +14,9 @@ pub(crate) enum Scoring {
 }
 
 /// How the scores of several judges become one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Aggregate {
     /// Their arithmetic mean; for verdicts, the share of judges that said yes.
@@ -21,7 +27,9 @@ pub enum Aggregate {
 }
 
 /// How two embeddings are compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Distance {
     /// The cosine of the angle between them, whatever their lengths.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{EvalContext, EvalError, Evaluation, Evaluator, Score};
+use crate::metrics::same;
 use crate::wording::cut;
 
 /// Scores 1 where the output equals a field of the item, and 0 elsewhere.
@@ -75,16 +76,15 @@ impl ExactMatch {
     }
 
     fn equal(&self, expected: &Value, output: &Value) -> bool {
+        let same_text = |a: &str, b: &str| self.same_text(a, b);
         match (expected, output) {
-            (Value::String(expected), Value::String(output)) => self.same_text(expected, output),
-            (Value::String(text), json) | (json, Value::String(text)) => {
-                let parsed = if is_tree(json) { serde_json::from_str(text).ok() } else { None };
-                parsed.map_or_else(
-                    || self.same_text(text, &json.to_string()),
-                    |parsed: Value| self.same_json(&parsed, json),
-                )
+            // A whole number may be written with its point as well: `5.0`.
+            (Value::String(text), Value::Number(number)) | (Value::Number(number), Value::String(text))
+                if same_text(text, &number.to_string()) =>
+            {
+                true
             }
-            (expected, output) => self.same_json(expected, output),
+            (expected, output) => same(expected, output, &same_text),
         }
     }
 
@@ -92,28 +92,6 @@ impl ExactMatch {
         let (a, b) = if self.trim { (a.trim(), b.trim()) } else { (a, b) };
         a == b || (!self.case_sensitive && a.to_lowercase() == b.to_lowercase())
     }
-
-    fn same_json(&self, a: &Value, b: &Value) -> bool {
-        match (a, b) {
-            (Value::String(a), Value::String(b)) => self.same_text(a, b),
-            (Value::Number(a), Value::Number(b)) => {
-                // Two whole numbers are exact; as floating-point numbers, large neighbours would be equal.
-                a == b || ((a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64())
-            }
-            (Value::Array(a), Value::Array(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.same_json(a, b))
-            }
-            (Value::Object(a), Value::Object(b)) => {
-                a.len() == b.len()
-                    && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| self.same_json(a, b)))
-            }
-            (a, b) => a == b,
-        }
-    }
-}
-
-fn is_tree(value: &Value) -> bool {
-    value.is_object() || value.is_array()
 }
 
 /// A value as JSON, cut to what fits into a reason.

@@ -3,6 +3,9 @@
 //! An evaluator knows one output and its item, and nothing of the experiment. It gives a score or an error; whether a score
 //! passes, and what an error means for the run, is not its business.
 
+#[cfg(feature = "judge")]
+mod autoeval;
+mod autoeval_kind;
 mod choices;
 mod context;
 mod exact_match;
@@ -11,6 +14,8 @@ mod function;
 mod llm_judge;
 #[cfg(feature = "judge")]
 mod model_setters;
+#[cfg(feature = "judge")]
+mod prompt;
 mod remap;
 mod score;
 mod setup;
@@ -25,6 +30,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "judge")]
+pub use autoeval::Autoeval;
+#[cfg(feature = "schema")]
+pub(crate) use autoeval_kind::ALIASES;
+pub use autoeval_kind::{AutoevalKind, UnknownAutoevalKind};
+pub(crate) use choices::Scoring;
 pub use choices::{Aggregate, Distance};
 pub use context::EvalContext;
 pub use exact_match::ExactMatch;

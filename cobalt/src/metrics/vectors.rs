@@ -1,6 +1,6 @@
 //! How alike two embeddings are.
 
-/// The least cosine that [`scaled`] gives a score above 0 for, unless another is asked for. Embeddings of texts that have
+/// The least cosine that [`embedding_similarity`] gives a score above 0 for, unless another is asked for. Embeddings of texts that have
 /// nothing to do with each other lie around it.
 pub const DEFAULT_EXPECTED_MIN: f64 = 0.7;
 
@@ -30,10 +30,7 @@ pub enum VectorError {
 ///
 /// Vectors of different lengths, empty ones, and components that are no finite numbers.
 pub fn cosine(a: &[f32], b: &[f32]) -> Result<f64, VectorError> {
-    let product = inner_product(a, b)?;
-    // Squares of `f32` and their sums are far from the limits of `f64`.
-    let norms = (inner_product(a, a)? * inner_product(b, b)?).sqrt();
-    Ok(if norms == 0.0 { 0.0 } else { (product / norms).clamp(0.0, 1.0) })
+    Ok(direction(a, b)?.clamp(0.0, 1.0))
 }
 
 /// The dot product of two vectors, clamped to 0..=1. For vectors of length 1, as most models give, it is the cosine.
@@ -45,16 +42,28 @@ pub fn dot(a: &[f32], b: &[f32]) -> Result<f64, VectorError> {
     Ok(inner_product(a, b)?.clamp(0.0, 1.0))
 }
 
-/// A cosine spread over the range that embeddings use: `(cosine - expected_min) / (1 - expected_min)`, clamped to
-/// 0..=1. Autoevals calls this `EmbeddingSimilarity`.
+/// The cosine spread over the range that embeddings use: `(cosine - expected_min) / (1 - expected_min)`, clamped to 0..=1,
+/// where the cosine is not clamped before. Autoevals calls this `EmbeddingSimilarity`. From `expected_min` 1 on, only equal
+/// directions score, with 1.
 ///
-/// From `expected_min` 1 on, only equal directions score, with 1.
-#[must_use]
-pub fn scaled(cosine: f64, expected_min: f64) -> f64 {
-    if expected_min >= 1.0 {
-        return if cosine >= 1.0 { 1.0 } else { 0.0 };
-    }
-    ((cosine - expected_min) / (1.0 - expected_min)).clamp(0.0, 1.0)
+/// # Errors
+///
+/// As for [`cosine`].
+pub fn embedding_similarity(a: &[f32], b: &[f32], expected_min: f64) -> Result<f64, VectorError> {
+    let cosine = direction(a, b)?;
+    Ok(if expected_min < 1.0 {
+        ((cosine - expected_min) / (1.0 - expected_min)).clamp(0.0, 1.0)
+    } else {
+        f64::from(u8::from(cosine >= 1.0))
+    })
+}
+
+/// The cosine from -1 to 1; 0 of a vector without a direction.
+fn direction(a: &[f32], b: &[f32]) -> Result<f64, VectorError> {
+    let product = inner_product(a, b)?;
+    // Squares of `f32` and their sums are far from the limits of `f64`.
+    let norms = (inner_product(a, a)? * inner_product(b, b)?).sqrt();
+    Ok(if norms == 0.0 { 0.0 } else { product / norms })
 }
 
 fn inner_product(a: &[f32], b: &[f32]) -> Result<f64, VectorError> {
@@ -107,10 +116,11 @@ mod tests {
 
     #[test]
     fn a_cosine_is_spread_over_the_range_in_use() {
-        assert_eq!(scaled(0.7, 0.7), 0.0);
-        assert_eq!(scaled(0.5, 0.7), 0.0);
-        assert_eq!(scaled(0.75, 0.5), 0.5);
-        assert_eq!(scaled(1.0, 1.0), 1.0);
-        assert_eq!(scaled(0.99, 1.0), 0.0);
+        let diagonal = [1.0, 1.0, 0.0, 0.0];
+        assert_eq!(embedding_similarity(&diagonal, &[1.0, 0.0, 1.0, 0.0], 0.7), Ok(0.0));
+        assert_eq!(embedding_similarity(&[3.0, 4.0], &[4.0, 3.0], -1.0), Ok(0.98));
+        assert_eq!(embedding_similarity(&[1.0, 0.0], &[-1.0, 0.0], -1.0), Ok(0.0));
+        assert_eq!(embedding_similarity(&[1.0, 0.0], &[0.0, 1.0], 1.0), Ok(0.0));
+        assert_eq!(embedding_similarity(&[1.0, 0.0], &[2.0, 0.0], 1.0), Ok(1.0));
     }
 }

@@ -1,6 +1,48 @@
 //! The shared vectors: what other implementations answer to the same questions.
+//!
+//! The folder is the one that `COBALT_VECTORS` names, else `vectors` in the one that `COBALT_SHARED` names, else
+//! `shared/vectors` beside the workspace; without one, all is skipped. Each file is one test case; its row in [`files`] says
+//! what its lines are checked by. A file or an evaluator without a row, and an asserted line that is not run, fail.
 
+mod case;
 mod cost;
-mod loader;
+mod files;
+mod folder;
+mod judged;
+mod metrics;
+mod scripted;
+mod similarity;
 mod stats;
+mod surroundings;
 mod template;
+#[path = "../../src/llm/test_server.rs"]
+#[expect(dead_code, reason = "other tests need more of it")]
+mod test_server;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() -> ExitCode {
+    let args = Arguments::from_args();
+    let Some(folder) = folder::folder() else {
+        println!("skipped: there are no vectors; name their folder by COBALT_VECTORS");
+        return libtest_mimic::run(&args, Vec::new()).exit_code();
+    };
+    if !args.list && !surroundings::are_ours() {
+        return surroundings::again();
+    }
+    let mut trials: Vec<Trial> = files::names(&folder)
+        .into_iter()
+        .map(|name| {
+            let path = folder.join(&name);
+            Trial::test(name.clone(), move || files::check(&name, &path).map_err(Into::into))
+        })
+        .collect();
+    if let Some(prices) = cost::originals_prices(&folder) {
+        trials.push(Trial::test("model_prices.json", move || {
+            cost::prices_differ_where_known(&prices).map_err(Into::into)
+        }));
+    }
+    libtest_mimic::run(&args, trials).exit_code()
+}

@@ -6,11 +6,10 @@ use cobalt::report::stats::{
 };
 use serde_json::{Value, json};
 
-use crate::loader::{Case, Checked, for_each_asserted, numbers};
+use crate::case::{Case, Checked, numbers};
 
-#[test]
-fn the_originals_statistics_follow_from_ours() {
-    for_each_asserted("cobalt_stats.jsonl", |case| match case.input()["fn"].as_str() {
+pub(crate) fn check_original(case: &Case) -> Checked {
+    match case.input()["fn"].as_str() {
         Some("calculateStats") => {
             let figures = describe(&case.numbers("scores"));
             check_stats(case, "avg", figures, &[])
@@ -34,7 +33,7 @@ fn the_originals_statistics_follow_from_ours() {
             case.close("standard deviation", deviation.unwrap_or(0.0), case.expected())
         }
         other => Err(format!("unknown function {other:?}")),
-    });
+    }
 }
 
 /// The original reports zeros where there are no scores.
@@ -50,44 +49,41 @@ fn check_stats(case: &Case, mean: &str, figures: Option<Describe>, more: &[(&str
     more.iter().try_for_each(|(field, ours)| case.close(field, *ours, &case.expected()[*field]))
 }
 
-#[test]
-fn descriptions_match_numpy() {
-    for_each_asserted("stats_describe.jsonl", |case| {
-        let mut scores = case.numbers("scores");
-        let figures = describe(&scores).ok_or("no description")?;
-        scores.sort_unstable_by(f64::total_cmp);
-        let expected = case.expected();
-        for (field, ours) in [
-            ("n", figures.n as f64),
-            ("sum", figures.sum),
-            ("mean", figures.mean),
-            ("std_population", figures.stddev_population),
-            ("min", figures.min),
-            ("max", figures.max),
-            ("median", figures.p50),
-            ("p50_linear", figures.p50),
-            ("p95_linear", figures.p95),
-            ("p99_linear", figures.p99),
-        ] {
-            case.close(field, ours, &expected[field])?;
-        }
-        // Left out: `pNN_nearest_rank`, as our percentiles interpolate.
-        for (p, field) in [(25.0, "p25_linear"), (75.0, "p75_linear"), (90.0, "p90_linear")] {
-            case.close_if_any(field, percentile(&scores, p), &expected[field])?;
-        }
-        let t = student_t_quantile(0.975, (figures.n - 1) as f64);
-        case.close_if_any("t_crit_95", t, &expected["t_crit_95"])?;
-        case.close_if_any("std_sample", figures.stddev_sample, &expected["std_sample"])?;
-        case.close_if_any(
-            "var_sample",
-            figures.stddev_sample.map(|stddev| stddev * stddev),
-            &expected["var_sample"],
-        )?;
-        case.close_if_any("sem", figures.std_error, &expected["sem"])?;
-        check_interval(case, "ci95_t", figures.ci95)?;
-        check_interval(case, "ci99_t", figures.mean_interval(0.99))?;
-        check_interval(case, "ci95_normal", normal_interval(&figures))
-    });
+pub(crate) fn check_description(case: &Case) -> Checked {
+    let mut scores = case.numbers("scores");
+    let figures = describe(&scores).ok_or("no description")?;
+    scores.sort_unstable_by(f64::total_cmp);
+    let expected = case.expected();
+    for (field, ours) in [
+        ("n", figures.n as f64),
+        ("sum", figures.sum),
+        ("mean", figures.mean),
+        ("std_population", figures.stddev_population),
+        ("min", figures.min),
+        ("max", figures.max),
+        ("median", figures.p50),
+        ("p50_linear", figures.p50),
+        ("p95_linear", figures.p95),
+        ("p99_linear", figures.p99),
+    ] {
+        case.close(field, ours, &expected[field])?;
+    }
+    // Left out: `pNN_nearest_rank`, as our percentiles interpolate.
+    for (p, field) in [(25.0, "p25_linear"), (75.0, "p75_linear"), (90.0, "p90_linear")] {
+        case.close_if_any(field, percentile(&scores, p), &expected[field])?;
+    }
+    let t = student_t_quantile(0.975, (figures.n - 1) as f64);
+    case.close_if_any("t_crit_95", t, &expected["t_crit_95"])?;
+    case.close_if_any("std_sample", figures.stddev_sample, &expected["std_sample"])?;
+    case.close_if_any(
+        "var_sample",
+        figures.stddev_sample.map(|stddev| stddev * stddev),
+        &expected["var_sample"],
+    )?;
+    case.close_if_any("sem", figures.std_error, &expected["sem"])?;
+    check_interval(case, "ci95_t", figures.ci95)?;
+    check_interval(case, "ci99_t", figures.mean_interval(0.99))?;
+    check_interval(case, "ci95_normal", normal_interval(&figures))
 }
 
 fn normal_interval(figures: &Describe) -> Option<Interval> {
@@ -101,44 +97,37 @@ fn check_interval(case: &Case, field: &str, ours: Option<Interval>) -> Checked {
     case.close_if_any(field, ours.map(|interval| interval.high), &expected[1])
 }
 
-#[test]
-fn pass_rate_intervals_match_scipy() {
-    for_each_asserted("stats_wilson.jsonl", |case| {
-        let passes = count(case.input(), "passes")?;
-        let n = count(case.input(), "n")?;
-        case.close("rate", passes as f64 / n as f64, &case.expected()["rate"])?;
-        // Left out: `wilsoncc_…` (with continuity correction) and `exact_…` (Clopper-Pearson), which we do not offer.
-        for (field, confidence) in [("wilson_90", 0.90), ("wilson_95", 0.95), ("wilson_99", 0.99)] {
-            check_interval(case, field, wilson(passes, n, confidence))?;
-        }
-        Ok(())
-    });
+pub(crate) fn check_wilson(case: &Case) -> Checked {
+    let passes = count(case.input(), "passes")?;
+    let n = count(case.input(), "n")?;
+    case.close("rate", passes as f64 / n as f64, &case.expected()["rate"])?;
+    // Left out: `wilsoncc_…` (with continuity correction) and `exact_…` (Clopper-Pearson), which we do not offer.
+    for (field, confidence) in [("wilson_90", 0.90), ("wilson_95", 0.95), ("wilson_99", 0.99)] {
+        check_interval(case, field, wilson(passes, n, confidence))?;
+    }
+    Ok(())
 }
 
-#[test]
-fn pass_at_k_matches_exact_rationals() {
-    for_each_asserted("stats_pass_at_k.jsonl", |case| {
-        let k = count(case.input(), "k")?;
-        let tasks = match case.input()["tasks"].as_array() {
-            Some(tasks) => tasks.clone(),
-            None => vec![json!({"n": case.input()["n"], "c": case.input()["c"]})],
-        };
-        // Left out: the plug-in estimates `…_plugin` and `…_plugin_biased`, which are biased.
-        for (field, estimate) in
-            [("pass_at_k", pass_at_k as fn(u64, u64, u64) -> _), ("pass_hat_k", pass_hat_k)]
-        {
-            let ours = tasks
-                .iter()
-                .map(|task| Ok(estimate(count(task, "n")?, count(task, "c")?, k)))
-                .collect::<Result<Option<Vec<f64>>, String>>()?;
-            let ours = ours.map(|estimates| sum(estimates.iter().copied()) / estimates.len() as f64);
-            if case.expects_error() != ours.is_none() {
-                return Err(format!("{field}: {ours:?}"));
-            }
-            case.close_if_any(field, ours, &case.expected()[field])?;
+pub(crate) fn check_pass_at_k(case: &Case) -> Checked {
+    let k = count(case.input(), "k")?;
+    let tasks = match case.input()["tasks"].as_array() {
+        Some(tasks) => tasks.clone(),
+        None => vec![json!({"n": case.input()["n"], "c": case.input()["c"]})],
+    };
+    // Left out: the plug-in estimates `…_plugin` and `…_plugin_biased`, which are biased.
+    for (field, estimate) in [("pass_at_k", pass_at_k as fn(u64, u64, u64) -> _), ("pass_hat_k", pass_hat_k)]
+    {
+        let ours = tasks
+            .iter()
+            .map(|task| Ok(estimate(count(task, "n")?, count(task, "c")?, k)))
+            .collect::<Result<Option<Vec<f64>>, String>>()?;
+        let ours = ours.map(|estimates| sum(estimates.iter().copied()) / estimates.len() as f64);
+        if case.expects_error() != ours.is_none() {
+            return Err(format!("{field}: {ours:?}"));
         }
-        Ok(())
-    });
+        case.close_if_any(field, ours, &case.expected()[field])?;
+    }
+    Ok(())
 }
 
 fn count(fields: &Value, field: &str) -> Result<u64, String> {

@@ -5,5 +5,6 @@ mod tables;
 mod values;
 
 pub(super) use tables::{Cache, Embedding, Judge};
+pub(super) use values::{Address, KeyVariable, Temperature, Vendor, Word};
 #[cfg(feature = "schema")]
-pub(super) use values::{Address, Age, KeyVariable, Retries, Temperature, Word};
+pub(super) use values::{Age, Retries};

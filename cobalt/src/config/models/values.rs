@@ -13,7 +13,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// A name, or anything else that cannot be empty.
 #[derive(Clone, Debug, Serialize)]
-pub(in crate::config) struct Word(pub(super) String);
+pub(in crate::config) struct Word(pub(in crate::config) String);
 
 impl Word {
     fn read(text: &str) -> Result<Self, String> {
@@ -32,7 +32,7 @@ impl<'de> Deserialize<'de> for Word {
 
 /// The name of an environment variable.
 #[derive(Clone, Debug, Serialize)]
-pub(in crate::config) struct KeyVariable(pub(super) String);
+pub(in crate::config) struct KeyVariable(pub(in crate::config) String);
 
 impl<'de> Deserialize<'de> for KeyVariable {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -52,7 +52,7 @@ impl<'de> Deserialize<'de> for KeyVariable {
 
 /// The address of an API.
 #[derive(Clone, Debug, Serialize)]
-pub(in crate::config) struct Address(pub(super) String);
+pub(in crate::config) struct Address(pub(in crate::config) String);
 
 impl<'de> Deserialize<'de> for Address {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -71,7 +71,7 @@ impl<'de> Deserialize<'de> for Address {
 /// A provider by its name.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
-pub(in crate::config) struct Vendor(pub(super) Provider);
+pub(in crate::config) struct Vendor(pub(in crate::config) Provider);
 
 impl<'de> Deserialize<'de> for Vendor {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -82,7 +82,7 @@ impl<'de> Deserialize<'de> for Vendor {
 
 /// A temperature: from 0 to 2.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(in crate::config) struct Temperature(pub(super) f64);
+pub(in crate::config) struct Temperature(pub(in crate::config) f64);
 
 impl<'de> Deserialize<'de> for Temperature {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -11,8 +11,8 @@ use super::super::{
 };
 use super::answer::{Judgement, read};
 use super::panel::{Vote, together};
-use super::prompt::Prompt;
 use super::system::{schema, system};
+use crate::evaluators::prompt::Prompt;
 use crate::future::join_all;
 use crate::llm::{Asking, ModelChoice, Question};
 

@@ -3,7 +3,6 @@
 mod answer;
 mod judge;
 mod panel;
-mod prompt;
 mod system;
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::super::{CheckError, EvalContext, EvalError};
+use super::{CheckError, EvalContext, EvalError};
 use crate::dataset::Item;
 use crate::suggest;
 use crate::template::{Template, Variable};

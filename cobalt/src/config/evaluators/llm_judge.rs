@@ -1,0 +1,109 @@
+//! `type = "llm-judge"`.
+
+use std::collections::BTreeMap;
+#[cfg(feature = "judge")]
+use std::sync::Arc;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Serialize};
+
+use super::names::{AggregateName, ScoringName};
+use super::typed::LLM_JUDGE;
+#[cfg(feature = "judge")]
+use super::typed::with_written;
+use crate::config::model::at_least_one;
+use crate::config::models::{Address, KeyVariable, Temperature, Vendor, Word};
+use crate::config::values::Score;
+#[cfg(feature = "judge")]
+use crate::evaluators::{Evaluator, LlmJudge, Scoring};
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(in crate::config) struct Judge {
+    /// The name in reports.
+    #[serde(default = "llm_judge")]
+    name: String,
+    /// The criteria and what is to be judged by them, with `{{output}}` and the item's fields as `{{input}}`.
+    prompt: Word,
+    /// Whether the judge gives a verdict or a score from 0 to 1; "boolean" unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scoring: Option<ScoringName>,
+    /// Whether the judge reasons at length before it answers; it does for a verdict unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chain_of_thought: Option<bool>,
+    /// The model to ask; that of `[judge]` unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<Word>,
+    /// A panel: the models to ask, one named twice twice.
+    #[serde(default, deserialize_with = "at_least_one", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    models: Option<Vec<Word>>,
+    /// How the scores of a panel become one; "mean" unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aggregate: Option<AggregateName>,
+    /// Whose API is spoken; follows from the model, else from `[judge]`, unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider: Option<Vendor>,
+    /// Where the API is; that of `[judge]`, else the vendor's own, unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base_url: Option<Address>,
+    /// The environment variable that holds the key; the vendor's own unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_key_env: Option<KeyVariable>,
+    /// How freely the model chooses its words; sent only where the model takes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<Temperature>,
+    /// From which score an output passes; 0.5 unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pass_mark: Option<Score>,
+    /// Who the judge is and by which rules it judges, in place of the built-in words for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<Word>,
+    /// What variables of the prompt show, each by a path such as "output.answer" or "context[0].text".
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    context: BTreeMap<String, Word>,
+}
+
+fn llm_judge() -> String {
+    LLM_JUDGE.to_owned()
+}
+
+impl Judge {
+    /// Refuses settings that contradict each other.
+    pub(super) fn checked(self) -> Result<Self, toml::de::Error> {
+        match (&self.model, &self.models, &self.aggregate) {
+            (Some(_), Some(_), _) => Err(toml::de::Error::custom(
+                "`model` and `models` both say whom to ask; leave one of them out",
+            )),
+            (_, None, Some(_)) => Err(toml::de::Error::custom(
+                "`aggregate` says what becomes of the scores of a panel; name its `models`, or leave it out",
+            )),
+            _ => Ok(self),
+        }
+    }
+
+    #[cfg(feature = "judge")]
+    pub(super) fn make(&self) -> Arc<dyn Evaluator> {
+        let written = self.clone();
+        let judge = with_written!(
+            LlmJudge::new(written.name, written.prompt.0),
+            chain_of_thought(written.chain_of_thought),
+            model(written.model.map(|Word(model)| model)),
+            models(written.models.map(|models| models.into_iter().map(|Word(model)| model))),
+            aggregate(written.aggregate.map(|AggregateName(aggregate)| aggregate)),
+            provider(written.provider.map(|Vendor(provider)| provider)),
+            base_url(written.base_url.map(|Address(url)| url)),
+            api_key_env(written.api_key_env.map(|KeyVariable(name)| name)),
+            temperature(written.temperature.map(|Temperature(temperature)| temperature)),
+            pass_mark(written.pass_mark.map(|Score(mark)| mark)),
+            system(written.system.map(|Word(role)| role)),
+        );
+        let judge = match written.scoring {
+            Some(ScoringName(Scoring::Scale)) => judge.scale(),
+            Some(ScoringName(Scoring::Boolean)) | None => judge,
+        };
+        let fields = written.context.into_iter();
+        Arc::new(fields.fold(judge, |judge, (name, Word(path))| judge.field(name, path)))
+    }
+}

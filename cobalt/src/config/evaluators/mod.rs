@@ -1,0 +1,14 @@
+//! Evaluators from the file: registered functions by their names, and tables with a `type`.
+
+mod autoevals;
+mod entry;
+mod exact_match;
+mod function;
+mod llm_judge;
+mod names;
+mod similarity;
+mod typed;
+
+pub(super) use entry::Entry;
+#[cfg(feature = "schema")]
+pub(super) use names::KindName;

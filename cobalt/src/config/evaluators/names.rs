@@ -1,0 +1,54 @@
+//! What is chosen from a few names: read with the nearest name in the error.
+
+use serde::de::{Deserialize, Deserializer};
+use serde::{Serialize, Serializer};
+
+use crate::config::error::unknown_name;
+use crate::config::values::Text;
+use crate::evaluators::{Aggregate, AutoevalKind, Distance, Scoring};
+
+macro_rules! names {
+    ($($(#[$doc:meta])* $name:ident($type:ident), $noun:literal, $plural:literal: $($word:literal => $variant:ident),+;)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
+        pub(in crate::config) struct $name(pub(super) $type);
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let read = |name: &str| match name {
+                    $($word => Ok(Self($type::$variant)),)+
+                    _ => Err(unknown_name($noun, $plural, name, &[$($word),+])),
+                };
+                deserializer.deserialize_str(Text { expected: concat!("a ", $noun, " in quotes"), read })
+            }
+        }
+    )+};
+}
+
+names! {
+    /// What a judge answers with.
+    ScoringName(Scoring), "way of scoring", "ways": "boolean" => Boolean, "scale" => Scale;
+    /// How the scores of several judges become one.
+    AggregateName(Aggregate), "way to sum up a panel", "ways": "mean" => Mean, "majority" => Majority;
+    /// How two embeddings are compared.
+    DistanceName(Distance), "distance", "distances": "cosine" => Cosine, "dot" => Dot;
+}
+
+/// A kind of `Autoeval`.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::config) struct KindName(pub(super) AutoevalKind);
+
+impl<'de> Deserialize<'de> for KindName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |name: &str| name.parse().map(Self).map_err(|unknown| format!("{unknown}"));
+        deserializer
+            .deserialize_str(Text { expected: "the name of a kind in quotes, such as \"Factuality\"", read })
+    }
+}
+
+impl Serialize for KindName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name())
+    }
+}

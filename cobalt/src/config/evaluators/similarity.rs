@@ -1,0 +1,69 @@
+//! `type = "similarity"`.
+
+#[cfg(feature = "judge")]
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::names::DistanceName;
+use super::typed::SIMILARITY;
+#[cfg(feature = "judge")]
+use super::typed::with_written;
+use crate::config::models::{Address, KeyVariable, Vendor, Word};
+use crate::config::values::Score;
+#[cfg(feature = "judge")]
+use crate::evaluators::{Evaluator, Similarity};
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Similarity"))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(in crate::config) struct Close {
+    /// The name in reports.
+    #[serde(default = "similarity")]
+    name: String,
+    /// The field of the item to compare with, or a path such as "answers[0].text".
+    field: Word,
+    /// How the embeddings are compared; "cosine" unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distance: Option<DistanceName>,
+    /// Scores 1 from this similarity on and 0 below it; the similarity itself unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threshold: Option<Score>,
+    /// The model that embeds; that of `[embedding]` unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<Word>,
+    /// Whose API is spoken; follows from the model, else from `[embedding]`, unless it is set. "local" needs no key, and
+    /// knows nothing of meaning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider: Option<Vendor>,
+    /// Where the API is; that of `[embedding]`, else the vendor's own, unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base_url: Option<Address>,
+    /// The environment variable that holds the key; the vendor's own unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_key_env: Option<KeyVariable>,
+    /// From which score an output passes; 0.5 unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pass_mark: Option<Score>,
+}
+
+fn similarity() -> String {
+    SIMILARITY.to_owned()
+}
+
+impl Close {
+    #[cfg(feature = "judge")]
+    pub(super) fn make(&self) -> Arc<dyn Evaluator> {
+        let written = self.clone();
+        Arc::new(with_written!(
+            Similarity::new(written.name, written.field.0),
+            distance(written.distance.map(|DistanceName(distance)| distance)),
+            threshold(written.threshold.map(|Score(threshold)| threshold)),
+            model(written.model.map(|Word(model)| model)),
+            provider(written.provider.map(|Vendor(provider)| provider)),
+            base_url(written.base_url.map(|Address(url)| url)),
+            api_key_env(written.api_key_env.map(|KeyVariable(name)| name)),
+            pass_mark(written.pass_mark.map(|Score(mark)| mark)),
+        ))
+    }
+}

@@ -1,0 +1,130 @@
+//! What would keep an `Autoeval` from scoring, said before the first item is run.
+
+use std::collections::BTreeSet;
+
+use super::kind::Setting;
+use super::rubrics::Rubric;
+use super::{Autoeval, AutoevalKind, Task, classify, plain};
+use crate::evaluators::{CheckError, Setup};
+use crate::suggest;
+
+impl Autoeval {
+    pub(super) fn check_all(&self, setup: &Setup) -> Result<(), CheckError> {
+        let told =
+            |problem: String| CheckError::new(format!("`{}` ({}): {problem}", self.name, self.task.name()));
+        self.problem().map_or(Ok(()), |problem| Err(told(problem)))?;
+        self.check_fields(setup).map_err(told)?;
+        let schema = self.sources.fixed("schema").filter(|schema| !schema.is_null());
+        schema
+            .map_or(Ok(()), |schema| plain::validator(schema).map(drop))
+            .map_err(|error| told(error.to_string()))?;
+        if matches!(self.task, Task::Kind(AutoevalKind::Moderation)) {
+            return setup.models.check_moderation(&self.options.model);
+        }
+        if self.asks_judge() {
+            setup.models.check_judge(&self.options.model)?;
+        }
+        if self.asks_embeddings() {
+            setup.models.check_embedding(&self.options.embedding())?;
+        }
+        Ok(())
+    }
+
+    /// What is wrong with the settings by themselves.
+    pub(super) fn problem(&self) -> Option<String> {
+        if let Some(setting) = self.options.foreign(self.takes()) {
+            return Some(format!("there is no setting `{setting}`; there are {}", self.settings_in_words()));
+        }
+        let inputs = self.inputs();
+        if let Some(input) = self.sources.mapped().find(|input| !inputs.contains(input)) {
+            return Some(format!("there is no input `{input}`; {}", instead(input, inputs)));
+        }
+        match &self.task {
+            Task::Classifier { prompt, choices } => classify::problem_with(choices)
+                .or_else(|| prompt.check().err().map(|error| error.to_string())),
+            Task::Kind(AutoevalKind::ListContains)
+                if !self.options.semantic && self.options.set.iter().any(|set| set.contains("embedding")) =>
+            {
+                Some("elements are compared by embeddings only with `semantic`".to_owned())
+            }
+            Task::Kind(_) => None,
+        }
+        .or_else(|| self.options.problem())
+    }
+
+    /// The settings that the task has.
+    fn takes(&self) -> &'static [Setting] {
+        match &self.task {
+            Task::Kind(kind) => kind.traits().takes,
+            Task::Classifier { .. } => &[Setting::ChainOfThought, Setting::Model],
+        }
+    }
+
+    fn settings_in_words(&self) -> String {
+        let names: Vec<_> = self.takes().iter().map(|setting| setting.name()).collect();
+        if names.is_empty() { "none but `pass_mark`".to_owned() } else { suggest::list(names) }
+    }
+
+    /// The inputs that the task looks at.
+    fn inputs(&self) -> &'static [&'static str] {
+        match &self.task {
+            Task::Kind(AutoevalKind::ValidJson) => &["output", "schema"],
+            Task::Kind(kind) => kind.traits().needs,
+            // Its prompt has names of its own.
+            Task::Classifier { .. } => &[],
+        }
+    }
+
+    /// An input that no item has.
+    fn check_fields(&self, setup: &Setup) -> Result<(), String> {
+        if self.remap.is_some() || setup.items().next().is_none() {
+            return Ok(());
+        }
+        let kind = match &self.task {
+            Task::Kind(kind) => kind,
+            Task::Classifier { prompt, .. } => {
+                return prompt.check_items(setup.items()).map_err(|error| error.to_string());
+            }
+        };
+        let in_none =
+            |input: &&&str| !setup.items().any(|item| self.sources.may_be_in(input, item, kind.takes_null()));
+        let Some(input) = kind.traits().needs.iter().find(in_none) else { return Ok(()) };
+        let fields: BTreeSet<_> = setup.items().flat_map(|item| item.keys().map(String::as_str)).collect();
+        Err(format!(
+            "no item has {} for the input `{input}`; the items have {}; name another field with `.field(\"{input}\", …)`",
+            self.sources.place(input),
+            suggest::list(fields)
+        ))
+    }
+
+    pub(super) fn asks_models(&self) -> bool {
+        self.asks_judge()
+            || self.asks_embeddings()
+            || matches!(self.task, Task::Kind(AutoevalKind::Moderation))
+    }
+
+    fn asks_judge(&self) -> bool {
+        match self.task {
+            Task::Classifier { .. } => true,
+            Task::Kind(AutoevalKind::Moderation) => false,
+            Task::Kind(kind) => Rubric::of(kind).is_some() || kind.traits().takes.contains(&Setting::Model),
+        }
+    }
+
+    fn asks_embeddings(&self) -> bool {
+        match self.task {
+            Task::Classifier { .. } => false,
+            Task::Kind(AutoevalKind::ListContains) => self.options.semantic,
+            Task::Kind(AutoevalKind::AnswerCorrectness) => self.options.weights.similarity > 0.0,
+            Task::Kind(kind) => kind.traits().takes.contains(&Setting::Embedding),
+        }
+    }
+}
+
+fn instead(input: &str, inputs: &[&str]) -> String {
+    if inputs.is_empty() {
+        "the prompt of a classifier holds all that it needs".to_owned()
+    } else {
+        suggest::instead(input, inputs.iter().copied())
+    }
+}

@@ -1,0 +1,126 @@
+//! One output, scored by an `Autoeval`.
+
+use super::judge::{Judge, prompt};
+use super::rubrics::Rubric;
+use super::source::{Inputs, text_of};
+use super::{Autoeval, AutoevalKind, Options, Task, classify, generation, plain, ragas, retrieval};
+use crate::evaluators::{EvalContext, EvalError, Score};
+use crate::threads;
+
+/// Inputs of more bytes than this together are compared on a thread of their own: the comparison of two long texts takes
+/// seconds.
+const LARGE: usize = 4096;
+
+impl Autoeval {
+    pub(super) async fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
+        if let Some(problem) = self.problem() {
+            return Err(EvalError::new(problem));
+        }
+        let cx = self.remap.as_ref().map_or_else(|| cx.clone(), |remap| remap.apply(cx));
+        match &self.task {
+            Task::Classifier { prompt, choices } => {
+                let question = prompt.fill(&cx)?;
+                let chain_of_thought = self.options.chain_of_thought;
+                classify::classify(&self.judge(&cx)?, &question, choices, chain_of_thought).await
+            }
+            Task::Kind(kind) => {
+                let mut inputs = Inputs::find(&self.sources, kind.traits().needs, kind.takes_null(), &cx)?;
+                if let Some(schema) =
+                    self.sources.find("schema", &cx).filter(|_| *kind == AutoevalKind::ValidJson)
+                {
+                    inputs.add("schema", schema.into_owned());
+                }
+                if self.asks_models() {
+                    self.judged(*kind, &inputs, &self.judge(&cx)?).await
+                } else {
+                    computed(*kind, &self.options, inputs).await
+                }
+            }
+        }
+    }
+
+    fn judge(&self, cx: &EvalContext) -> Result<Judge<'_>, EvalError> {
+        let embedding = self.options.embedding();
+        Ok(Judge { asking: cx.models()?, model: &self.options.model, embedding })
+    }
+
+    async fn judged(
+        &self,
+        kind: AutoevalKind,
+        inputs: &Inputs,
+        judge: &Judge<'_>,
+    ) -> Result<Score, EvalError> {
+        let options = &self.options;
+        match kind {
+            AutoevalKind::ContextRecall => retrieval::context_recall(judge, inputs).await,
+            AutoevalKind::ContextPrecision => retrieval::context_precision(judge, inputs).await,
+            AutoevalKind::ContextRelevancy => retrieval::context_relevancy(judge, inputs).await,
+            AutoevalKind::ContextEntityRecall => {
+                retrieval::context_entity_recall(judge, inputs, options.expected_min()).await
+            }
+            AutoevalKind::AnswerRelevancy => {
+                generation::answer_relevancy(judge, inputs, options.strictness, options.expected_min()).await
+            }
+            AutoevalKind::AnswerCorrectness => {
+                generation::answer_correctness(judge, inputs, options.weights).await
+            }
+            AutoevalKind::Faithfulness => generation::faithfulness(judge, inputs).await,
+            AutoevalKind::Ragas => ragas::ragas(judge, inputs, options).await,
+            AutoevalKind::Moderation => moderation(judge, inputs, options.threshold).await,
+            AutoevalKind::ListContains => semantic_list(judge, inputs, options).await,
+            AutoevalKind::EmbeddingSimilarity => similarity(judge, inputs, options.expected_min()).await,
+            AutoevalKind::AnswerSimilarity => {
+                similarity(judge, inputs, options.expected_min.unwrap_or(0.0)).await
+            }
+            kind => {
+                let rubric = Rubric::of(kind).ok_or_else(|| {
+                    EvalError::new(format!("{kind} has no rubric; this is a fault of cobalt"))
+                })?;
+                let texts: Vec<_> =
+                    kind.traits().needs.iter().map(|input| (*input, inputs.text(input))).collect();
+                let texts: Vec<_> = texts.iter().map(|(input, text)| (*input, text.as_str())).collect();
+                let question = prompt(rubric.task, &texts);
+                classify::classify(judge, &question, &rubric.choices(), options.chain_of_thought).await
+            }
+        }
+    }
+}
+
+/// Computes a score, aside where that may take a while.
+async fn computed(kind: AutoevalKind, options: &Options, inputs: Inputs) -> Result<Score, EvalError> {
+    if inputs.size() <= LARGE {
+        return plain::score(kind, options, &inputs);
+    }
+    let options = options.clone();
+    let score = threads::run(move || plain::score(kind, &options, &inputs)).await;
+    score.map_err(|error| EvalError::new(error.to_string()))?
+}
+
+async fn similarity(judge: &Judge<'_>, inputs: &Inputs, expected_min: f64) -> Result<Score, EvalError> {
+    let (output, expected) = (inputs.text("output"), inputs.text("expected"));
+    judge.similarity(&output, &expected, expected_min).await.map(Score::new)
+}
+
+async fn semantic_list(judge: &Judge<'_>, inputs: &Inputs, options: &Options) -> Result<Score, EvalError> {
+    let output = plain::elements("output", inputs.value("output"))?;
+    let expected = plain::elements("expected", inputs.value("expected"))?;
+    let embeddings = judge.embed(output.iter().chain(&expected).map(String::as_str)).await?;
+    let least = options.expected_min();
+    let likeness = |a: &str, b: &str| embeddings.similarity(a, b, least);
+    retrieval::list_likeness(&output, &expected, options.allow_extra, likeness).map(Score::new)
+}
+
+async fn moderation(judge: &Judge<'_>, inputs: &Inputs, threshold: Option<f64>) -> Result<Score, EvalError> {
+    let found = judge.moderate(&text_of(inputs.value("output"))).await?;
+    let worst = found.category_scores.iter().max_by(|(_, a), (_, b)| a.total_cmp(b));
+    let bad = match threshold {
+        Some(threshold) => worst.is_some_and(|(_, score)| *score > threshold),
+        None => found.flagged,
+    };
+    let score = Score::from(!bad);
+    let score = match worst {
+        Some((category, worst)) => score.reason(format!("highest category: {category}, {worst:.3}")),
+        None => score,
+    };
+    Ok(score.metadata("categoryScores", serde_json::json!(found.category_scores)))
+}

@@ -1,0 +1,96 @@
+//! What can be set on an `Autoeval`, and what does not fit its kind.
+
+use std::collections::BTreeSet;
+
+use super::generation::Weights;
+use super::kind::Setting;
+use crate::llm::{ModelChoice, Provider};
+use crate::metrics::DEFAULT_EXPECTED_MIN;
+
+/// The settings, with the values that hold where nothing was set.
+#[derive(Clone, Debug)]
+pub(super) struct Options {
+    pub(super) chain_of_thought: bool,
+    pub(super) strictness: u32,
+    pub(super) threshold: Option<f64>,
+    pub(super) expected_min: Option<f64>,
+    pub(super) preserve_strings: bool,
+    pub(super) allow_extra: bool,
+    pub(super) semantic: bool,
+    pub(super) weights: Weights,
+    pub(super) model: ModelChoice,
+    pub(super) embedding: ModelChoice,
+    /// The names of the settings that were set, as methods are called.
+    pub(super) set: BTreeSet<&'static str>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            chain_of_thought: true,
+            strictness: 3,
+            threshold: None,
+            expected_min: None,
+            preserve_strings: false,
+            allow_extra: false,
+            semantic: false,
+            weights: Weights::default(),
+            model: ModelChoice::default(),
+            embedding: ModelChoice::default(),
+            set: BTreeSet::new(),
+        }
+    }
+}
+
+impl Options {
+    pub(super) fn expected_min(&self) -> f64 {
+        self.expected_min.unwrap_or(DEFAULT_EXPECTED_MIN)
+    }
+
+    /// Whom texts are embedded by. What is said of the judge's address holds for embeddings, too, unless that is said apart:
+    /// a gateway usually serves both. The exception is a provider that has no embeddings.
+    pub(super) fn embedding(&self) -> ModelChoice {
+        let own = &self.embedding;
+        if own.provider.is_some()
+            || own.base_url.is_some()
+            || self.model.provider == Some(Provider::Anthropic)
+        {
+            return own.clone();
+        }
+        let ModelChoice { provider, base_url, api_key, api_key_env, .. } = self.model.clone();
+        ModelChoice { model: own.model.clone(), provider, base_url, api_key, api_key_env, temperature: None }
+    }
+
+    /// The settings that were set although the evaluator does not have them.
+    pub(super) fn foreign(&self, takes: &[Setting]) -> Option<&'static str> {
+        let known = |set: &str| {
+            takes.iter().any(|setting| match setting {
+                Setting::Model => {
+                    ["model", "provider", "temperature", "base_url", "api_key_env"].contains(&set)
+                }
+                Setting::Embedding => {
+                    ["embedding_model", "embedding_provider", "embedding_base_url", "base_url", "api_key_env"]
+                        .contains(&set)
+                }
+                setting => setting.name() == set,
+            })
+        };
+        self.set.iter().copied().find(|set| !known(set))
+    }
+
+    /// Says which value makes no sense.
+    pub(super) fn problem(&self) -> Option<String> {
+        if self.strictness == 0 {
+            return Some(
+                "`strictness` is 0; it is the number of questions to compare, at least 1".to_owned(),
+            );
+        }
+        if self.threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
+            return Some("`threshold` is no number from 0 to 1".to_owned());
+        }
+        if self.expected_min.is_some_and(|least| !(-1.0..1.0).contains(&least)) {
+            return Some("`expected_min` is no cosine from -1 to below 1".to_owned());
+        }
+        self.weights.problem().map(|problem| format!("`weights`: {problem}"))
+    }
+}

@@ -1,0 +1,131 @@
+//! What was retrieved, scored: recall, precision and relevancy of the context.
+
+use serde_json::{Map, Value};
+
+use super::answer;
+use super::judge::{Judge, flag, list_of, object, prompt, string};
+use super::source::Inputs;
+use crate::evaluators::{EvalError, Score};
+use crate::future::join_all;
+use crate::llm::Schema;
+use crate::metrics::list_contains;
+use crate::wording::count;
+
+/// The share of the expected answer's statements that the context supports.
+pub(super) async fn context_recall(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, EvalError> {
+    let task = "The expected text answers the input. Take it apart into its single statements. For each, decide whether it \
+                can be attributed to the context: 1 where the context says so or it plainly follows from it, 0 where it does not.";
+    let texts = [inputs.text("input"), inputs.text("context"), inputs.text("expected")];
+    let prompt = prompt(task, &[("input", &texts[0]), ("context", &texts[1]), ("expected", &texts[2])]);
+    let statement = object(&[
+        ("statement", string("a statement of the expected text")),
+        ("reason", string("why it can or cannot be attributed to the context")),
+        ("attributed", flag("1 where it can be attributed to the context, else 0")),
+    ]);
+    let schema = object(&[("statements", list_of(&statement, "all statements of the expected text"))]);
+    let read = |answer: &Map<String, Value>| {
+        let statements = answer::objects(answer, "statements")?;
+        statements.into_iter().map(|each| answer::flag(each, "attributed")).collect::<Result<Vec<_>, _>>()
+    };
+    let attributed = judge.ask(prompt, Schema { name: "context_recall", schema }, 0, read).await?;
+    Ok(share(&attributed, "attributed to the context"))
+}
+
+/// Whether the context served to reach the expected answer.
+pub(super) async fn context_precision(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, EvalError> {
+    let task = "The expected text answers the input. Decide whether the context was useful to arrive at that answer: 1 where \
+                it holds what the answer is made of, 0 where it does not.";
+    let texts = [inputs.text("input"), inputs.text("context"), inputs.text("expected")];
+    let prompt = prompt(task, &[("input", &texts[0]), ("context", &texts[1]), ("expected", &texts[2])]);
+    let schema = object(&[
+        ("reason", string("why the context was useful or not")),
+        ("verdict", flag("1 where the context was useful, else 0")),
+    ]);
+    let read = |answer: &Map<String, Value>| {
+        Ok((answer::flag(answer, "verdict")?, answer::reasons(answer, "reason")))
+    };
+    let (useful, reason) = judge.ask(prompt, Schema { name: "context_precision", schema }, 0, read).await?;
+    let score = Score::from(useful);
+    Ok(match reason {
+        Some(reason) => score.reason(reason),
+        None => score,
+    })
+}
+
+/// The share of the context, in code points, that is needed to answer the input.
+pub(super) async fn context_relevancy(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, EvalError> {
+    let context = inputs.text("context");
+    let length = context.chars().count();
+    if length == 0 {
+        return Ok(Score::new(0.0).reason("the context is empty"));
+    }
+    let task = "Pick from the context those sentences that are needed to answer the input. Copy each word for word, without \
+                changing or joining anything. Pick none where the context does not help, or where you are not sure.";
+    let input = inputs.text("input");
+    let prompt = prompt(task, &[("input", &input), ("context", &context)]);
+    let sentence = object(&[
+        ("sentence", string("a sentence of the context, word for word")),
+        ("reasons", list_of(&string("a reason"), "why it is needed")),
+    ]);
+    let schema = object(&[("sentences", list_of(&sentence, "the sentences that are needed"))]);
+    let read = |answer: &Map<String, Value>| {
+        let sentences = answer::objects(answer, "sentences")?;
+        let lengths = sentences.into_iter().map(|each| Ok(answer::text(each, "sentence")?.chars().count()));
+        lengths.collect::<Result<Vec<_>, String>>()
+    };
+    let lengths = judge.ask(prompt, Schema { name: "context_relevancy", schema }, 0, read).await?;
+    let needed: usize = lengths.iter().sum();
+    let reason = format!("{} needed, {needed} of {length} characters", count(lengths.len(), "sentence"));
+    Ok(Score::new((needed as f64 / length as f64).min(1.0)).reason(reason))
+}
+
+/// How far the context names the entities of the expected answer.
+pub(super) async fn context_entity_recall(
+    judge: &Judge<'_>,
+    inputs: &Inputs,
+    expected_min: f64,
+) -> Result<Score, EvalError> {
+    let (expected, context) = (inputs.text("expected"), inputs.text("context"));
+    let found = join_all(vec![
+        Box::pin(entities(judge, "expected", &expected)),
+        Box::pin(entities(judge, "context", &context)),
+    ]);
+    let mut found = found.await.into_iter();
+    let mut next = || found.next().unwrap_or_else(|| Ok(Vec::new()));
+    let (expected, context) = (next()?, next()?);
+    let embeddings = judge.embed(expected.iter().chain(&context).map(String::as_str)).await?;
+    let score = list_likeness(&context, &expected, true, |a, b| embeddings.similarity(a, b, expected_min))?;
+    Ok(Score::new(score).metadata("expectedEntities", expected).metadata("contextEntities", context))
+}
+
+async fn entities(judge: &Judge<'_>, name: &str, text: &str) -> Result<Vec<String>, EvalError> {
+    let task = "List the entities that the text names: persons, places, organisations, works, events, dates, quantities and \
+                other things with a name. List each once, as the text writes it.";
+    let schema = object(&[("entities", list_of(&string("an entity"), "all entities of the text"))]);
+    let schema = Schema { name: "entities", schema };
+    judge.ask(prompt(task, &[(name, text)]), schema, 0, |answer| answer::texts(answer, "entities")).await
+}
+
+/// [`list_contains`] with a likeness that may not be had.
+pub(super) fn list_likeness(
+    output: &[String],
+    expected: &[String],
+    allow_extra: bool,
+    likeness: impl Fn(&str, &str) -> Result<f64, EvalError>,
+) -> Result<f64, EvalError> {
+    let failed = std::cell::RefCell::new(None);
+    let score = list_contains(output, expected, allow_extra, |a, b| {
+        likeness(a, b).unwrap_or_else(|error| {
+            failed.borrow_mut().get_or_insert(error);
+            0.0
+        })
+    });
+    failed.into_inner().map_or(Ok(score), Err)
+}
+
+/// The share of statements that hold; 0 of none.
+pub(super) fn share(holds: &[bool], what: &str) -> Score {
+    let held = holds.iter().filter(|holds| **holds).count();
+    let score = if holds.is_empty() { 0.0 } else { held as f64 / holds.len() as f64 };
+    Score::new(score).reason(format!("{held} of {} {what}", count(holds.len(), "statement")))
+}

@@ -1,0 +1,177 @@
+//! Where the inputs of an `Autoeval` come from.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::dataset::Item;
+use crate::evaluators::{EvalContext, EvalError};
+use crate::metrics::json_text;
+use crate::suggest;
+use crate::template::{Variable, number_text};
+
+/// The item's fields that hold what is expected, in the order in which they are looked for.
+const EXPECTED_FIELDS: [&str; 2] = ["expectedOutput", "expected"];
+
+/// Where inputs come from that are not simply the item's fields of the same name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sources(BTreeMap<String, Source>);
+
+#[derive(Clone, Debug)]
+enum Source {
+    /// A field of the item, a path into it, or into `output` or `metadata`.
+    Path(Variable),
+    /// The same for every item.
+    Value(Value),
+}
+
+impl Sources {
+    pub(super) fn map(&mut self, input: String, path: &str) {
+        self.0.insert(input, Source::Path(Variable::new(path)));
+    }
+
+    pub(super) fn fix(&mut self, input: String, value: Value) {
+        self.0.insert(input, Source::Value(value));
+    }
+
+    /// The inputs that were mapped.
+    pub(super) fn mapped(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// The value that is the same for every item.
+    pub(super) fn fixed(&self, input: &str) -> Option<&Value> {
+        match self.0.get(input) {
+            Some(Source::Value(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// An input for one output; `None` where there is none. `null` is one.
+    pub(super) fn find<'v>(&'v self, input: &str, cx: &'v EvalContext) -> Option<Cow<'v, Value>> {
+        match self.0.get(input) {
+            Some(Source::Value(value)) => Some(Cow::Borrowed(value)),
+            Some(Source::Path(path)) => match path.root() {
+                "output" if path.name() == "output" => Some(Cow::Borrowed(cx.output())),
+                "output" => {
+                    let fields = Map::from_iter([("output".to_owned(), cx.output().clone())]);
+                    path.resolve(&fields).cloned().map(Cow::Owned)
+                }
+                "metadata" if !cx.metadata().is_empty() => {
+                    let metadata = Value::Object(cx.metadata().clone());
+                    path.resolve(&Map::from_iter([("metadata".to_owned(), metadata)]))
+                        .cloned()
+                        .map(Cow::Owned)
+                }
+                _ => in_item(path, cx.item()).map(Cow::Borrowed),
+            },
+            None => match input {
+                "output" => Some(Cow::Borrowed(cx.output())),
+                "expected" => {
+                    EXPECTED_FIELDS.iter().find_map(|field| cx.item().get(*field)).map(Cow::Borrowed)
+                }
+                field => cx.item().get(field).map(Cow::Borrowed),
+            },
+        }
+    }
+
+    /// Whether an item could give the input: it does, or the input is no matter of items.
+    pub(super) fn may_be_in(&self, input: &str, item: &Item, null_counts: bool) -> bool {
+        let counts = |value: &Value| null_counts || !value.is_null();
+        match self.0.get(input) {
+            Some(Source::Value(_)) => true,
+            Some(Source::Path(path)) => {
+                matches!(path.root(), "output" | "metadata") || in_item(path, item).is_some_and(counts)
+            }
+            None => match input {
+                "output" => true,
+                "expected" => EXPECTED_FIELDS.iter().find_map(|field| item.get(*field)).is_some_and(counts),
+                field => item.get(field).is_some_and(counts),
+            },
+        }
+    }
+
+    /// Where an input is looked for, in words.
+    pub(super) fn place(&self, input: &str) -> String {
+        match self.0.get(input) {
+            Some(Source::Path(path)) => format!("`{}`", path.name()),
+            Some(Source::Value(_)) => "its value".to_owned(),
+            None if input == "expected" => {
+                let names: Vec<_> = EXPECTED_FIELDS.iter().map(|field| format!("`{field}`")).collect();
+                names.join(" or ")
+            }
+            None => format!("`{input}`"),
+        }
+    }
+}
+
+/// The value of a path; `null` only where it is a field by itself.
+fn in_item<'v>(path: &Variable, item: &'v Item) -> Option<&'v Value> {
+    item.get(path.name()).or_else(|| path.resolve(item))
+}
+
+/// The inputs of one output, by their names.
+#[derive(Debug)]
+pub(super) struct Inputs(BTreeMap<&'static str, Value>);
+
+impl Inputs {
+    /// Finds the inputs; one that is missing is an error which names it.
+    pub(super) fn find(
+        sources: &Sources,
+        needs: &[&'static str],
+        takes_null: bool,
+        cx: &EvalContext,
+    ) -> Result<Self, EvalError> {
+        let found = needs.iter().map(|input| {
+            let value = sources.find(input, cx).filter(|value| takes_null || !value.is_null());
+            value.map(|value| (*input, value.into_owned())).ok_or_else(|| missing(sources, input, cx))
+        });
+        found.collect::<Result<_, _>>().map(Self)
+    }
+
+    pub(super) fn add(&mut self, input: &'static str, value: Value) {
+        self.0.insert(input, value);
+    }
+
+    /// How many bytes the inputs have, written as JSON.
+    pub(super) fn size(&self) -> usize {
+        self.0.values().map(|value| text_of(value).len()).sum()
+    }
+
+    pub(super) fn value(&self, input: &str) -> &Value {
+        self.0.get(input).unwrap_or(&Value::Null)
+    }
+
+    /// An input as text; the elements of a list of contexts one below the other.
+    pub(super) fn text(&self, input: &str) -> String {
+        match self.value(input) {
+            Value::Array(parts) if input == "context" => {
+                parts.iter().map(text_of).collect::<Vec<_>>().join("\n")
+            }
+            value => text_of(value).into_owned(),
+        }
+    }
+}
+
+/// Why an input is missing.
+fn missing(sources: &Sources, input: &str, cx: &EvalContext) -> EvalError {
+    if input == "output" && sources.mapped().all(|mapped| mapped != "output") {
+        return EvalError::new("the agent's output is null; there is nothing to score");
+    }
+    let fields = cx.item().keys().map(String::as_str);
+    EvalError::new(format!(
+        "the input `{input}` is missing: there is no {}; the item has {}",
+        sources.place(input),
+        suggest::list(fields)
+    ))
+}
+
+/// A value as a judge or a comparison of texts sees it: text as it is, anything else as compact JSON.
+pub(super) fn text_of(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Number(number) => Cow::Owned(number_text(number)),
+        other => Cow::Owned(json_text(other)),
+    }
+}

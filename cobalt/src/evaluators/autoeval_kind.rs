@@ -1,0 +1,162 @@
+//! The kinds of `Autoeval` and their names.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::suggest;
+
+/// What an `Autoeval` scores. The names are those of autoevals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each is described at its constructor, as `Autoeval::factuality`")]
+pub enum AutoevalKind {
+    Factuality,
+    ContextRecall,
+    ContextPrecision,
+    ContextRelevancy,
+    AnswerRelevancy,
+    AnswerCorrectness,
+    AnswerSimilarity,
+    Ragas,
+    JsonDiff,
+    ValidJson,
+    Security,
+    Levenshtein,
+    NumericDiff,
+    ExactMatch,
+    EmbeddingSimilarity,
+    ListContains,
+    Battle,
+    Humor,
+    ClosedQa,
+    Possible,
+    Sql,
+    Summary,
+    Translation,
+    Faithfulness,
+    ContextEntityRecall,
+    Moderation,
+}
+
+/// Further names, as other lists have them.
+pub(crate) const ALIASES: [(&str, AutoevalKind); 4] = [
+    ("Json", AutoevalKind::ValidJson),
+    ("Embedding", AutoevalKind::EmbeddingSimilarity),
+    ("JSONDiff", AutoevalKind::JsonDiff),
+    ("LevenshteinScorer", AutoevalKind::Levenshtein),
+];
+
+impl AutoevalKind {
+    /// All of them.
+    pub const ALL: [Self; 26] = [
+        Self::Factuality,
+        Self::ContextRecall,
+        Self::ContextPrecision,
+        Self::ContextRelevancy,
+        Self::AnswerRelevancy,
+        Self::AnswerCorrectness,
+        Self::AnswerSimilarity,
+        Self::Ragas,
+        Self::JsonDiff,
+        Self::ValidJson,
+        Self::Security,
+        Self::Levenshtein,
+        Self::NumericDiff,
+        Self::ExactMatch,
+        Self::EmbeddingSimilarity,
+        Self::ListContains,
+        Self::Battle,
+        Self::Humor,
+        Self::ClosedQa,
+        Self::Possible,
+        Self::Sql,
+        Self::Summary,
+        Self::Translation,
+        Self::Faithfulness,
+        Self::ContextEntityRecall,
+        Self::Moderation,
+    ];
+
+    /// The name, as `ContextRecall`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Factuality => "Factuality",
+            Self::ContextRecall => "ContextRecall",
+            Self::ContextPrecision => "ContextPrecision",
+            Self::ContextRelevancy => "ContextRelevancy",
+            Self::AnswerRelevancy => "AnswerRelevancy",
+            Self::AnswerCorrectness => "AnswerCorrectness",
+            Self::AnswerSimilarity => "AnswerSimilarity",
+            Self::Ragas => "Ragas",
+            Self::JsonDiff => "JsonDiff",
+            Self::ValidJson => "ValidJSON",
+            Self::Security => "Security",
+            Self::Levenshtein => "Levenshtein",
+            Self::NumericDiff => "NumericDiff",
+            Self::ExactMatch => "ExactMatch",
+            Self::EmbeddingSimilarity => "EmbeddingSimilarity",
+            Self::ListContains => "ListContains",
+            Self::Battle => "Battle",
+            Self::Humor => "Humor",
+            Self::ClosedQa => "ClosedQA",
+            Self::Possible => "Possible",
+            Self::Sql => "Sql",
+            Self::Summary => "Summary",
+            Self::Translation => "Translation",
+            Self::Faithfulness => "Faithfulness",
+            Self::ContextEntityRecall => "ContextEntityRecall",
+            Self::Moderation => "Moderation",
+        }
+    }
+}
+
+impl fmt::Display for AutoevalKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that no kind of `Autoeval` has, with the nearest one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown kind of autoeval `{wanted}`; {}", suggest::instead(.wanted, Self::known()))]
+pub struct UnknownAutoevalKind {
+    wanted: String,
+}
+
+impl UnknownAutoevalKind {
+    fn known() -> impl Iterator<Item = &'static str> + Clone {
+        AutoevalKind::ALL.into_iter().map(AutoevalKind::name)
+    }
+}
+
+impl FromStr for AutoevalKind {
+    type Err = UnknownAutoevalKind;
+
+    fn from_str(wanted: &str) -> Result<Self, UnknownAutoevalKind> {
+        let known = Self::ALL.into_iter().map(|kind| (kind.name(), kind)).chain(ALIASES);
+        let mut found = known.filter(|(name, _)| *name == wanted);
+        found.next().map(|(_, kind)| kind).ok_or_else(|| UnknownAutoevalKind { wanted: wanted.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_found_by_its_name_and_its_aliases() {
+        for kind in AutoevalKind::ALL {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+        }
+        assert_eq!("Json".parse(), Ok(AutoevalKind::ValidJson));
+        assert_eq!("Embedding".parse(), Ok(AutoevalKind::EmbeddingSimilarity));
+        assert_eq!("JSONDiff".parse(), Ok(AutoevalKind::JsonDiff));
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_the_nearest() {
+        let error = "factualty".parse::<AutoevalKind>().unwrap_err().to_string();
+        assert!(error.contains("did you mean `Factuality`?"), "{error}");
+    }
+}

@@ -1,0 +1,115 @@
+//! One line of a vector file, and how an outcome is compared with it.
+
+use serde_json::Value;
+
+/// One line of a vector file.
+pub(crate) struct Case {
+    fields: Value,
+}
+
+/// The outcome of a check: why the case does not hold.
+pub(crate) type Checked = Result<(), String>;
+
+impl Case {
+    pub(crate) fn new(fields: Value) -> Self {
+        Self { fields }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.fields["case"].as_str().unwrap_or("?")
+    }
+
+    pub(crate) fn evaluator(&self) -> &str {
+        self.fields["evaluator"].as_str().unwrap_or("?")
+    }
+
+    /// Whether the line may be asserted.
+    pub(crate) fn is_asserted(&self) -> bool {
+        self.fields["assert"] == Value::Bool(true)
+    }
+
+    /// Whether something is recommended where the line cannot be asserted. `recommended` alone may be `null`: no value.
+    pub(crate) fn is_recommended(&self) -> bool {
+        let some = |field: &str| !self.fields[field].is_null();
+        self.fields.get("recommended").is_some() || some("recommended_score") || some("recommended_error")
+    }
+
+    pub(crate) fn input(&self) -> &Value {
+        &self.fields["input"]
+    }
+
+    pub(crate) fn scripted(&self) -> &Value {
+        &self.fields["scripted"]
+    }
+
+    pub(crate) fn metadata(&self) -> &Value {
+        &self.fields["expected_metadata"]
+    }
+
+    /// The values expected beside a score, or in place of one.
+    pub(crate) fn expected(&self) -> &Value {
+        if self.is_asserted() { &self.fields["expected"] } else { &self.fields["recommended"] }
+    }
+
+    /// The scores that a combined one is made of.
+    pub(crate) fn components(&self) -> &Value {
+        &self.fields["expected"]["components"]
+    }
+
+    /// Whether the case expects an error in place of a value.
+    pub(crate) fn expects_error(&self) -> bool {
+        let error = if self.is_asserted() { "expected_error" } else { "recommended_error" };
+        !self.fields[error].is_null()
+    }
+
+    /// The list of numbers in a field of the input.
+    pub(crate) fn numbers(&self, field: &str) -> Vec<f64> {
+        numbers(&self.input()[field])
+    }
+
+    /// Compares the score of an evaluator, or that there is none: an error, or a score that is skipped.
+    pub(crate) fn check_score(&self, ours: Result<f64, String>) -> Checked {
+        let score = if self.is_asserted() { "expected_score" } else { "recommended_score" };
+        let expected = &self.fields[score];
+        if self.expects_error() || expected.is_null() {
+            return match ours {
+                Ok(score) => Err(format!("{score}, expected an error")),
+                Err(_) => Ok(()),
+            };
+        }
+        self.close("score", ours.map_err(|error| format!("{error}; expected {expected}"))?, expected)
+    }
+
+    /// Compares a number within the tolerance of the case: absolute, and relative for values above 1.
+    pub(crate) fn close(&self, what: &str, actual: f64, expected: &Value) -> Checked {
+        let expected =
+            expected.as_f64().ok_or_else(|| format!("{what}: expected value is {expected}, not a number"))?;
+        let tolerance = self.fields["tolerance"].as_f64().ok_or("the case has no tolerance")?;
+        // A NaN is close to nothing.
+        if (actual - expected).abs() <= tolerance * expected.abs().max(1.0) {
+            Ok(())
+        } else {
+            Err(format!("{what}: {actual}, expected {expected}"))
+        }
+    }
+
+    /// Compares a figure that is not always defined; where it is not, the case says `null`.
+    pub(crate) fn close_if_any(&self, what: &str, actual: Option<f64>, expected: &Value) -> Checked {
+        match actual {
+            Some(actual) => self.close(what, actual, expected),
+            None if expected.is_null() => Ok(()),
+            None => Err(format!("{what}: none, expected {expected}")),
+        }
+    }
+
+    /// Compares a value that is text or the like.
+    pub(crate) fn same(&self, ours: &Value) -> Checked {
+        if self.expected() == ours { Ok(()) } else { Err(format!("{ours}, expected {}", self.expected())) }
+    }
+}
+
+/// The numbers of a JSON list.
+pub(crate) fn numbers(list: &Value) -> Vec<f64> {
+    let values = list.as_array().expect("a list of numbers");
+    values.iter().map(|value| value.as_f64().expect("a number")).collect()
+}

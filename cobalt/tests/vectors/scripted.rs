@@ -1,0 +1,130 @@
+//! A server that answers as a vector's script says, by the form that is asked for.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Map, Value, json};
+
+use crate::case::Case;
+use crate::test_server::{Answer, Asked, TestServer};
+
+/// Starts a server for one case.
+pub(crate) fn serve(case: &Case) -> TestServer {
+    let script = Script {
+        scripted: case.scripted().clone(),
+        expected: case.input()["expected"].as_str().unwrap_or_default().to_owned(),
+        is_choice: case.scripted().get("answer").is_some(),
+        questions: AtomicUsize::new(0),
+    };
+    TestServer::start(move |asked| script.answer(asked))
+}
+
+struct Script {
+    scripted: Value,
+    /// The text whose entities are those of what is expected, and not of the context.
+    expected: String,
+    /// Whether the case is one of a classifier.
+    is_choice: bool,
+    /// How many generated questions were told.
+    questions: AtomicUsize,
+}
+
+impl Script {
+    fn answer(&self, asked: &Asked) -> Answer {
+        match self.scripted["fault"].as_str() {
+            Some("http_400") => return Answer::error(400, "scripted error"),
+            Some("http_500") => return Answer::error(500, "scripted error"),
+            _ => {}
+        }
+        match asked.path.as_str() {
+            "/embeddings" => self.embeddings(&asked.body["input"]),
+            "/moderations" => Answer::json(200, &json!({ "results": [self.scripted["moderation"]] })),
+            "/chat/completions" => self.chat(&asked.body),
+            other => Answer::error(404, &format!("no such path: {other}")),
+        }
+    }
+
+    fn chat(&self, body: &Value) -> Answer {
+        let raw = || self.scripted["raw"].as_str().expect("a fault has its raw text");
+        match self.scripted["fault"].as_str() {
+            None => self
+                .meant(body)
+                .map_or_else(|problem| Answer::error(400, &problem), |text| Answer::chat(&text)),
+            Some("malformed_json" | "wrong_shape") => Answer::chat(raw()),
+            Some("no_tool_call") => Answer::chat(self.scripted["content"].as_str().unwrap_or_default()),
+            Some("empty_choices") => Answer::json(200, &json!({ "choices": [] })),
+            // The name of a tool is compared for classifiers only; elsewhere its arguments count.
+            Some("wrong_tool") if self.is_choice => {
+                let function =
+                    json!({"name": "something_else", "arguments": self.scripted["answer"].to_string()});
+                let message =
+                    json!({"role": "assistant", "content": null, "tool_calls": [{"function": function}]});
+                Answer::json(200, &json!({"choices": [{"message": message, "finish_reason": "tool_calls"}]}))
+            }
+            Some("wrong_tool") => self
+                .meant(body)
+                .map_or_else(|problem| Answer::error(400, &problem), |text| Answer::chat(&text)),
+            Some(other) => Answer::error(400, &format!("unknown fault {other}")),
+        }
+    }
+
+    /// The answer in the form of the schema that is asked for.
+    fn meant(&self, body: &Value) -> Result<String, String> {
+        let properties = &body["response_format"]["json_schema"]["schema"]["properties"];
+        let properties = properties.as_object().ok_or("no schema is asked for")?;
+        let has = |name: &str| properties.contains_key(name);
+        let of = |evaluator: &str| self.scripted.get(evaluator).unwrap_or(&self.scripted).clone();
+        if has("choice") {
+            let answers = self.scripted["answers"].as_array().cloned();
+            let answers = answers.unwrap_or_else(|| vec![self.scripted["answer"].clone()]);
+            return Ok(answers.iter().map(Value::to_string).collect::<Vec<_>>().join("\n"));
+        }
+        let answer = if has("question") {
+            let told = self.questions.fetch_add(1, Ordering::Relaxed);
+            of("AnswerRelevancy")["generated"].get(told).cloned().ok_or("more questions than are scripted")?
+        } else if has("entities") {
+            let prompt = body["messages"][1]["content"].as_str().unwrap_or_default();
+            let whose =
+                if prompt.contains(&self.expected) { "expected_entities" } else { "context_entities" };
+            self.scripted.get(whose).map_or(Value::Null, |entities| json!({ "entities": entities }))
+        } else {
+            let is_list_of_texts =
+                properties.get("statements").is_some_and(|of| of["items"]["type"] == "string");
+            let evaluator = if has("faithfulness") || is_list_of_texts {
+                "Faithfulness"
+            } else if has("statements") {
+                "ContextRecall"
+            } else if has("verdict") {
+                "ContextPrecision"
+            } else if has("sentences") {
+                "ContextRelevancy"
+            } else {
+                "AnswerCorrectness"
+            };
+            let script = of(evaluator);
+            let fields = script.as_object().ok_or("no script")?.iter();
+            Value::Object(
+                fields
+                    .filter(|(name, _)| has(name))
+                    .map(|(n, v)| (n.clone(), v.clone()))
+                    .collect::<Map<_, _>>(),
+            )
+        };
+        Ok(answer.to_string())
+    }
+
+    fn embeddings(&self, input: &Value) -> Answer {
+        let known = [&self.scripted["embeddings"], &self.scripted["AnswerRelevancy"]["embeddings"]];
+        let texts = input.as_array().cloned().unwrap_or_else(|| vec![input.clone()]);
+        let vectors: Option<Vec<&Value>> =
+            texts.iter().map(|text| known.iter().find_map(|known| known.get(text.as_str()?))).collect();
+        match vectors {
+            Some(vectors) => {
+                let rows = vectors.into_iter().enumerate();
+                let rows: Vec<_> =
+                    rows.map(|(index, row)| json!({"index": index, "embedding": row})).collect();
+                Answer::json(200, &json!({"data": rows, "usage": {"prompt_tokens": 1, "total_tokens": 1}}))
+            }
+            None => Answer::error(400, &format!("no scripted embedding among {input}")),
+        }
+    }
+}
