@@ -32,9 +32,6 @@ impl Models {
         if target.provider == Provider::Local {
             return Ok(texts.iter().map(|text| crate::llm::lexical::embed(text).into()).collect());
         }
-        if texts.iter().any(|text| text.trim().is_empty()) {
-            return Err(AskError("a text to embed is empty, and no model takes that".to_owned()));
-        }
         let mut places = HashMap::new();
         let mut requests: Vec<Pin<Box<dyn Future<Output = _> + Send>>> = Vec::new();
         for text in texts {

@@ -58,7 +58,7 @@ impl Judge<'_> {
 
     /// The likeness of two texts by their embeddings.
     pub(super) async fn similarity(&self, a: &str, b: &str, expected_min: f64) -> Result<f64, EvalError> {
-        // No model takes an empty text, but two of them are equal all the same.
+        // Most models refuse an empty text, but two of them are alike all the same.
         if a == b {
             return Ok(1.0);
         }
