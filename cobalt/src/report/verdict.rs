@@ -1,5 +1,7 @@
 //! Holds thresholds against a run's figures.
 
+use std::collections::BTreeSet;
+
 use super::model::{CiStatus, Violation};
 use super::stats::{Describe, describe, sum};
 use super::summary::{EvaluatorFigures, Figures, share};
@@ -107,15 +109,29 @@ fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> 
             "no output reports tokens; return `Output::new(..).tokens(input, output)`".to_owned()
         }),
         Category::Cost if figures.unpriced > 0 => Err(format!(
-            "{} used tokens of unknown cost; report the model and both token counts with `Output`, and see that the \
-             price table knows the model",
-            count(figures.unpriced, "item")
+            "{} used tokens of unknown cost; {}",
+            count(figures.unpriced, "item"),
+            if figures.unpriced_models.is_empty() {
+                "report the model and both token counts with `Output`".to_owned()
+            } else {
+                add_prices(&figures.unpriced_models)
+            }
         )),
         Category::Cost => of_amounts(metric, &figures.cost, || {
             "no output reports its model and tokens; return `Output::new(..).model(..).tokens(..)`".to_owned()
         }),
-        Category::JudgeCost => Err("no judge was asked".to_owned()),
+        Category::JudgeCost if !figures.judges.unpriced.is_empty() => {
+            Err(format!("the judges used tokens of unknown cost; {}", add_prices(&figures.judges.unpriced)))
+        }
+        Category::JudgeCost => {
+            of_amounts(metric, &figures.judges.cost, || "no judge was asked".to_owned())
+        }
     }
+}
+
+/// What to do for models without a price.
+fn add_prices(models: &BTreeSet<String>) -> String {
+    format!("add {} under `[prices]` in cobalt.toml", suggest::list(models.iter().map(String::as_str)))
 }
 
 fn unknown(name: &str, threshold: &Threshold, figures: &Figures<'_>) -> String {
