@@ -240,7 +240,9 @@ mod tests {
     #[test]
     fn cached_tokens_are_kept_beside_the_others_in_either_order() {
         let tokens = json!({"input": 10, "output": 2, "cachedInput": 7});
-        for output in [Output::new("").tokens(10, 2).cached_tokens(7), Output::new("").cached_tokens(7).tokens(10, 2)] {
+        for output in
+            [Output::new("").tokens(10, 2).cached_tokens(7), Output::new("").cached_tokens(7).tokens(10, 2)]
+        {
             assert_eq!(output.all_metadata()["tokens"], tokens);
             assert_eq!(output.token_count().unwrap().cached_input, 7);
         }
@@ -249,7 +251,9 @@ mod tests {
 
     #[test]
     fn cached_tokens_are_read_as_far_as_they_can_be() {
-        for (cached, expected) in [(json!(4.0), 4), (json!(11), 10), (json!("4"), 0), (json!(-4), 0), (json!(null), 0)] {
+        for (cached, expected) in
+            [(json!(4.0), 4), (json!(11), 10), (json!("4"), 0), (json!(-4), 0), (json!(null), 0)]
+        {
             let count = tokens(json!({"input": 10, "output": 2, "cachedInput": cached})).unwrap();
             assert_eq!((count.cached_input, count.total), (expected, 12), "{cached}");
         }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::args::Args;
-use super::cases::{self, Broken, Declared, Selection, Suite, View};
+use super::cases::{self, Broken, Declared, Selection, View};
 use super::filter::Filter;
 use super::nextest::Nextest;
+use super::ready::{Ready, Way};
 use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
-use crate::session::{Plan, Run, named_to_resume, to_resume};
+use crate::session::{MissingKeys, Plan, Run, named_to_resume, to_resume};
 
 /// The cases of this process, and the runs that they wait for.
 #[derive(Default)]
@@ -26,6 +27,8 @@ pub(super) struct Schedule {
 pub(super) struct Case {
     pub(super) name: String,
     pub(super) waits_for: WaitsFor,
+    /// Whether it is one that is only run where ignored cases are asked for.
+    pub(super) is_ignored: bool,
 }
 
 /// What tells a case's verdict.
@@ -35,8 +38,30 @@ pub(super) enum WaitsFor {
     View(usize, View),
     /// Nothing: it is known to fail, as the experiment of this name cannot be run.
     Failure { experiment: String, why: Arc<str> },
+    /// Nothing: the experiment of this name is not run, as this variable is not set.
+    Variable { experiment: String, variable: String },
     /// Nothing: the case is not selected, and only counted.
     Unselected,
+}
+
+/// What became of a declaration, in its place among the others.
+enum Part {
+    Case(Case),
+    Run { ready: Box<Ready>, is_ignored: bool },
+}
+
+impl Part {
+    fn case(name: String, waits_for: WaitsFor) -> Self {
+        Self::Case(Case { name, waits_for, is_ignored: false })
+    }
+
+    fn ignored(name: String, waits_for: WaitsFor) -> Self {
+        Self::Case(Case { name, waits_for, is_ignored: true })
+    }
+
+    fn broken(name: String, experiment: String, broken: &Broken) -> Self {
+        Self::case(name, WaitsFor::Failure { experiment, why: broken.error.to_string().into() })
+    }
 }
 
 impl Schedule {
@@ -49,27 +74,40 @@ impl Schedule {
         config: &Config,
     ) -> Result<(), Error> {
         let resume = to_resume(config.layout())?;
+        let mut missing = MissingKeys::default();
+        let mut parts = Vec::with_capacity(definitions.len());
         for definition in definitions {
-            let name = cases::case_name(definition);
-            if !args.selects(&name) {
-                self.cases.push(Case { name, waits_for: WaitsFor::Unselected });
-                continue;
-            }
-            match Declared::new(definition).load(config).plan {
-                Ok(plan) => {
-                    let resumed = resume.iter().find(|run| run.experiment == plan.name());
-                    let id = resumed.map_or_else(|| nextest.run_id(plan.name()), |run| run.id.clone());
-                    self.cases.push(Case { name, waits_for: WaitsFor::View(self.runs.len(), View::Whole) });
-                    self.runs.push(match (nextest.is_retry(), resumed) {
-                        (true, _) => Run::retry(plan, config.layout(), id)?,
-                        (false, Some(_)) => Run::resume(plan, config.layout(), &id)?,
-                        (false, None) => Run::with_id(plan, config.layout(), id)?,
-                    });
+            let (name, experiment) = (cases::case_name(definition), (definition.name)());
+            let declared = Declared::new(definition);
+            let variable = declared.ignored_without();
+            let is_ignored = variable.is_some();
+            parts.push(match variable {
+                _ if !args.selects(&name, is_ignored) => {
+                    Part::Case(Case { name, waits_for: WaitsFor::Unselected, is_ignored })
                 }
-                Err(broken) => self.add_broken(name, (definition.name)(), &broken),
-            }
+                Some(variable) if !args.runs_ignored() => {
+                    Part::ignored(name, WaitsFor::Variable { experiment, variable })
+                }
+                _ => {
+                    let ready = declared.load(config).plan.and_then(|plan| {
+                        let resumed = resume.iter().find(|run| run.experiment == plan.name());
+                        let id = resumed.map_or_else(|| nextest.run_id(plan.name()), |run| run.id.clone());
+                        let way = match (nextest.is_retry(), resumed) {
+                            (true, _) => Way::Retry(id),
+                            (false, Some(_)) => Way::Resume(id),
+                            (false, None) => Way::BeginAs(id),
+                        };
+                        Ready { plan, cases: vec![(name.clone(), View::Whole)], way }.check(&mut missing)
+                    });
+                    match ready {
+                        Ok(ready) => Part::Run { ready: Box::new(ready), is_ignored },
+                        Err(broken) => Part::broken(name, experiment, &broken),
+                    }
+                }
+            });
         }
-        Ok(())
+        missing.into_result()?;
+        self.begin(parts, config)
     }
 
     /// Where all cases share this process: those of the experiments to resume, or of all that the filter selects.
@@ -83,9 +121,11 @@ impl Schedule {
         let (mut resume, unknown) = named_to_resume(config.layout());
         let resumes = !(resume.is_empty() && unknown.is_empty());
         self.unknown = unknown;
+        let mut missing = MissingKeys::default();
+        let mut parts = Vec::with_capacity(definitions.len());
         for definition in definitions {
             let resumed = resume.iter().position(|run| run.experiment == (definition.name)());
-            let resumed = resumed.map(|index| resume.remove(index));
+            let resumed = resumed.map(|index| resume.remove(index).id);
             if resumes && resumed.is_none() {
                 continue;
             }
@@ -93,14 +133,9 @@ impl Schedule {
             if !declared.is_selected_by(filter) {
                 continue;
             }
-            let Suite { name, plan } = declared.load(config);
-            match plan {
-                Ok(plan) => self.add(&name, plan, resumed.map(|run| run.id), args, config)?,
-                Err(broken) => {
-                    self.add_broken(cases::broken_case(&name, &broken), (definition.name)(), &broken);
-                }
-            }
+            parts.push(self.part(declared, resumed, args, config, &mut missing));
         }
+        missing.into_result()?;
         for run in resume {
             let is_here = definitions.iter().any(|definition| (definition.name)() == run.experiment);
             let why =
@@ -108,43 +143,75 @@ impl Schedule {
             let note = format!("run `{}` is one of experiment `{}`, {why}", run.id, run.experiment);
             self.not_resumed.push((run.id, note));
         }
-        Ok(())
+        self.begin(parts, config)
     }
 
-    fn add_broken(&mut self, name: String, experiment: String, broken: &Broken) {
-        let why = broken.error.to_string().into();
-        self.cases.push(Case { name, waits_for: WaitsFor::Failure { experiment, why } });
-    }
-
-    /// An experiment's items and thresholds, and as much of a run as they need.
-    fn add(
+    fn part(
         &mut self,
-        name: &str,
-        plan: Plan,
+        declared: Declared,
         resumed: Option<String>,
         args: &Args,
         config: &Config,
-    ) -> Result<(), Error> {
-        let mut cases = cases::cases_of(name, &plan);
-        let is_resumed = resumed.is_some();
-        let run = match (resumed, cases::selection(&cases, args)) {
-            (Some(id), _) => Some(Run::resume(plan, config.layout(), &id)?),
-            (None, Selection::Nothing) => None,
-            (None, Selection::Some(items)) => Some(Run::new(plan, Some(items), config.layout())?),
-            (None, Selection::All) => Some(Run::new(plan, None, config.layout())?),
-        };
-        if let Some(run) = &run {
-            // A partial run that was cut off has the cases of its own items only.
-            if let (true, Some(items)) = (is_resumed, run.selection()) {
-                cases.retain(|(_, view)| matches!(view, View::Item(index) if items.contains(index)));
+        missing: &mut MissingKeys,
+    ) -> Part {
+        let (name, experiment) = (declared.case_name(), declared.name());
+        let variable = declared.ignored_without();
+        if let Some(variable) = &variable
+            && !args.runs_ignored()
+        {
+            let waits_for = WaitsFor::Variable { experiment: experiment.clone(), variable: variable.clone() };
+            self.not_resumed.extend(resumed.map(|id| {
+                let note = format!("run `{id}` is one of experiment `{experiment}`, which is ignored, as {variable} is not set");
+                (id, note)
+            }));
+            return Part::ignored(name, waits_for);
+        }
+        let is_ignored = variable.is_some();
+        let ready = declared.load(config).plan.and_then(|plan| {
+            let cases =
+                if is_ignored { vec![(name.clone(), View::Whole)] } else { cases::cases_of(&name, &plan) };
+            ready(plan, cases, is_ignored, resumed, args).check(missing)
+        });
+        match ready {
+            Ok(ready) => Part::Run { ready: Box::new(ready), is_ignored },
+            Err(broken) => Part::broken(cases::broken_case(&name, &broken), experiment, &broken),
+        }
+    }
+
+    /// Opens the journals.
+    fn begin(&mut self, parts: Vec<Part>, config: &Config) -> Result<(), Error> {
+        for part in parts {
+            match part {
+                Part::Case(case) => self.cases.push(case),
+                Part::Run { ready, is_ignored } => {
+                    let (cases, run) = ready.begin(config)?;
+                    let number = self.runs.len();
+                    self.cases.extend(cases.into_iter().map(|(name, view)| {
+                        let waits_for =
+                            if run.is_some() { WaitsFor::View(number, view) } else { WaitsFor::Unselected };
+                        Case { name, waits_for, is_ignored }
+                    }));
+                    self.runs.extend(run);
+                }
             }
         }
-        let number = self.runs.len();
-        self.cases.extend(cases.into_iter().map(|(name, view)| {
-            let waits_for = if run.is_some() { WaitsFor::View(number, view) } else { WaitsFor::Unselected };
-            Case { name, waits_for }
-        }));
-        self.runs.extend(run);
         Ok(())
     }
+}
+
+/// An experiment's items and thresholds, and as much of a run as they need.
+fn ready(
+    plan: Plan,
+    cases: Vec<(String, View)>,
+    are_ignored: bool,
+    resumed: Option<String>,
+    args: &Args,
+) -> Ready {
+    let way = match (resumed, cases::selection(&cases, |name| args.selects(name, are_ignored))) {
+        (Some(id), _) => Way::Resume(id),
+        (None, Selection::Nothing) => Way::Leave,
+        (None, Selection::Some(items)) => Way::Begin(Some(items)),
+        (None, Selection::All) => Way::Begin(None),
+    };
+    Ready { plan, cases, way }
 }

@@ -187,11 +187,10 @@ fn dollars(usd: f64) -> String {
     format!("${usd:.0$}", zeros + 2)
 }
 
-/// What to do about the models of some experiments that have no price, in a line; `None` where all have one.
+/// What to do about models that have no price, in a line that names each of them once; `None` where there are none.
 #[must_use]
-pub fn unpriced<'a>(reports: impl IntoIterator<Item = &'a Report>) -> Option<String> {
-    let models: BTreeSet<_> =
-        reports.into_iter().flat_map(|report| &report.summary.unpriced_models).map(String::as_str).collect();
+pub fn unpriced<'a>(models: impl IntoIterator<Item = &'a String>) -> Option<String> {
+    let models: BTreeSet<_> = models.into_iter().map(String::as_str).collect();
     if models.is_empty() {
         return None;
     }
@@ -294,7 +293,8 @@ mod tests {
         };
         let expected = "42 calls, 158 from the cache, 12,400 tokens, $0.03 (gpt-6-luna)";
         assert_eq!(judges(&asked).unwrap(), expected);
-        let cached = Summary { judge_calls: Some(0), judge_tokens: Some(0), judge_cost: Some(0.0), ..asked.clone() };
+        let cached =
+            Summary { judge_calls: Some(0), judge_tokens: Some(0), judge_cost: Some(0.0), ..asked.clone() };
         assert_eq!(judges(&cached).unwrap(), "0 calls, 158 from the cache, $0 (gpt-6-luna)");
         let unpriced = Summary { judge_calls: Some(1), judge_cached: Some(0), judge_cost: None, ..asked };
         assert_eq!(judges(&unpriced).unwrap(), "1 call, 12,400 tokens, unknown cost (gpt-6-luna)");

@@ -3,7 +3,7 @@
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::{Ending, Interrupter, Listener, Plan, Run, Session, to_resume};
+use super::{Ending, Interrupter, Listener, MissingKeys, Plan, Run, Session, to_resume};
 use crate::config::Config;
 use crate::error::Error;
 use crate::experiment::{Agent, Experiment};
@@ -20,11 +20,16 @@ impl Experiment {
     ///
     /// # Errors
     ///
-    /// The configuration is wrong, the data set cannot be read or is empty, a setting makes no sense, there is no tokio
+    /// The configuration is wrong, the data set cannot be read or is empty, a setting makes no sense, an evaluator cannot
+    /// score the items or lacks a key, a variable of [`ignore_without`](Self::ignore_without) is not set, there is no tokio
     /// runtime, the run to resume does not fit, or the results cannot be written (the report is then in the error).
     pub async fn run<M>(self, agent: impl Agent<M>) -> Result<Report, Error> {
+        self.declaration.refuse_if_ignored()?;
         let config = Config::from_environment()?;
         let plan = Plan::new(self.bind(agent), &config)?;
+        let mut missing = MissingKeys::default();
+        plan.check(None, &mut missing)?;
+        missing.into_result()?;
         let runtime =
             Handle::try_current().map_err(|_| Error::NoRuntime { experiment: plan.name().to_owned() })?;
         let layout = config.layout();

@@ -420,7 +420,8 @@ mod tests {
     fn input_from_the_cache_has_its_own_rate_and_shares_the_rise_of_a_long_prompt() {
         let cost = |price: Price, input, cached_input| price.cost(Tokens { input, output: 0, cached_input });
         let price = Price::new(2.0, 10.0).cached(0.2).long(1_000_000, 4.0, 15.0);
-        let is = |cost: f64, expected: f64| assert!((cost - expected).abs() < 1e-12, "{cost}, not {expected}");
+        let is =
+            |cost: f64, expected: f64| assert!((cost - expected).abs() < 1e-12, "{cost}, not {expected}");
         is(cost(price, 1_000_000, 400_000), 0.6 * 2.0 + 0.4 * 0.2);
         is(cost(price, 2_000_000, 1_000_000), 4.0 + 0.4);
         is(cost(price, 1_000_000, 9_000_000), 0.2);
