@@ -107,11 +107,11 @@ impl Args {
     }
 
     /// Whether the case of an experiment whose items are not known is selected, or one of those items could be.
-    pub(super) fn may_concern(&self, case: &str) -> bool {
+    pub(super) fn may_concern(&self, case: &str, is_ignored: bool) -> bool {
         let experiment = case.rsplit_once("::").map_or(case, |(experiment, _)| experiment);
         let begins_so =
             |filter: &String| filter.strip_prefix(experiment).is_some_and(|rest| rest.starts_with("::"));
-        self.selects(case, false) || self.filters.iter().any(begins_so)
+        self.selects(case, is_ignored) || self.filters.iter().any(begins_so)
     }
 
     /// Whether any case whose name starts with the experiment's can be selected, so that its data must be read.

@@ -127,7 +127,7 @@ fn run(schedule: Schedule, args: &Args, config: Config, mut stream: Stream) -> R
     for case in &schedule.cases {
         match &case.waits_for {
             // Which items it has is not known; it is told where any could be meant.
-            WaitsFor::Failure { experiment, why } if args.may_concern(&case.name) => {
+            WaitsFor::Failure { experiment, why } if args.may_concern(&case.name, case.is_ignored) => {
                 stream.send(&Event::ExperimentBroken { name: experiment.clone(), error: why.to_string() });
                 told.unfit.store(true, Ordering::SeqCst);
             }

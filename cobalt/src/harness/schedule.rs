@@ -10,7 +10,7 @@ use super::ready::{Ready, Way};
 use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
-use crate::session::{MissingKeys, Plan, Run, named_to_resume, to_resume};
+use crate::session::{MissingKeys, Run, named_to_resume, to_resume};
 
 /// The cases of this process, and the runs that they wait for.
 #[derive(Default)]
@@ -51,16 +51,24 @@ enum Part {
 }
 
 impl Part {
-    fn case(name: String, waits_for: WaitsFor) -> Self {
-        Self::Case(Case { name, waits_for, is_ignored: false })
+    fn of(
+        ready: Result<Ready, Broken>,
+        experiment: String,
+        case: impl FnOnce(&Broken) -> String,
+        is_ignored: bool,
+    ) -> Self {
+        match ready {
+            Ok(ready) => Self::Run { ready: Box::new(ready), is_ignored },
+            Err(broken) => {
+                let waits_for = WaitsFor::Failure { experiment, why: broken.error.to_string().into() };
+                Self::Case(Case { name: case(&broken), waits_for, is_ignored })
+            }
+        }
     }
 
-    fn ignored(name: String, waits_for: WaitsFor) -> Self {
-        Self::Case(Case { name, waits_for, is_ignored: true })
-    }
-
-    fn broken(name: String, experiment: String, broken: &Broken) -> Self {
-        Self::case(name, WaitsFor::Failure { experiment, why: broken.error.to_string().into() })
+    /// The case of an experiment that is not run for want of a variable.
+    fn ignored(name: String, experiment: String, variable: String) -> Self {
+        Self::Case(Case { name, waits_for: WaitsFor::Variable { experiment, variable }, is_ignored: true })
     }
 }
 
@@ -77,32 +85,27 @@ impl Schedule {
         let mut missing = MissingKeys::default();
         let mut parts = Vec::with_capacity(definitions.len());
         for definition in definitions {
-            let (name, experiment) = (cases::case_name(definition), (definition.name)());
             let declared = Declared::new(definition);
+            let (name, experiment) = (declared.case_name(), declared.name());
             let variable = declared.ignored_without();
             let is_ignored = variable.is_some();
             parts.push(match variable {
                 _ if !args.selects(&name, is_ignored) => {
                     Part::Case(Case { name, waits_for: WaitsFor::Unselected, is_ignored })
                 }
-                Some(variable) if !args.runs_ignored() => {
-                    Part::ignored(name, WaitsFor::Variable { experiment, variable })
-                }
+                Some(variable) if !args.runs_ignored() => Part::ignored(name, experiment, variable),
                 _ => {
-                    let ready = declared.load(config).plan.and_then(|plan| {
-                        let resumed = resume.iter().find(|run| run.experiment == plan.name());
-                        let id = resumed.map_or_else(|| nextest.run_id(plan.name()), |run| run.id.clone());
-                        let way = match (nextest.is_retry(), resumed) {
-                            (true, _) => Way::Retry(id),
-                            (false, Some(_)) => Way::Resume(id),
-                            (false, None) => Way::BeginAs(id),
-                        };
-                        Ready { plan, cases: vec![(name.clone(), View::Whole)], way }.check(&mut missing)
-                    });
-                    match ready {
-                        Ok(ready) => Part::Run { ready: Box::new(ready), is_ignored },
-                        Err(broken) => Part::broken(name, experiment, &broken),
-                    }
+                    let resumed = resume.iter().find(|run| run.experiment == experiment);
+                    let id = resumed.map_or_else(|| nextest.run_id(&experiment), |run| run.id.clone());
+                    let way = match (nextest.is_retry(), resumed) {
+                        (true, _) => Way::Retry(id),
+                        (false, Some(_)) => Way::Resume(id),
+                        (false, None) => Way::BeginAs(id),
+                    };
+                    let plan = declared.load(config).plan;
+                    let cases = vec![(name.clone(), View::Whole)];
+                    let ready = plan.and_then(|plan| Ready { plan, cases, way }.check(&mut missing));
+                    Part::of(ready, experiment, |_| name, is_ignored)
                 }
             });
         }
@@ -133,7 +136,10 @@ impl Schedule {
             if !declared.is_selected_by(filter) {
                 continue;
             }
-            parts.push(self.part(declared, resumed, args, config, &mut missing));
+            parts.push(match declared.ignored_without() {
+                Some(variable) if !args.runs_ignored() => self.ignored(&declared, variable, resumed),
+                variable => part(declared, variable.is_some(), resumed, args, config, &mut missing),
+            });
         }
         missing.into_result()?;
         for run in resume {
@@ -146,36 +152,16 @@ impl Schedule {
         self.begin(parts, config)
     }
 
-    fn part(
-        &mut self,
-        declared: Declared,
-        resumed: Option<String>,
-        args: &Args,
-        config: &Config,
-        missing: &mut MissingKeys,
-    ) -> Part {
-        let (name, experiment) = (declared.case_name(), declared.name());
-        let variable = declared.ignored_without();
-        if let Some(variable) = &variable
-            && !args.runs_ignored()
-        {
-            let waits_for = WaitsFor::Variable { experiment: experiment.clone(), variable: variable.clone() };
-            self.not_resumed.extend(resumed.map(|id| {
-                let note = format!("run `{id}` is one of experiment `{experiment}`, which is ignored, as {variable} is not set");
-                (id, note)
-            }));
-            return Part::ignored(name, waits_for);
+    /// An experiment that is not run for want of a variable, nor its run resumed.
+    fn ignored(&mut self, declared: &Declared, variable: String, resumed: Option<String>) -> Part {
+        let experiment = declared.name();
+        if let Some(id) = resumed {
+            let note = format!(
+                "run `{id}` is one of experiment `{experiment}`, which is ignored, as {variable} is not set"
+            );
+            self.not_resumed.push((id, note));
         }
-        let is_ignored = variable.is_some();
-        let ready = declared.load(config).plan.and_then(|plan| {
-            let cases =
-                if is_ignored { vec![(name.clone(), View::Whole)] } else { cases::cases_of(&name, &plan) };
-            ready(plan, cases, is_ignored, resumed, args).check(missing)
-        });
-        match ready {
-            Ok(ready) => Part::Run { ready: Box::new(ready), is_ignored },
-            Err(broken) => Part::broken(cases::broken_case(&name, &broken), experiment, &broken),
-        }
+        Part::ignored(declared.case_name(), experiment, variable)
     }
 
     /// Opens the journals.
@@ -199,19 +185,30 @@ impl Schedule {
     }
 }
 
-/// An experiment's items and thresholds, and as much of a run as they need.
-fn ready(
-    plan: Plan,
-    cases: Vec<(String, View)>,
-    are_ignored: bool,
+/// An experiment's items and thresholds, or the one case of it where it is ignored elsewhere, and as much of a run as they
+/// need.
+fn part(
+    declared: Declared,
+    is_ignored: bool,
     resumed: Option<String>,
     args: &Args,
-) -> Ready {
-    let way = match (resumed, cases::selection(&cases, |name| args.selects(name, are_ignored))) {
-        (Some(id), _) => Way::Resume(id),
-        (None, Selection::Nothing) => Way::Leave,
-        (None, Selection::Some(items)) => Way::Begin(Some(items)),
-        (None, Selection::All) => Way::Begin(None),
+    config: &Config,
+    missing: &mut MissingKeys,
+) -> Part {
+    let (name, experiment) = (declared.case_name(), declared.name());
+    let ready = declared.load(config).plan.and_then(|plan| {
+        let cases =
+            if is_ignored { vec![(name.clone(), View::Whole)] } else { cases::cases_of(&name, &plan) };
+        let way = match (resumed, cases::selection(&cases, |case| args.selects(case, is_ignored))) {
+            (Some(id), _) => Way::Resume(id),
+            (None, Selection::Nothing) => Way::Leave,
+            (None, Selection::Some(items)) => Way::Begin(Some(items)),
+            (None, Selection::All) => Way::Begin(None),
+        };
+        Ready { plan, cases, way }.check(missing)
+    });
+    let case = |broken: &Broken| {
+        if is_ignored { name.clone() } else { cases::broken_case(&name, broken) }
     };
-    Ready { plan, cases, way }
+    Part::of(ready, experiment, case, is_ignored)
 }

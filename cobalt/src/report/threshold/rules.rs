@@ -105,7 +105,8 @@ impl Category {
     pub fn metrics(&self) -> &'static [&'static str] {
         match self {
             Self::Score | Self::Evaluator(_) => &["avg", "min", "max", "p50", "p95", "p99", "pass_rate"],
-            Self::Latency | Self::JudgeCost => &["avg", "min", "max", "p50", "p95", "p99", "total"],
+            Self::Latency => &["avg", "min", "max", "p50", "p95", "p99", "total"],
+            Self::JudgeCost => &["total", "avg", "min", "max", "p50", "p95", "p99"],
             Self::Tokens | Self::Cost => &["avg", "min", "p50", "p95", "p99", "total"],
         }
     }
