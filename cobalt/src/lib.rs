@@ -6,9 +6,14 @@ mod engine;
 mod error;
 mod evaluators;
 mod experiment;
+mod future;
 mod harness;
 mod hash;
+#[doc = include_str!("../docs/judges.md")]
+#[cfg(feature = "judge")]
+pub mod judges {}
 pub mod llm;
+pub mod metrics;
 mod nesting;
 mod panics;
 pub mod paths;
@@ -36,9 +41,11 @@ pub use cobalt_macros::experiment;
 pub use dataset::{Dataset, DatasetError, DecodeError, IntoDataset, Item};
 pub use error::{BoxError, Error};
 pub use evaluators::{
-    CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator,
-    IntoScore, Score, Setup,
+    Aggregate, CheckError, DEFAULT_PASS_MARK, Distance, EvalContext, EvalError, Evaluation, Evaluator,
+    ExactMatch, FnEvaluator, IntoScore, Score, Setup,
 };
+#[cfg(feature = "judge")]
+pub use evaluators::{LlmJudge, Similarity};
 pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Output, TokenCount};
 pub use harness::main;
 #[doc(hidden)]

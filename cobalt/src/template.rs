@@ -114,7 +114,8 @@ impl Template {
 }
 
 impl Variable {
-    fn new(name: &str) -> Self {
+    /// The variable that a placeholder of this name stands for.
+    pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), steps: steps_of(name).unwrap_or_default() }
     }
 

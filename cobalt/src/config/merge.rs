@@ -15,7 +15,9 @@ use super::model::{Ci, File, ModelPrice, Storage};
 use super::read::{Read, dotted};
 use super::settings::{Origin, Setting, shown_variable, without_secrets};
 use super::values::{Bound, Count, Dollars, Length, Reporter, Target, VariableName, VariableValue};
-use super::variables::{CI, CONCURRENCY, CONFIG, DIR, HISTORY_DB, RESULTS_DIR, TIMEOUT, Variables};
+use super::variables::{
+    CACHE_DIR, CI, CONCURRENCY, CONFIG, DIR, HISTORY_DB, RESULTS_DIR, TIMEOUT, Variables,
+};
 use crate::llm::prices::{LongPrompt, Price, PriceTable};
 use crate::paths::workspace_root;
 use crate::report::Threshold;
@@ -72,10 +74,10 @@ fn read(
 }
 
 /// Merging on its way.
-struct Merge<'a, F> {
+pub(super) struct Merge<'a, F> {
     workspace: PathBuf,
     flags: &'a Flags,
-    variables: Variables<F>,
+    pub(super) variables: Variables<F>,
     /// Where the keys of the file stand.
     places: BTreeMap<String, Place>,
     settings: Vec<Setting>,
@@ -91,6 +93,9 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             evaluators,
             thresholds,
             storage,
+            judge,
+            embedding,
+            cache,
             prices,
             env,
             ci,
@@ -103,6 +108,12 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let evaluators = self.or_default("evaluators", evaluators, Vec::new);
         let thresholds = self.or_default("thresholds", thresholds, Vec::new);
         let layout = self.layout(storage.unwrap_or_default());
+        let models = self.models(
+            judge.unwrap_or_default(),
+            embedding.unwrap_or_default(),
+            cache.unwrap_or_default(),
+            &layout,
+        )?;
         let prices = self.prices(prices.unwrap_or_default());
         let env = self.env(env.unwrap_or_default());
         Ok(Config {
@@ -115,6 +126,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             thresholds: self.placed("thresholds", thresholds),
             additional_thresholds: self.placed("ci.thresholds", ci.thresholds.unwrap_or_default()),
             layout,
+            models,
             prices,
             env,
             settings: self.settings,
@@ -179,7 +191,12 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     }
 
     /// What the file says, else the default.
-    fn or_default<T: Serialize>(&mut self, key: &str, written: Option<T>, default: impl FnOnce() -> T) -> T {
+    pub(super) fn or_default<T: Serialize>(
+        &mut self,
+        key: &str,
+        written: Option<T>,
+        default: impl FnOnce() -> T,
+    ) -> T {
         let origin = if written.is_some() { self.origin(key) } else { Origin::Default };
         let value = written.unwrap_or_else(default);
         self.note(key, &value, origin);
@@ -198,8 +215,9 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let parts = [
             ("storage.results", RESULTS_DIR, storage.results, "results"),
             ("storage.history", HISTORY_DB, storage.history, "history.db"),
+            ("storage.cache", CACHE_DIR, storage.cache, "cache"),
         ];
-        let [results, history] = parts.map(|(key, variable, written, name)| {
+        let [results, history, cache] = parts.map(|(key, variable, written, name)| {
             let written = written.filter(|_| origin != Origin::variable(DIR));
             let part = first([
                 (self.variables.path(variable), Origin::variable(variable)),
@@ -210,7 +228,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             self.note(key, &path, origin);
             path
         });
-        Layout::new(dir, results, history)
+        Layout::new(dir, results, history, cache)
     }
 
     fn prices(&mut self, written: BTreeMap<String, ModelPrice>) -> PriceTable {
@@ -241,17 +259,22 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     }
 
     /// Where a key of the file stands; meant for one that is there.
-    fn origin(&self, key: &str) -> Origin {
-        self.places.get(key).map_or(Origin::Default, |place| place.origin(&self.workspace))
+    pub(super) fn origin(&self, key: &str) -> Origin {
+        self.place(key).map_or(Origin::Default, |place| place.origin(&self.workspace))
     }
 
-    fn note_written(&mut self, key: &str, value: Option<&impl Serialize>) {
+    /// Where a key of the file stands, if it is there.
+    pub(super) fn place(&self, key: &str) -> Option<&Place> {
+        self.places.get(key)
+    }
+
+    pub(super) fn note_written(&mut self, key: &str, value: Option<&impl Serialize>) {
         if let Some(value) = value {
             self.note(key, value, self.origin(key));
         }
     }
 
-    fn note(&mut self, key: &str, value: &impl Serialize, origin: Origin) {
+    pub(super) fn note(&mut self, key: &str, value: &impl Serialize, origin: Origin) {
         // All values have a form in JSON, but for paths in another encoding.
         let value = serde_json::to_value(value).unwrap_or_default();
         self.settings.push(Setting { key: key.to_owned(), value: without_secrets(value), origin });
@@ -259,7 +282,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
 }
 
 /// The first value that is there.
-fn first<T, const N: usize>(candidates: [(Option<T>, Origin); N]) -> Option<(T, Origin)> {
+pub(super) fn first<T, const N: usize>(candidates: [(Option<T>, Origin); N]) -> Option<(T, Origin)> {
     candidates.into_iter().find_map(|(value, origin)| Some((value?, origin)))
 }
 

@@ -13,6 +13,7 @@ use super::merge::merge;
 use super::settings::Setting;
 use super::values::{Reporter, Target};
 use crate::evaluators::Evaluator;
+use crate::llm::ModelSettings;
 use crate::llm::prices::PriceTable;
 use crate::paths::package_root;
 use crate::report::Threshold;
@@ -43,6 +44,7 @@ pub struct Config {
     /// Those of `[ci]`, where it is in force.
     pub(super) additional_thresholds: Vec<Threshold>,
     pub(super) layout: Layout,
+    pub(super) models: ModelSettings,
     pub(super) prices: PriceTable,
     pub(super) env: BTreeMap<String, String>,
     pub(super) settings: Vec<Setting>,
@@ -156,6 +158,11 @@ impl Config {
     #[must_use]
     pub fn is_ci(&self) -> bool {
         self.ci
+    }
+
+    /// What is said of models: whom to ask, for how long, and what to keep.
+    pub(crate) fn models(&self) -> &ModelSettings {
+        &self.models
     }
 
     /// The thresholds of an experiment that declares none.

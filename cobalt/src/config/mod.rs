@@ -8,6 +8,7 @@ mod flags;
 mod merge;
 mod merged;
 mod model;
+mod models;
 mod read;
 #[cfg(feature = "schema")]
 mod schema;

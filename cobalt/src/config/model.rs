@@ -9,6 +9,7 @@ use serde::de::{Deserializer, Error, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use super::evaluators::Entry;
+use super::models::{Cache, Embedding, Judge};
 use super::values::{Bound, Count, Dollars, Length, Reporter, Target, VariableName, VariableValue};
 
 /// The settings of Cobalt, `cargo test` for AI agents. Everything is optional.
@@ -38,6 +39,12 @@ pub(super) struct File {
     pub(super) thresholds: Option<Vec<Bound>>,
     /// Where runs are kept. Relative paths begin at the root of the workspace.
     pub(super) storage: Option<Storage>,
+    /// Whom judges ask that do not say it themselves, and how.
+    pub(super) judge: Option<Judge>,
+    /// Whom texts are embedded by, where an evaluator does not say it.
+    pub(super) embedding: Option<Embedding>,
+    /// What is kept of the answers of models.
+    pub(super) cache: Option<Cache>,
     /// What models cost, by their names: added to the built-in prices, or in their place.
     pub(super) prices: Option<BTreeMap<String, ModelPrice>>,
     /// Environment variables for the test binaries. One that is set already stays as it is.
@@ -57,6 +64,8 @@ pub(super) struct Storage {
     pub(super) results: Option<PathBuf>,
     /// The index of past runs, a file; `history.db` in `dir` unless it is set.
     pub(super) history: Option<PathBuf>,
+    /// The folder of the answers of models; `cache` in `dir` unless it is set.
+    pub(super) cache: Option<PathBuf>,
 }
 
 /// What a model costs, in USD per 1,000,000 tokens.

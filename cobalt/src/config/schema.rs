@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
 use super::model::File;
+use super::models::{Address, Age, KeyVariable, Retries, Temperature, Word};
 use super::values::{Bound, Count, Dollars, Length, Score, Target, VariableName, VariableValue};
 
 /// The JSON schema of `cobalt.toml`.
@@ -67,6 +68,16 @@ schema_of! {
         "pattern": "^\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h)\\s*$",
         "examples": ["30s", "500ms", "1.5s", "2m"],
     },
+    Age: {
+        "type": "string",
+        "pattern": "^\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h|d)\\s*$",
+        "examples": ["7d", "12h"],
+    },
+    Word: { "type": "string", "minLength": 1 },
+    KeyVariable: { "type": "string", "pattern": "^[A-Za-z0-9_]+$", "examples": ["GATEWAY_API_KEY"] },
+    Address: { "type": "string", "pattern": "^https?://.+", "examples": ["http://localhost:11434/v1"] },
+    Temperature: { "type": "number", "minimum": 0, "maximum": 2 },
+    Retries: { "type": "integer", "minimum": 0, "maximum": 20 },
     Bound: {
         "type": "string",
         "pattern": "^.+\\.\\s*(avg|min|max|p50|p95|p99|total|pass_rate\\s*(\\(.+\\))?)\\s*[<>]=?\\s*[0-9.].*$",

@@ -184,9 +184,9 @@ impl<T, F: Fn(&str) -> Result<T, String>> Visitor<'_> for Text<F> {
 }
 
 /// Reads a number in a range.
-struct Number<F> {
-    expected: &'static str,
-    range: F,
+pub(super) struct Number<F> {
+    pub(super) expected: &'static str,
+    pub(super) range: F,
 }
 
 impl<F: Fn(&f64) -> bool> Visitor<'_> for Number<F> {
@@ -233,7 +233,7 @@ impl Serialize for Target {
 }
 
 /// A duration in the largest unit of which it is a whole number.
-fn written(duration: Duration) -> String {
+pub(super) fn written(duration: Duration) -> String {
     let nanos = duration.as_nanos();
     let units = [
         ("h", 3_600_000_000_000),

@@ -24,6 +24,10 @@ pub(super) const DIR: &str = "COBALT_DIR";
 pub(super) const RESULTS_DIR: &str = "COBALT_RESULTS_DIR";
 /// The index of past runs.
 pub(super) const HISTORY_DB: &str = "COBALT_HISTORY_DB";
+/// The folder of the answers of models.
+pub(super) const CACHE_DIR: &str = "COBALT_CACHE_DIR";
+/// Whether answers of models are kept.
+pub(super) const CACHE: &str = "COBALT_CACHE";
 
 /// The variables that are set, and where they come from.
 pub(super) struct Variables<F>(pub(super) F);
@@ -49,7 +53,15 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
     }
 
     pub(super) fn ci(&self) -> Result<Option<bool>, ConfigError> {
-        self.read(CI, "`1` or `0`", |text| match text {
+        self.switch(CI)
+    }
+
+    pub(super) fn cache(&self) -> Result<Option<bool>, ConfigError> {
+        self.switch(CACHE)
+    }
+
+    fn switch(&self, name: &'static str) -> Result<Option<bool>, ConfigError> {
+        self.read(name, "`1` or `0`", |text| match text {
             "1" | "true" => Some(true),
             "0" | "false" => Some(false),
             _ => None,

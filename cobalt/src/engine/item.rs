@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 use super::Work;
-use super::future::{AbortOnDrop, catch_panic, join_all};
 use crate::evaluators::{EvalContext, Evaluator};
 use crate::experiment::{Context, Output};
+use crate::future::{AbortOnDrop, catch_panic, join_all};
 use crate::llm::Asking;
 use crate::panics;
 use crate::report::{Evaluations, Execution, ItemResult, ScoredEvaluation, Status};

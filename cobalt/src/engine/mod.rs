@@ -1,6 +1,5 @@
 //! Runs the items of experiments and tells what happens. Knows nothing of terminals or files.
 
-mod future;
 mod item;
 
 use std::sync::Arc;

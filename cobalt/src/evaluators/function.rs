@@ -4,11 +4,11 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
+use super::remap::Remap;
 use super::{DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, IntoScore};
 use crate::threads;
 
 type ScoreFn = Arc<dyn Fn(EvalContext) -> Evaluation<'static> + Send + Sync>;
-type RemapFn = Arc<dyn Fn(&EvalContext) -> EvalContext + Send + Sync>;
 
 /// Scores with a function: plain or async, returning what [`IntoScore`] describes.
 ///
@@ -26,7 +26,7 @@ type RemapFn = Arc<dyn Fn(&EvalContext) -> EvalContext + Send + Sync>;
 pub struct FnEvaluator {
     name: String,
     function: ScoreFn,
-    remap: Option<RemapFn>,
+    remap: Option<Remap>,
     pass_mark: f64,
     fingerprint: String,
 }
@@ -93,7 +93,7 @@ impl FnEvaluator {
     /// ```
     #[must_use]
     pub fn context(mut self, remap: impl Fn(&EvalContext) -> EvalContext + Send + Sync + 'static) -> Self {
-        self.remap = Some(Arc::new(remap));
+        self.remap = Some(Remap::new(remap));
         self
     }
 
@@ -129,7 +129,7 @@ impl Evaluator for FnEvaluator {
 
     fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
         Box::pin(async move {
-            let cx = self.remap.as_ref().map_or_else(|| cx.clone(), |remap| remap(cx));
+            let cx = self.remap.as_ref().map_or_else(|| cx.clone(), |remap| remap.apply(cx));
             (self.function)(cx).await
         })
     }

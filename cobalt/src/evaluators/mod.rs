@@ -3,11 +3,21 @@
 //! An evaluator knows one output and its item, and nothing of the experiment. It gives a score or an error; whether a score
 //! passes, and what an error means for the run, is not its business.
 
+mod choices;
 mod context;
 mod exact_match;
 mod function;
+#[cfg(feature = "judge")]
+mod llm_judge;
+#[cfg(feature = "judge")]
+mod model_setters;
+mod remap;
 mod score;
 mod setup;
+#[cfg(feature = "judge")]
+mod similarity;
+#[cfg(all(test, feature = "judge"))]
+mod tests;
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -15,12 +25,17 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use choices::{Aggregate, Distance};
 pub use context::EvalContext;
 pub use exact_match::ExactMatch;
 pub use function::FnEvaluator;
+#[cfg(feature = "judge")]
+pub use llm_judge::LlmJudge;
 pub use score::{IntoScore, Score};
 pub(crate) use setup::Unfit;
 pub use setup::{CheckError, Setup};
+#[cfg(feature = "judge")]
+pub use similarity::Similarity;
 
 /// The share of passing scores counts those of at least this mark, unless the evaluator has its own.
 pub const DEFAULT_PASS_MARK: f64 = 0.5;

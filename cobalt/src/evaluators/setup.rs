@@ -15,7 +15,7 @@ pub struct Setup {
 
 impl Setup {
     /// The items that outputs will be scored for.
-    pub fn items(&self) -> impl Iterator<Item = &Item> {
+    pub fn items(&self) -> impl Iterator<Item = &Item> + Clone {
         self.dataset.iter()
     }
 }

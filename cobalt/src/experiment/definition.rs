@@ -18,6 +18,8 @@ pub(crate) struct Definition {
     pub(crate) thresholds: Vec<Threshold>,
     /// Whether each item must pass by itself.
     pub(crate) strict: bool,
+    /// What the configuration says of whom judges ask, where it says anything.
+    pub(crate) models: Option<String>,
     /// A hash of the declaration's source, where an attribute made it.
     pub(crate) source_hash: Option<u64>,
 }
@@ -31,6 +33,7 @@ impl Definition {
             format!("strict {}", self.strict),
         ];
         parts.extend(self.source_hash.map(|hash| format!("source {hash:016x}")));
+        parts.extend(self.models.iter().map(|models| format!("models {models}")));
         let evaluator =
             |e: &Arc<dyn Evaluator>| format!("{} from {} {}", e.name(), e.pass_mark(), e.fingerprint());
         parts.extend(self.evaluators.iter().map(evaluator));

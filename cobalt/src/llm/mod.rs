@@ -3,7 +3,23 @@
 //! An evaluator says what it wants to know and whom it would ask. Where that leads is decided here, in this order: the
 //! answer is in the cache, or the same request is on its way already, or it is sent, when there is room for one more.
 
+#[cfg(feature = "judge")]
+mod answer;
 mod asking;
+#[cfg(feature = "judge")]
+mod batches;
+#[cfg(feature = "judge")]
+mod cache;
+#[cfg(feature = "judge")]
+mod client;
+#[cfg(feature = "judge")]
+mod embedding;
+#[cfg(feature = "judge")]
+mod flights;
+#[cfg(feature = "judge")]
+mod key;
+#[cfg(feature = "judge")]
+mod lexical;
 #[cfg(feature = "judge")]
 mod models;
 #[cfg(not(feature = "judge"))]
@@ -12,13 +28,24 @@ mod models;
 pub mod prices;
 mod provider;
 mod question;
+#[cfg(feature = "judge")]
+mod reading;
 mod settings;
+#[cfg(feature = "judge")]
+mod target;
+#[cfg(all(test, feature = "judge"))]
+pub(crate) mod test_server;
 mod usage;
+#[cfg(feature = "judge")]
+mod vendors;
 
 pub(crate) use asking::Asking;
 pub(crate) use models::Models;
 pub use provider::{Provider, UnknownProvider};
 pub(crate) use question::{AskError, Moderation, Question, Schema};
-pub(crate) use settings::{CacheSettings, ModelChoice, ModelSettings, Secret};
+pub(crate) use settings::{
+    CacheSettings, DEFAULT_CONCURRENCY, DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, ModelChoice,
+    ModelSettings, Secret,
+};
 pub use usage::JudgeUsage;
 pub(crate) use usage::Meter;

@@ -1,73 +1,140 @@
 //! The models that this process asks: one front for all evaluators.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use serde_json::{Map, Value};
-
-use super::{AskError, Meter, ModelChoice, Moderation, Question};
+use super::batches::{Batches, Spent};
+use super::cache::Cache;
+use super::client::{Client, Target};
+use super::embedding::Found;
+use super::flights::Flights;
+use super::prices::PriceTable;
+use super::vendors::Role;
+use super::{AskError, Meter, ModelChoice, ModelSettings, target};
 use crate::config::Config;
 use crate::evaluators::CheckError;
 
+/// Those that are in use, so that all who have the same settings share them.
+static IN_USE: Mutex<Vec<Weak<Models>>> = Mutex::new(Vec::new());
+
 /// The models that this process asks.
 #[derive(Debug)]
-pub(crate) struct Models {}
+pub(crate) struct Models {
+    settings: ModelSettings,
+    prices: PriceTable,
+    /// Looks up an environment variable.
+    variable: fn(&str) -> Option<String>,
+    pub(super) client: Arc<Client>,
+    cache: Option<Arc<Cache>>,
+    /// Questions and moderations on their way.
+    pub(super) answers: Flights<Result<super::answer::Given, AskError>>,
+    /// Texts whose embeddings are on their way.
+    pub(super) vectors: Flights<Found>,
+    pub(super) batches: Arc<Batches>,
+}
 
 impl Models {
     /// Those for a configuration. All users of one process share them, and with them the limit of calls and the requests
     /// on their way, as long as the settings are the same.
-    pub(crate) fn of(_config: &Config) -> Arc<Self> {
-        Arc::new(Self {})
+    pub(crate) fn of(config: &Config) -> Arc<Self> {
+        let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+        in_use.retain(|models| models.strong_count() > 0);
+        let same = in_use
+            .iter()
+            .filter_map(Weak::upgrade)
+            .find(|models| models.settings == *config.models() && models.prices == *config.prices());
+        same.unwrap_or_else(|| {
+            let variable = |name: &str| std::env::var(name).ok();
+            let models = Arc::new(Self::new(config.models().clone(), config.prices().clone(), variable));
+            in_use.push(Arc::downgrade(&models));
+            models
+        })
+    }
+
+    /// Shared with nobody. `variable` looks up an environment variable.
+    pub(crate) fn new(
+        settings: ModelSettings,
+        prices: PriceTable,
+        variable: fn(&str) -> Option<String>,
+    ) -> Self {
+        let client = Arc::new(Client::new(&settings));
+        let cache = settings.cache.clone().map(|settings| Arc::new(Cache::new(settings)));
+        let batches = Arc::new(Batches::new(Arc::clone(&client), cache.clone()));
+        let (answers, vectors) = Default::default();
+        Self { settings, prices, variable, client, cache, answers, vectors, batches }
     }
 
     /// Says what would keep a judge from being asked: a key that is missing, a provider that cannot chat.
-    pub(crate) fn check_judge(&self, _choice: &ModelChoice) -> Result<(), CheckError> {
-        Ok(())
+    pub(crate) fn check_judge(&self, choice: &ModelChoice) -> Result<(), CheckError> {
+        self.resolved(Role::Judge, choice).map(drop)
     }
 
     /// The same for embeddings.
-    pub(crate) fn check_embedding(&self, _choice: &ModelChoice) -> Result<(), CheckError> {
-        Ok(())
+    pub(crate) fn check_embedding(&self, choice: &ModelChoice) -> Result<(), CheckError> {
+        self.resolved(Role::Embedding, choice).map(drop)
     }
 
     /// The same for moderation.
-    pub(crate) fn check_moderation(&self, _choice: &ModelChoice) -> Result<(), CheckError> {
-        Ok(())
+    pub(crate) fn check_moderation(&self, choice: &ModelChoice) -> Result<(), CheckError> {
+        self.resolved(Role::Moderation, choice).map(drop)
     }
 
-    /// The name of the model that a judge would be asked by.
+    /// The name of the model that a judge would be asked by; empty where none can be.
     pub(crate) fn judge_model(&self, choice: &ModelChoice) -> String {
-        choice.model.clone().unwrap_or_default()
+        self.resolved(Role::Judge, choice).map(|target| target.model).unwrap_or_default()
     }
 
-    /// Asks a judge. `read` takes an object of the answer, or says what is wrong with it; then the question is asked once
-    /// more, with that as a stricter instruction.
-    pub(crate) async fn ask<T>(
-        &self,
-        _choice: &ModelChoice,
-        _question: &Question,
-        _meter: &Meter,
-        _read: impl Fn(&Map<String, Value>) -> Result<T, String>,
-    ) -> Result<T, AskError> {
-        Err(AskError("not connected".to_owned()))
+    fn resolved(&self, role: Role, choice: &ModelChoice) -> Result<Target, CheckError> {
+        target::target(role, choice, &self.settings, &self.variable)
     }
 
-    /// The embeddings of texts, in their order.
-    pub(crate) async fn embed(
-        &self,
-        _choice: &ModelChoice,
-        _texts: &[&str],
-        _meter: &Meter,
-    ) -> Result<Vec<Arc<[f32]>>, AskError> {
-        Err(AskError("not connected".to_owned()))
+    /// Whom a choice leads to, at the time of asking.
+    pub(super) fn target(&self, role: Role, choice: &ModelChoice) -> Result<Target, AskError> {
+        self.resolved(role, choice).map_err(|error| AskError(error.to_string()))
     }
 
-    /// What a moderation model finds in a text.
-    pub(crate) async fn moderate(
-        &self,
-        _choice: &ModelChoice,
-        _text: &str,
-        _meter: &Meter,
-    ) -> Result<Moderation, AskError> {
-        Err(AskError("not connected".to_owned()))
+    /// What is in the cache.
+    pub(super) fn kept(&self, key: &str) -> Option<Vec<u8>> {
+        self.cache.as_ref()?.get(key)
+    }
+
+    /// Puts an answer into the cache.
+    pub(super) fn keep(&self, key: &str, content: &[u8]) {
+        if let Some(cache) = &self.cache {
+            cache.put(key, content);
+        }
+    }
+
+    /// Counts what was asked, and what it cost.
+    pub(super) fn charge(&self, meter: &Meter, target: &Target, Spent { calls, tokens }: Spent) {
+        let model = &target.model;
+        if calls == 0 {
+            return;
+        }
+        meter.add(|usage| {
+            note(&mut usage.models, model);
+            usage.calls += calls;
+            usage.tokens.input += tokens.input;
+            usage.tokens.output += tokens.output;
+            usage.tokens.cached_input += tokens.cached_input;
+            match self.prices.estimate(model, tokens) {
+                Some(cost) => usage.cost += cost,
+                None if tokens.input + tokens.output > 0 => note(&mut usage.unpriced, model),
+                None => {}
+            }
+        });
+    }
+
+    /// Counts an answer that was known already.
+    pub(super) fn known(&self, meter: &Meter, target: &Target) {
+        meter.add(|usage| {
+            note(&mut usage.models, &target.model);
+            usage.cached += 1;
+        });
+    }
+}
+
+fn note(names: &mut Vec<String>, name: &str) {
+    if !names.iter().any(|noted| noted == name) {
+        names.push(name.to_owned());
     }
 }

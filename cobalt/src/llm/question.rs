@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::evaluators::EvalError;
@@ -29,7 +30,7 @@ pub(crate) struct Schema {
 }
 
 /// What a moderation model finds in a text.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Moderation {
     pub(crate) flagged: bool,
     pub(crate) category_scores: BTreeMap<String, f64>,

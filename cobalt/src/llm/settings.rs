@@ -1,10 +1,10 @@
 //! What the configuration says of models: whom to ask, for how long, and what to keep.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Provider;
+use crate::store::Layout;
 
 /// How long an answer may take, unless something is set.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -32,10 +32,20 @@ pub(crate) struct ModelSettings {
     pub(crate) cache: Option<CacheSettings>,
 }
 
+impl ModelSettings {
+    /// Text that changes with whom judges ask; `None` where nothing is said of it. Keys do not count.
+    pub(crate) fn fingerprint(&self) -> Option<String> {
+        let [judge, embedding] = [&self.judge, &self.embedding].map(ModelChoice::without_key);
+        let nothing = ModelChoice::default();
+        (judge != nothing || embedding != nothing).then(|| format!("{judge:?} {embedding:?}"))
+    }
+}
+
 /// Where answers are kept, and for how long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CacheSettings {
-    pub(crate) folder: PathBuf,
+    /// Has the folder.
+    pub(crate) layout: Layout,
     pub(crate) ttl: Duration,
 }
 
@@ -52,6 +62,12 @@ pub(crate) struct ModelChoice {
     pub(crate) api_key_env: Option<String>,
     /// Sent only where the model takes it.
     pub(crate) temperature: Option<f64>,
+}
+
+impl ModelChoice {
+    fn without_key(&self) -> Self {
+        Self { api_key: None, api_key_env: None, ..self.clone() }
+    }
 }
 
 /// A key, never shown.

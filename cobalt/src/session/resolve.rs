@@ -36,6 +36,7 @@ pub(super) fn resolve(declaration: Declaration, config: &Config) -> Result<Defin
         evaluators,
         thresholds,
         strict,
+        models: config.models().fingerprint(),
         source_hash,
     };
     definition.check().map_err(refused)?;

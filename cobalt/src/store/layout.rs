@@ -15,12 +15,13 @@ pub struct Layout {
     root: PathBuf,
     results: PathBuf,
     history: PathBuf,
+    cache: PathBuf,
 }
 
 impl Layout {
-    /// The folder of everything, that of the result files, and the index of past runs.
-    pub(crate) fn new(root: PathBuf, results: PathBuf, history: PathBuf) -> Self {
-        Self { root, results, history }
+    /// The folder of everything, that of the result files, the index of past runs, and the folder of the answers of models.
+    pub(crate) fn new(root: PathBuf, results: PathBuf, history: PathBuf, cache: PathBuf) -> Self {
+        Self { root, results, history, cache }
     }
 
     /// The folder of the result files.
@@ -41,23 +42,34 @@ impl Layout {
         &self.history
     }
 
+    /// The folder of the answers of models. It can be removed at any time.
+    #[must_use]
+    pub fn cache(&self) -> &Path {
+        &self.cache
+    }
+
     /// The journal of a run.
     #[must_use]
     pub fn journal(&self, id: &str) -> PathBuf {
         self.journals().join(format!("{id}.jsonl"))
     }
 
-    /// Makes the folders, and tells git to leave out what is generated where `.cobalt` is new.
+    /// Makes the folders of runs, see [`create_root`](Self::create_root).
     pub(crate) fn create(&self) -> Result<(), Error> {
-        let is_new = !self.root.exists();
+        self.create_root().map_err(|source| storage(CREATE, &self.root, source))?;
         for folder in [&self.journals(), &self.results] {
             fs::create_dir_all(folder).map_err(|source| storage(CREATE, folder, source))?;
         }
-        if is_new {
-            let ignore = self.root.join(".gitignore");
-            fs::write(&ignore, GITIGNORE).map_err(|source| storage("write", &ignore, source))?;
-        }
         Ok(())
+    }
+
+    /// Makes the folder of everything, and tells git to leave out what is generated where it is new.
+    pub(crate) fn create_root(&self) -> io::Result<()> {
+        if self.root.exists() {
+            return Ok(());
+        }
+        fs::create_dir_all(&self.root)?;
+        fs::write(self.root.join(".gitignore"), GITIGNORE)
     }
 
     /// The result file of the run with this id, if there is one.
@@ -80,7 +92,8 @@ mod tests {
     fn a_new_folder_tells_git_what_is_generated_and_an_old_one_is_left_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join(".cobalt");
-        let layout = Layout::new(root.clone(), root.join("results"), root.join("history.db"));
+        let [results, history, cache] = ["results", "history.db", "cache"].map(|name| root.join(name));
+        let layout = Layout::new(root.clone(), results, history, cache);
         layout.create().unwrap();
         let ignore = root.join(".gitignore");
         assert!(fs::read_to_string(&ignore).unwrap().contains("results/"));

@@ -9,14 +9,14 @@ use std::task::Poll;
 use tokio::task::{JoinError, JoinHandle};
 
 /// A task that ends with whoever waits for it.
-pub(super) struct AbortOnDrop<T>(JoinHandle<T>);
+pub(crate) struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> AbortOnDrop<T> {
-    pub(super) fn new(task: JoinHandle<T>) -> Self {
+    pub(crate) fn new(task: JoinHandle<T>) -> Self {
         Self(task)
     }
 
-    pub(super) async fn join(&mut self) -> Result<T, JoinError> {
+    pub(crate) async fn join(&mut self) -> Result<T, JoinError> {
         (&mut self.0).await
     }
 }
@@ -28,7 +28,7 @@ impl<T> Drop for AbortOnDrop<T> {
 }
 
 /// Waits for a future; a panic in it is handed over rather than passed on.
-pub(super) async fn catch_panic<F: Future + Unpin>(mut future: F) -> Result<F::Output, Box<dyn Any + Send>> {
+pub(crate) async fn catch_panic<F: Future + Unpin>(mut future: F) -> Result<F::Output, Box<dyn Any + Send>> {
     poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut future).poll(cx))) {
         Ok(poll) => poll.map(Ok),
         Err(panic) => Poll::Ready(Err(panic)),
@@ -37,7 +37,7 @@ pub(super) async fn catch_panic<F: Future + Unpin>(mut future: F) -> Result<F::O
 }
 
 /// Waits for all futures side by side.
-pub(super) async fn join_all<'a, T>(futures: Vec<Pin<Box<dyn Future<Output = T> + Send + 'a>>>) -> Vec<T> {
+pub(crate) async fn join_all<'a, T>(futures: Vec<Pin<Box<dyn Future<Output = T> + Send + 'a>>>) -> Vec<T> {
     let mut results: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     let mut waiting: Vec<_> = futures.into_iter().enumerate().collect();
     poll_fn(|cx| {

@@ -1,0 +1,241 @@
+//! The prompt of a judge: checked before a run, and filled for each output.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use super::super::{CheckError, EvalContext, EvalError};
+use crate::dataset::Item;
+use crate::suggest;
+use crate::template::{Template, Variable};
+
+/// The agent's output. It wins over a field of the item.
+const OUTPUT: &str = "output";
+/// What the agent reported about itself; where that is nothing, the item's field.
+const METADATA: &str = "metadata";
+
+/// A prompt with `{{variables}}`.
+#[derive(Clone, Debug)]
+pub(super) struct Prompt {
+    template: Template,
+    /// Where the variables start that show something else than their name says.
+    fields: BTreeMap<String, Variable>,
+}
+
+impl Prompt {
+    pub(super) fn new(text: String) -> Self {
+        Self { template: Template::parse(text), fields: BTreeMap::new() }
+    }
+
+    /// Lets the variable `name`, and paths that begin with it, start from where `path` leads.
+    pub(super) fn set_field(&mut self, name: String, path: &str) {
+        self.fields.insert(name, Variable::new(path));
+    }
+
+    /// The prompt for an output. One with a gap in it would be judged by less than was asked, so that is an error.
+    pub(super) fn fill(&self, cx: &EvalContext) -> Result<String, EvalError> {
+        let given = |name: &str| match name {
+            OUTPUT => Some(cx.output().clone()),
+            METADATA if !cx.metadata().is_empty() => Some(Value::Object(cx.metadata().clone())),
+            name => cx.item().get(name).cloned(),
+        };
+        let values = self.values(given);
+        match self.template.unresolved(&values)[..] {
+            [] => Ok(self.template.render(&values)),
+            [name, ..] => {
+                let from =
+                    self.source(name).map_or_else(String::new, |path| format!(", from `{}`,", path.name()));
+                let fields = suggest::list(cx.item().keys().map(String::as_str));
+                Err(EvalError::new(format!(
+                    "the prompt's `{{{{{name}}}}}`{from} is missing or null in this item, which has {fields}"
+                )))
+            }
+        }
+    }
+
+    /// Whether anything can be filled in, and every name of it is used.
+    pub(super) fn check(&self) -> Result<(), CheckError> {
+        let variables = self.template.variables();
+        if variables.is_empty() {
+            return Err(CheckError::new(
+                "the prompt shows nothing to be judged; put what is to be judged in it, as in `{{output}}`",
+            ));
+        }
+        let roots = || variables.iter().map(|variable| variable.root());
+        let is_used =
+            |field: &&String| !roots().any(|root| root == *field) && !self.names().contains(field.as_str());
+        match self.fields.keys().find(is_used) {
+            Some(field) => Err(CheckError::new(format!(
+                "the prompt has no variable `{{{{{field}}}}}`; {}",
+                suggest::instead(field, roots().collect::<BTreeSet<_>>())
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether each variable has a value in at least one of the items that it will be filled from.
+    pub(super) fn check_items<'a>(
+        &self,
+        items: impl Iterator<Item = &'a Item> + Clone,
+    ) -> Result<(), CheckError> {
+        let mut lacking: Option<Vec<&str>> = None;
+        for item in items.clone() {
+            let values = self.values(|name| item.get(name).cloned());
+            let unresolved = self.template.unresolved(&values);
+            let before = lacking.take().unwrap_or_else(|| unresolved.clone());
+            let still = before.into_iter().filter(|name| unresolved.contains(name) && self.is_of_items(name));
+            let still = lacking.insert(still.collect());
+            if still.is_empty() {
+                return Ok(());
+            }
+        }
+        let Some(name) = lacking.and_then(|lacking| lacking.first().copied()) else { return Ok(()) };
+        let path = self.source(name).map_or(name, Variable::name);
+        let known: BTreeSet<_> =
+            items.flat_map(Item::keys).map(String::as_str).chain([OUTPUT, METADATA]).collect();
+        Err(CheckError::new(format!(
+            "the prompt's `{{{{{name}}}}}` would stay empty: no item has `{path}`; {}",
+            suggest::instead(path, known.iter().copied())
+        )))
+    }
+
+    /// What the variables of the template start from.
+    fn values(&self, given: impl Fn(&str) -> Option<Value>) -> Map<String, Value> {
+        let value = |name: &&str| match self.fields.get(*name) {
+            Some(path) => {
+                let starts = [path.root(), path.name()].into_iter();
+                let from = starts.filter_map(|start| Some((start.to_owned(), given(start)?))).collect();
+                path.resolve(&from).cloned()
+            }
+            None => given(name),
+        };
+        self.names().into_iter().filter_map(|name| Some((name.to_owned(), value(&name)?))).collect()
+    }
+
+    /// What the variables of the template may start from: a field of their whole name goes before the path.
+    fn names(&self) -> BTreeSet<&str> {
+        self.template
+            .variables()
+            .into_iter()
+            .flat_map(|variable| [variable.name(), variable.root()])
+            .collect()
+    }
+
+    /// The path that stands for a variable, where another than its own does.
+    fn source(&self, name: &str) -> Option<&Variable> {
+        self.fields.get(name).or_else(|| self.fields.get(Variable::new(name).root()))
+    }
+
+    /// Whether a variable is filled from the item, and not from what the agent will return.
+    fn is_of_items(&self, name: &str) -> bool {
+        let variable = Variable::new(name);
+        let root = self.source(name).unwrap_or(&variable).root();
+        root != OUTPUT && root != METADATA
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::experiment::Output;
+
+    fn prompt(text: &str, fields: &[(&str, &str)]) -> Prompt {
+        let mut prompt = Prompt::new(text.to_owned());
+        for (name, path) in fields {
+            prompt.set_field((*name).to_owned(), path);
+        }
+        prompt
+    }
+
+    fn filled(prompt: &Prompt, item: Value, output: Output) -> Result<String, String> {
+        let item = item.as_object().unwrap().clone();
+        prompt.fill(&EvalContext::new(item, output)).map_err(|error| error.to_string())
+    }
+
+    fn checked(text: &str, items: &[Value]) -> Result<(), String> {
+        let items: Vec<_> = items.iter().map(|item| item.as_object().unwrap().clone()).collect();
+        prompt(text, &[]).check_items(items.iter()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_output_of_the_agent_wins_over_a_field_of_the_item() {
+        let text = filled(
+            &prompt("{{output}} {{ id }}", &[]),
+            json!({ "output": "old", "id": 7 }),
+            Output::new("new"),
+        );
+        assert_eq!(text.as_deref(), Ok("new 7"));
+    }
+
+    #[test]
+    fn metadata_is_the_agents_and_else_the_items() {
+        let prompt = prompt("{{metadata.from}}", &[]);
+        let item = json!({ "metadata": { "from": "item" } });
+        assert_eq!(filled(&prompt, item.clone(), Output::new("")).as_deref(), Ok("item"));
+        let output = Output::new("").metadata("from", "agent");
+        assert_eq!(filled(&prompt, item, output).as_deref(), Ok("agent"));
+    }
+
+    #[test]
+    fn a_field_shows_what_its_path_leads_to() {
+        let prompt = prompt(
+            "{{answer}} {{source[1]}} {{a.b}}",
+            &[("answer", "output.text"), ("source", "context[0].pages"), ("a.b", "id")],
+        );
+        assert!(prompt.check().is_ok());
+        let item = json!({ "context": [{ "pages": ["p", "q"] }], "id": 7 });
+        assert_eq!(filled(&prompt, item, Output::new(json!({ "text": "yes" }))).as_deref(), Ok("yes q 7"));
+    }
+
+    #[test]
+    fn a_value_that_an_item_lacks_is_an_error_that_names_it() {
+        let prompt = prompt("{{output}} {{fact.text}} {{x}}", &[("x", "y")]);
+        for (item, problem) in [
+            (
+                json!({ "id": 1, "fact": {}, "y": 1 }),
+                "the prompt's `{{fact.text}}` is missing or null in this item, which has `id`, `fact`, `y`",
+            ),
+            (
+                json!({ "fact": { "text": "t" }, "y": null }),
+                "the prompt's `{{x}}`, from `y`, is missing or null in this item, which has `fact`, `y`",
+            ),
+        ] {
+            let error = filled(&prompt, item.clone(), Output::new("o")).unwrap_err();
+            // The order of an item's fields depends on the features of `serde_json` that others turn on.
+            assert_eq!(error.split(", which").next(), problem.split(", which").next(), "{item}");
+        }
+    }
+
+    #[test]
+    fn a_variable_that_no_item_has_is_told_the_nearest() {
+        let items = [json!({ "input": "q", "expectedOutput": "a" }), json!({ "note": { "text": null } })];
+        assert_eq!(checked("{{input}} {{output.any}} {{metadata.model}}", &items), Ok(()));
+        assert_eq!(
+            checked("{{input}} {{expected_output}}", &items).unwrap_err(),
+            "the prompt's `{{expected_output}}` would stay empty: no item has `expected_output`; did you mean \
+             `expectedOutput`? there are `expectedOutput`, `input`, `metadata`, `note`, `output`"
+        );
+        assert!(checked("{{note.text}}", &items).unwrap_err().contains("no item has `note.text`"));
+    }
+
+    #[test]
+    fn fields_of_different_items_are_enough() {
+        assert_eq!(checked("{{a}} {{b}}", &[json!({ "a": 1 }), json!({ "b": 1 })]), Ok(()));
+        assert_eq!(checked("{{a}}", &[]), Ok(()));
+    }
+
+    #[test]
+    fn a_prompt_must_show_something() {
+        for text in ["", "Is it good?", "{{}}"] {
+            let error = prompt(text, &[]).check().unwrap_err().to_string();
+            assert!(error.contains("`{{output}}`"), "{error}");
+        }
+        let error = prompt("{{answer}}", &[("anwser", "output")]).check().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "the prompt has no variable `{{anwser}}`; did you mean `answer`? there are `answer`"
+        );
+    }
+}

@@ -1,0 +1,328 @@
+//! `Similarity`: the output is close to a field of the item, by their embeddings.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::choices::Distance;
+use super::model_setters::model_setters;
+use super::remap::Remap;
+use super::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
+use crate::dataset::Item;
+use crate::llm::{Asking, ModelChoice};
+use crate::metrics::{cosine, dot};
+use crate::suggest;
+use crate::template::Variable;
+
+/// Compares the output with a field of the item by their embeddings.
+///
+/// The score is the similarity itself, or 1 and 0 on both sides of a [`threshold`](Self::threshold). Text is embedded
+/// as it is, anything else as compact JSON. A text without a visible character is like nothing, and scores 0.
+///
+/// ```
+/// use cobalt::{Provider, Similarity};
+///
+/// let close = Similarity::new("close", "expectedOutput").threshold(0.85);
+/// // Compares letters, in this process: no key, no meaning.
+/// let wording = Similarity::new("wording", "expectedOutput").provider(Provider::Local);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Similarity {
+    name: String,
+    field: Variable,
+    distance: Distance,
+    threshold: Option<f64>,
+    choice: ModelChoice,
+    remap: Option<Remap>,
+    pass_mark: f64,
+}
+
+impl Similarity {
+    /// Compares the output with the item's `field`, which may be a path such as `answers[0].text`, by the cosine of
+    /// their embeddings.
+    pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
+        Self {
+            name: name.into(),
+            field: Variable::new(field.as_ref()),
+            distance: Distance::default(),
+            threshold: None,
+            choice: ModelChoice::default(),
+            remap: None,
+            pass_mark: DEFAULT_PASS_MARK,
+        }
+    }
+
+    /// How the embeddings are compared: by their cosine unless it is set. Both are clamped to 0..=1.
+    #[must_use]
+    pub fn distance(mut self, distance: Distance) -> Self {
+        self.distance = distance;
+        self
+    }
+
+    /// Scores 1 from this similarity on, 0 to 1, and 0 below it, instead of the similarity itself.
+    #[must_use]
+    pub fn threshold(mut self, threshold: f64) -> Self {
+        self.threshold = Some(threshold);
+        self
+    }
+
+    /// The embedding model to ask, instead of the configuration's.
+    #[must_use]
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.choice.model = Some(model.into());
+        self
+    }
+
+    model_setters!();
+
+    /// Changes what is compared, for example another output or item.
+    ///
+    /// ```
+    /// use cobalt::{Output, Similarity};
+    ///
+    /// let close = Similarity::new("close", "expectedOutput")
+    ///     .context(|cx| cx.with_output(Output::new(cx.output()["answer"].clone())));
+    /// ```
+    #[must_use]
+    pub fn context(mut self, remap: impl Fn(&EvalContext) -> EvalContext + Send + Sync + 'static) -> Self {
+        self.remap = Some(Remap::new(remap));
+        self
+    }
+
+    /// From which score an output passes: 0.5 unless it is set.
+    #[must_use]
+    pub fn pass_mark(mut self, mark: f64) -> Self {
+        self.pass_mark = mark;
+        self
+    }
+
+    async fn compare(&self, cx: &EvalContext) -> Result<Score, EvalError> {
+        let Asking { models, meter } = cx.models()?;
+        let remapped = self.remap.as_ref().map(|remap| remap.apply(cx));
+        let cx = remapped.as_ref().unwrap_or(cx);
+        let expected = match self.field.resolve(cx.item()) {
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+            None => return Err(EvalError::new(self.missing(cx.item()))),
+        };
+        for (text, whose) in [(&*expected, self.field.name()), (cx.output_text(), "output")] {
+            if text.trim().is_empty() {
+                return Ok(self.score(0.0).reason(format!("`{whose}` is blank, which is like nothing")));
+            }
+        }
+        let embeddings = models.embed(&self.choice, &[&expected, cx.output_text()], &meter).await?;
+        let [a, b] = &embeddings[..] else {
+            return Err(EvalError::new(format!("2 texts got {} embeddings", embeddings.len())));
+        };
+        let similarity = match self.distance {
+            Distance::Cosine => cosine(a, b),
+            Distance::Dot => dot(a, b),
+        };
+        similarity.map(|similarity| self.score(similarity)).map_err(|error| EvalError::new(error.to_string()))
+    }
+
+    /// The score for a similarity from 0 to 1.
+    fn score(&self, similarity: f64) -> Score {
+        let what = format!("{} {similarity:.3}", self.distance.in_words());
+        let score = match self.threshold {
+            None => Score::new(similarity).reason(what),
+            Some(threshold) if similarity >= threshold => {
+                Score::new(1.0).reason(format!("{what}, which reaches {threshold}"))
+            }
+            Some(threshold) => Score::new(0.0).reason(format!("{what}, which is below {threshold}")),
+        };
+        score.metadata("similarity", similarity)
+    }
+
+    fn missing(&self, item: &Item) -> String {
+        let field = self.field.name();
+        let fields = suggest::list(item.keys().map(String::as_str));
+        format!("the item's `{field}` is missing or null; the item has {fields}")
+    }
+
+    fn check_field(&self, setup: &Setup) -> Result<(), CheckError> {
+        let mut items = setup.items().peekable();
+        if items.peek().is_none() || items.any(|item| self.field.resolve(item).is_some()) {
+            return Ok(());
+        }
+        let fields: BTreeSet<_> = setup.items().flat_map(Item::keys).map(String::as_str).collect();
+        let field = self.field.name();
+        Err(CheckError::new(format!(
+            "no item has `{field}` to compare with; {}",
+            suggest::instead(field, fields)
+        )))
+    }
+}
+
+impl Evaluator for Similarity {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
+        Box::pin(self.compare(cx))
+    }
+
+    fn pass_mark(&self) -> f64 {
+        self.pass_mark
+    }
+
+    fn check(&self, setup: &Setup) -> Result<(), CheckError> {
+        if self.remap.is_none() {
+            self.check_field(setup)?;
+        }
+        if let Some(threshold) = self.threshold.filter(|threshold| !(0.0..=1.0).contains(threshold)) {
+            return Err(CheckError::new(format!("the threshold is {threshold}; it is a number from 0 to 1")));
+        }
+        setup.models.check_embedding(&self.choice)
+    }
+
+    /// Every call to a model has a limit of its own, waiting for a free place left out: a busy run is no error.
+    fn time_limit(&self, _: Duration) -> Option<Duration> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::evaluators::tests::{asked_by, without_models};
+    use crate::experiment::Output;
+    use crate::llm::Provider;
+    use crate::llm::test_server::{Answer, TestServer};
+
+    fn context(expected: Value, output: Value) -> EvalContext {
+        EvalContext::new(crate::item! { "expected": { "text": expected } }, Output::new(output))
+    }
+
+    /// A server that embeds `left` as `[3, 4]`, `[1]` as a longer vector, and anything else as `[4, 3]`.
+    fn server() -> TestServer {
+        TestServer::start(|asked| {
+            let vector = |text: &Value| match text.as_str().unwrap() {
+                "left" => vec![3.0, 4.0],
+                "[1]" => vec![1.0, 0.0, 0.0],
+                "half" => vec![0.5, 0.5],
+                _ => vec![4.0, 3.0],
+            };
+            Answer::embeddings(
+                &asked.body["input"].as_array().unwrap().iter().map(vector).collect::<Vec<_>>(),
+            )
+        })
+    }
+
+    fn similarity(server: &TestServer) -> Similarity {
+        Similarity::new("close", "expected.text")
+            .provider(Provider::OpenAi)
+            .model("embedder")
+            .base_url(server.url("/v1"))
+    }
+
+    fn scored(similarity: &Similarity, cx: &EvalContext) -> Result<Score, String> {
+        asked_by(similarity, cx, "").0
+    }
+
+    #[test]
+    fn the_similarity_is_the_score_without_a_threshold() {
+        let server = server();
+        let score = scored(&similarity(&server), &context(json!("right"), json!("left"))).unwrap();
+        let expected = Score::new(0.96).reason("cosine similarity 0.960").metadata("similarity", 0.96);
+        assert_eq!(score, expected);
+        assert_eq!(server.asked()[0].body["model"], "embedder");
+    }
+
+    #[test]
+    fn a_threshold_gives_1_from_it_on_and_0_below() {
+        let server = server();
+        let cx = context(json!("right"), json!("left"));
+        let score = |threshold| scored(&similarity(&server).threshold(threshold), &cx).unwrap();
+        assert_eq!((score(0.96).value(), score(0.9601).value()), (1.0, 0.0));
+        assert_eq!(score(0.9601).why(), Some("cosine similarity 0.960, which is below 0.9601"));
+        assert_eq!(score(0.5).all_metadata()["similarity"], 0.96);
+    }
+
+    #[test]
+    fn a_dot_product_is_clamped() {
+        let server = server();
+        let dot = similarity(&server).distance(Distance::Dot);
+        assert_eq!(scored(&dot, &context(json!("right"), json!("left"))).unwrap().value(), 1.0);
+        let half = scored(&dot, &context(json!("half"), json!("half"))).unwrap();
+        assert_eq!((half.value(), half.why()), (0.5, Some("dot product 0.500")));
+    }
+
+    #[test]
+    fn what_is_no_text_is_compared_as_compact_json() {
+        let server = server();
+        scored(&similarity(&server), &context(json!("right"), json!({ "a": [2] }))).unwrap();
+        assert!(server.asked()[0].body["input"].as_array().unwrap().contains(&json!("{\"a\":[2]}")));
+    }
+
+    #[test]
+    fn vectors_of_different_lengths_are_an_error() {
+        let server = server();
+        let error = scored(&similarity(&server), &context(json!("left"), json!([1]))).unwrap_err();
+        assert!(error.contains("length"), "{error}");
+    }
+
+    #[test]
+    fn a_blank_text_is_like_nothing_and_costs_no_call() {
+        let server = server();
+        for (expected, output, whose) in [("right", " \n", "`output`"), ("", "left", "`expected.text`")] {
+            let score = scored(&similarity(&server), &context(json!(expected), json!(output))).unwrap();
+            assert!(score.value() == 0.0 && score.why().unwrap().starts_with(whose), "{score:?}");
+        }
+        assert!(server.asked().is_empty());
+    }
+
+    #[test]
+    fn a_missing_field_is_an_error_not_a_score() {
+        let server = server();
+        let error = scored(&similarity(&server), &context(Value::Null, json!("left"))).unwrap_err();
+        assert_eq!(error, "the item's `expected.text` is missing or null; the item has `expected`");
+        assert!(server.asked().is_empty());
+    }
+
+    #[test]
+    fn a_field_that_no_item_has_is_told_before_anything_runs() {
+        let items = [crate::item! { "input": "q", "expectedOutput": "a" }, crate::item! { "input": "r" }];
+        let checked = |similarity: Similarity| {
+            without_models(&similarity.provider(Provider::Local), &items).map_err(|error| error.to_string())
+        };
+        assert_eq!(checked(Similarity::new("close", "expectedOutput")), Ok(()));
+        assert_eq!(
+            checked(Similarity::new("close", "expected_output")).unwrap_err(),
+            "no item has `expected_output` to compare with; did you mean `expectedOutput`? there are \
+             `expectedOutput`, `input`"
+        );
+        assert_eq!(checked(Similarity::new("close", "x").context(Clone::clone)), Ok(()));
+        let error = checked(Similarity::new("close", "input").threshold(80.0)).unwrap_err();
+        assert_eq!(error, "the threshold is 80; it is a number from 0 to 1");
+        let error = without_models(&Similarity::new("close", "input"), &items).unwrap_err().to_string();
+        assert!(error.contains("OPENAI_API_KEY"), "{error}");
+    }
+
+    #[test]
+    fn the_local_provider_needs_no_key_and_no_server() {
+        let local = Similarity::new("close", "expected.text").provider(Provider::Local);
+        let same = scored(&local, &context(json!("A bike"), json!("a bike"))).unwrap();
+        assert!((same.value() - 1.0).abs() < 1e-6, "{same:?}");
+        let other = scored(&local, &context(json!("A bike"), json!("nothing"))).unwrap();
+        assert!(other.value() < 0.1, "{other:?}");
+    }
+
+    #[test]
+    fn the_configuration_says_who_embeds_unless_the_evaluator_does() {
+        let server = server();
+        let config = format!(
+            "[embedding]\nprovider = \"openai\"\nmodel = \"configured\"\nbase-url = {:?}\napi-key = \"k\"",
+            server.url("/v1")
+        );
+        let plain = Similarity::new("close", "expected.text");
+        for (similarity, model) in [(plain.clone(), "configured"), (plain.model("own"), "own")] {
+            asked_by(&similarity, &context(json!("right"), json!("left")), &config).0.unwrap();
+            assert_eq!(server.asked().pop().unwrap().body["model"], model);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! What the tests of evaluators that ask models have in common.
+
+use std::sync::Arc;
+
+use super::{CheckError, EvalContext, Evaluator, Score, Setup};
+use crate::config::Config;
+use crate::dataset::{Dataset, Item};
+use crate::llm::{Asking, JudgeUsage, Models};
+
+/// Scores with the models of a configuration, without a cache, where every key is `k`.
+pub(super) fn asked_by(
+    evaluator: &dyn Evaluator,
+    cx: &EvalContext,
+    config: &str,
+) -> (Result<Score, String>, Option<JudgeUsage>) {
+    let asking = Asking::new(models(config, |name| name.ends_with("_API_KEY").then(|| "k".to_owned())));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let score = runtime.block_on(evaluator.evaluate(&cx.asking(asking.clone())));
+    (score.map_err(|error| error.to_string()), asking.usage())
+}
+
+/// Checks against these items, where no key is set.
+pub(super) fn without_models(evaluator: &dyn Evaluator, items: &[Item]) -> Result<(), CheckError> {
+    let dataset = Dataset::from_items(items.iter().cloned());
+    evaluator.check(&Setup { dataset, models: models("", |_| None) })
+}
+
+fn models(config: &str, variable: fn(&str) -> Option<String>) -> Arc<Models> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("cobalt.toml"), format!("cache.enabled = false\n{config}")).unwrap();
+    let config = Config::load(folder.path(), |_| None).unwrap();
+    Arc::new(Models::new(config.models().clone(), config.prices().clone(), variable))
+}

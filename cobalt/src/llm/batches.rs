@@ -1,0 +1,248 @@
+//! Texts to embed, put together from all evaluations into few requests.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::sleep;
+
+use super::AskError;
+use super::cache::Cache;
+use super::client::{Client, ClientError, Embedded, Target};
+use super::prices::Tokens;
+
+/// The most texts of a request, which is what Cohere takes; others take more.
+const MOST_TEXTS: usize = 96;
+/// The most bytes of a request with more than one text: far below the tokens that any vendor takes.
+const MOST_BYTES: usize = 100_000;
+/// How long a text waits for others.
+const WAIT: Duration = Duration::from_millis(2);
+/// How often a text is put in line, where the runtime ends that would have sent it.
+const ATTEMPTS: usize = 3;
+
+/// Texts that wait for a request, and whom it goes to.
+#[derive(Debug)]
+pub(super) struct Batches {
+    client: Arc<Client>,
+    cache: Option<Arc<Cache>>,
+    queues: Mutex<Vec<(Target, Vec<Waiting>)>>,
+}
+
+/// A text that waits.
+#[derive(Debug)]
+struct Waiting {
+    text: String,
+    key: String,
+    answer: oneshot::Sender<Answered>,
+}
+
+/// What came of a text.
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub(super) vector: Result<Arc<[f32]>, AskError>,
+    /// Its share of what the request used: the shares of all texts are the whole.
+    pub(super) spent: Spent,
+}
+
+/// Requests that were answered, and what they used.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spent {
+    pub(super) calls: u64,
+    pub(super) tokens: Tokens,
+}
+
+impl Spent {
+    pub(super) fn call(tokens: Tokens) -> Self {
+        Self { calls: 1, tokens }
+    }
+}
+
+impl Batches {
+    pub(super) fn new(client: Arc<Client>, cache: Option<Arc<Cache>>) -> Self {
+        Self { client, cache, queues: Mutex::default() }
+    }
+
+    /// The embedding of a text, which is kept under its key.
+    pub(super) async fn embed(self: &Arc<Self>, target: &Target, key: &str, text: &str) -> Answered {
+        for _ in 0..ATTEMPTS {
+            let (answer, answered) = oneshot::channel();
+            self.add(target, Waiting { text: text.to_owned(), key: key.to_owned(), answer });
+            if let Ok(answered) = answered.await {
+                return answered;
+            }
+        }
+        let error = AskError("the runtime that would have sent a text to embed has ended".to_owned());
+        Answered { vector: Err(error), spent: Spent::default() }
+    }
+
+    /// Puts a text in line, and sends those that wait where they fill a request.
+    fn add(self: &Arc<Self>, target: &Target, waiting: Waiting) {
+        let mut queues = self.lock();
+        let queue = match queues.iter().position(|(other, _)| is_same(other, target)) {
+            Some(place) => &mut queues[place].1,
+            None => {
+                queues.push((target.clone(), Vec::new()));
+                let place = queues.len() - 1;
+                &mut queues[place].1
+            }
+        };
+        queue.push(waiting);
+        if queue.len() == 1 {
+            let flush = Flush { batches: Arc::clone(self), target: target.clone() };
+            tokio::spawn(flush.after(WAIT));
+        }
+        if queue.len() == MOST_TEXTS {
+            let full = std::mem::take(queue);
+            drop(queues);
+            tokio::spawn(Arc::clone(self).send(target.clone(), full));
+        }
+    }
+
+    fn take(&self, target: &Target) -> Vec<Waiting> {
+        let mut queues = self.lock();
+        match queues.iter().position(|(other, _)| is_same(other, target)) {
+            Some(place) => queues.swap_remove(place).1,
+            None => Vec::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(Target, Vec<Waiting>)>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends one request, keeps what comes of it, and tells everyone their share.
+    async fn send(self: Arc<Self>, target: Target, mut batch: Vec<Waiting>) {
+        batch.retain(|waiting| !waiting.answer.is_closed());
+        if batch.is_empty() {
+            return;
+        }
+        let texts: Vec<_> = batch.iter().map(|waiting| &*waiting.text).collect();
+        let mut wasted = Spent::default();
+        let embedded = match self.client.embed(&target, &texts).await.and_then(finite) {
+            // As with questions: what is of no use is asked for once more.
+            Err(ClientError::Malformed { tokens, .. }) => {
+                wasted = Spent::call(tokens);
+                self.client.embed(&target, &texts).await.and_then(finite)
+            }
+            other => other,
+        };
+        match embedded {
+            Ok(Embedded { vectors, tokens }) => {
+                let vectors: Vec<Arc<[f32]>> = vectors.into_iter().map(Arc::from).collect();
+                for (waiting, vector) in batch.iter().zip(&vectors) {
+                    self.keep(&waiting.key, vector);
+                }
+                answer(batch, vectors.into_iter().map(Ok), tokens, wasted, 1);
+            }
+            Err(ClientError::Failed(problem)) => {
+                answer(batch, std::iter::repeat(Err(AskError(problem))), Tokens::default(), wasted, 0);
+            }
+            Err(ClientError::Malformed { problem, tokens }) => {
+                let error = AskError(format!("{problem}; asked twice"));
+                answer(batch, std::iter::repeat(Err(error)), tokens, wasted, 1);
+            }
+        }
+    }
+
+    fn keep(&self, key: &str, vector: &[f32]) {
+        if let Some(cache) = &self.cache {
+            let bytes: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
+            cache.put(key, &bytes);
+        }
+    }
+}
+
+/// Sends after a while what waits for a target. Where the runtime ends before, those that wait put themselves in line
+/// again, on their own.
+struct Flush {
+    batches: Arc<Batches>,
+    target: Target,
+}
+
+impl Flush {
+    async fn after(self, wait: Duration) {
+        sleep(wait).await;
+        for batch in portions(self.batches.take(&self.target)) {
+            tokio::spawn(Arc::clone(&self.batches).send(self.target.clone(), batch));
+        }
+    }
+}
+
+impl Drop for Flush {
+    fn drop(&mut self) {
+        drop(self.batches.take(&self.target));
+    }
+}
+
+/// Whether both are asked by the same requests.
+fn is_same(one: &Target, other: &Target) -> bool {
+    let parts = |target: &Target| {
+        (target.provider, target.model.clone(), target.base_url.clone(), target.api_key.clone())
+    };
+    parts(one) == parts(other)
+}
+
+/// Texts by requests, in their order.
+fn portions(waiting: Vec<Waiting>) -> Vec<Vec<Waiting>> {
+    let mut portions: Vec<Vec<Waiting>> = Vec::new();
+    let mut bytes = 0;
+    for one in waiting {
+        bytes += one.text.len();
+        match portions.last_mut() {
+            Some(last) if last.len() < MOST_TEXTS && bytes <= MOST_BYTES => last.push(one),
+            _ => {
+                bytes = one.text.len();
+                portions.push(vec![one]);
+            }
+        }
+    }
+    portions
+}
+
+/// Refuses numbers that cannot be compared.
+fn finite(embedded: Embedded) -> Result<Embedded, ClientError> {
+    match embedded.vectors.iter().flatten().all(|number| number.is_finite()) {
+        true => Ok(embedded),
+        false => {
+            let problem = "an embedding holds a number that is not finite".to_owned();
+            Err(ClientError::Malformed { problem, tokens: embedded.tokens })
+        }
+    }
+}
+
+/// Tells everyone what came of their text, with its share of the tokens by its length. The share of one who does not
+/// wait any more is the next one's.
+fn answer(
+    batch: Vec<Waiting>,
+    vectors: impl Iterator<Item = Result<Arc<[f32]>, AskError>>,
+    tokens: Tokens,
+    wasted: Spent,
+    calls: u64,
+) {
+    let mut spent = wasted;
+    spent.calls += calls;
+    let whole: u64 = batch.iter().map(|waiting| waiting.text.len() as u64).sum();
+    let (mut read, mut shared) = (0, Tokens::default());
+    for (waiting, vector) in batch.into_iter().zip(vectors) {
+        read += waiting.text.len() as u64;
+        let up_to = |count: u64| share(count, read, whole);
+        let due = Tokens {
+            input: up_to(tokens.input),
+            output: up_to(tokens.output),
+            cached_input: up_to(tokens.cached_input),
+        };
+        spent.tokens.input += due.input - shared.input;
+        spent.tokens.output += due.output - shared.output;
+        spent.tokens.cached_input += due.cached_input - shared.cached_input;
+        shared = due;
+        if waiting.answer.send(Answered { vector, spent }).is_ok() {
+            spent = Spent::default();
+        }
+    }
+}
+
+/// `count · part / whole`, rounded down; all of it where `part` is the whole.
+fn share(count: u64, part: u64, whole: u64) -> u64 {
+    let share = u128::from(count) * u128::from(part) / u128::from(whole.max(1));
+    u64::try_from(share).unwrap_or(count)
+}

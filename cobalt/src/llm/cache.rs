@@ -1,0 +1,249 @@
+//! Answers on disk: one small file each, in a folder that several processes may use at once.
+//!
+//! A file holds one line that says what it is, and then the answer; neither the question nor a key. It is written under
+//! another name and renamed, so that it is whole or not there. What cannot be read counts as missing.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{fs, io};
+
+use super::CacheSettings;
+use crate::store::Layout;
+
+/// How a file begins: with what it is, and the version of its form.
+const MAGIC: &str = "cobalt-answer 1";
+/// How far ahead the clock of another machine may be.
+const SKEW: Duration = Duration::from_secs(24 * 3600);
+
+/// Answers on disk.
+#[derive(Debug)]
+pub(super) struct Cache {
+    layout: Layout,
+    ttl: Duration,
+    /// Whether it was said that answers cannot be kept.
+    said: AtomicBool,
+}
+
+impl Cache {
+    pub(super) fn new(CacheSettings { layout, ttl }: CacheSettings) -> Self {
+        Self { layout, ttl, said: AtomicBool::new(false) }
+    }
+
+    /// The answer that is kept under a key, a hash in hexadecimal digits, if there is one that is whole and not too old.
+    pub(super) fn get(&self, key: &str) -> Option<Vec<u8>> {
+        let mut content = fs::read(self.path(key)).ok()?;
+        let end = content.iter().position(|byte| *byte == b'\n')?;
+        let header: Header = std::str::from_utf8(&content[..end]).ok()?.parse().ok()?;
+        content.drain(..=end);
+        (header.fits(&content) && self.is_fresh(header.written)).then_some(content)
+    }
+
+    /// Keeps an answer under a key. Where that fails, it will be asked for again: no evaluation is lost for it.
+    pub(super) fn put(&self, key: &str, content: &[u8]) {
+        let kept = self.write(key, content).or_else(|error| match error.kind() {
+            // The folder is made only when it is missing.
+            io::ErrorKind::NotFound => self.make_folder(key).and_then(|()| self.write(key, content)),
+            _ => Err(error),
+        });
+        if let Err(error) = kept
+            && !self.said.swap(true, Ordering::Relaxed)
+        {
+            let folder = self.layout.cache().display();
+            eprintln!(
+                "note: answers of models cannot be kept in `{folder}` ({error}), and will be asked for again; name \
+                 another folder in COBALT_CACHE_DIR, or set COBALT_CACHE=0"
+            );
+        }
+    }
+
+    fn path(&self, key: &str) -> PathBuf {
+        let (folder, name) = key.split_at(2);
+        self.layout.cache().join(folder).join(name)
+    }
+
+    fn make_folder(&self, key: &str) -> io::Result<()> {
+        self.layout.create_root()?;
+        match self.path(key).parent() {
+            Some(folder) => fs::create_dir_all(folder),
+            None => Ok(()),
+        }
+    }
+
+    fn write(&self, key: &str, content: &[u8]) -> io::Result<()> {
+        let path = self.path(key);
+        let header = Header { written: now().as_secs(), length: content.len(), sum: sum(content) };
+        let mut whole = format!("{header}\n").into_bytes();
+        whole.extend_from_slice(content);
+        // Another process, also one on another machine, may keep the same answer at this moment.
+        let temporary = path.with_extension(format!("{:016x}", fastrand::u64(..)));
+        fs::write(&temporary, whole).and_then(|()| fs::rename(&temporary, &path)).inspect_err(|_| {
+            let _ = fs::remove_file(&temporary);
+        })
+    }
+
+    fn is_fresh(&self, written: u64) -> bool {
+        let (now, written) = (now(), Duration::from_secs(written));
+        written <= now.saturating_add(SKEW) && now.saturating_sub(written) <= self.ttl
+    }
+}
+
+/// The first line of a file.
+struct Header {
+    /// In seconds since 1970.
+    written: u64,
+    length: usize,
+    sum: u64,
+}
+
+impl Header {
+    fn fits(&self, content: &[u8]) -> bool {
+        self.length == content.len() && self.sum == sum(content)
+    }
+}
+
+impl std::fmt::Display for Header {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{MAGIC} {} {} {:016x}", self.written, self.length, self.sum)
+    }
+}
+
+impl std::str::FromStr for Header {
+    type Err = ();
+
+    fn from_str(line: &str) -> Result<Self, ()> {
+        let mut parts = line.strip_prefix(MAGIC).ok_or(())?.split_ascii_whitespace();
+        let mut next = || parts.next().ok_or(());
+        let (written, length, sum) = (next()?, next()?, next()?);
+        Ok(Self {
+            written: written.parse().map_err(drop)?,
+            length: length.parse().map_err(drop)?,
+            sum: u64::from_str_radix(sum, 16).map_err(drop)?,
+        })
+    }
+}
+
+/// The FNV-1a hash, which tells a file that was cut off or filled with zeros by a crash.
+fn sum(content: &[u8]) -> u64 {
+    content
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::thread;
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::hash::sha256_hex;
+
+    fn cache(folder: &TempDir) -> Cache {
+        Cache::new(CacheSettings { layout: layout(folder.path()), ttl: Duration::from_secs(60) })
+    }
+
+    fn layout(folder: &Path) -> Layout {
+        let root = folder.join(".cobalt");
+        let [results, history, cache] = ["results", "history.db", "cache"].map(|name| root.join(name));
+        Layout::new(root, results, history, cache)
+    }
+
+    fn key(text: &str) -> String {
+        sha256_hex(&[text.to_owned()])
+    }
+
+    #[test]
+    fn an_answer_is_found_by_its_key_in_another_process_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (cache(&folder), cache(&folder));
+        assert_eq!(one.get(&key("a")), None);
+        for content in [&b""[..], b"two\nlines\n", &[0, 255, 10, 13]] {
+            one.put(&key("a"), content);
+            assert_eq!(other.get(&key("a")).unwrap(), content);
+        }
+        assert_eq!(other.get(&key("b")), None);
+    }
+
+    #[test]
+    fn a_new_folder_is_not_kept_by_git() {
+        let folder = tempfile::tempdir().unwrap();
+        cache(&folder).put(&key("a"), b"x");
+        let ignored = fs::read_to_string(folder.path().join(".cobalt/.gitignore")).unwrap();
+        assert!(ignored.lines().any(|line| line == "cache/"), "{ignored}");
+    }
+
+    #[test]
+    fn what_is_too_old_or_from_the_future_counts_as_missing() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = cache(&folder);
+        cache.put(&key("a"), b"x");
+        let path = cache.path(&key("a"));
+        let now = now().as_secs();
+        for (written, found) in [(now, true), (now - 50, true), (now - 70, false), (now + 90_000, false)] {
+            fs::write(&path, format!("{}\nx", Header { written, length: 1, sum: sum(b"x") })).unwrap();
+            assert_eq!(cache.get(&key("a")).is_some(), found, "{written} at {now}");
+        }
+    }
+
+    #[test]
+    fn what_is_torn_or_of_another_version_counts_as_missing_and_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = cache(&folder);
+        cache.put(&key("a"), b"some answer");
+        let path = cache.path(&key("a"));
+        let whole = fs::read(&path).unwrap();
+        let mut zeros = whole.clone();
+        let length = zeros.len();
+        zeros[length - 4..].fill(0);
+        let later =
+            String::from_utf8_lossy(&whole).replace("cobalt-answer 1", "cobalt-answer 12").into_bytes();
+        let most = whole[..length - 1].to_vec();
+        for broken in [Vec::new(), most, zeros, later, b"\n".to_vec(), vec![0xff; 64], b"{}".to_vec()] {
+            fs::write(&path, &broken).unwrap();
+            assert_eq!(cache.get(&key("a")), None, "{}", String::from_utf8_lossy(&broken));
+        }
+        cache.put(&key("a"), b"another");
+        assert_eq!(cache.get(&key("a")).unwrap(), b"another");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_fails_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join(".cobalt")).unwrap();
+        fs::write(folder.path().join(".cobalt/cache"), "a file").unwrap();
+        let cache = cache(&folder);
+        cache.put(&key("a"), b"x");
+        assert_eq!(cache.get(&key("a")), None);
+        assert!(cache.said.load(Ordering::Relaxed), "it is said");
+    }
+
+    #[test]
+    fn many_writers_of_the_same_answers_lose_none_and_leave_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        thread::scope(|scope| {
+            for writer in 0..8 {
+                let cache = cache(&folder);
+                scope.spawn(move || {
+                    for number in 0..50 {
+                        // Half of the answers are everyone's.
+                        let name =
+                            if number % 2 == 0 { format!("{number}") } else { format!("{writer} {number}") };
+                        cache.put(&key(&name), name.as_bytes());
+                        assert_eq!(cache.get(&key(&name)).unwrap(), name.as_bytes());
+                    }
+                });
+            }
+        });
+        let files =
+            |path: &Path| fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
+        let entries: usize =
+            files(&folder.path().join(".cobalt/cache")).iter().map(|path| files(path).len()).sum();
+        assert_eq!(entries, 25 + 8 * 25);
+    }
+}

@@ -1,0 +1,118 @@
+//! Messages, as Anthropic speaks them.
+//!
+//! Sources: <https://platform.claude.com/docs/en/api/messages/create>,
+//! <https://platform.claude.com/docs/en/build-with-claude/structured-outputs>,
+//! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools>,
+//! <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>,
+//! <https://platform.claude.com/docs/en/build-with-claude/prompt-caching> (`input_tokens` are those after the cache).
+
+use serde_json::{Map, Value, json};
+
+use super::form::Form;
+use super::remembered::Manner;
+use super::{ClientError, Reply, Target, temperature};
+use crate::llm::Schema;
+use crate::llm::prices::Tokens;
+
+/// Below the base URL.
+pub(super) const PATH: &str = "/v1/messages";
+/// Of the API.
+pub(super) const VERSION: &str = "2023-06-01";
+/// How long an answer may be, in tokens, thinking among them. The API wants a limit.
+const LONG: u32 = 16_384;
+/// The same for old models, which refuse more.
+const SHORT: u32 = 4_096;
+/// What a schema may not say here.
+const BOUNDS: [&str; 9] = [
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+];
+
+/// The body of a request.
+pub(super) fn body(target: &Target, system: &str, prompt: &str, schema: &Schema, manner: Manner) -> Value {
+    let mut body = Map::new();
+    body.insert("model".to_owned(), json!(target.model));
+    body.insert("max_tokens".to_owned(), json!(if manner.long { LONG } else { SHORT }));
+    body.insert("system".to_owned(), json!(manner.form.instruction(system, schema)));
+    body.insert("messages".to_owned(), json!([{"role": "user", "content": prompt}]));
+    if let Some(temperature) = temperature::temperature(target).filter(|_| manner.temperature) {
+        body.insert("temperature".to_owned(), json!(temperature));
+    }
+    let Schema { name, schema } = schema;
+    match manner.form {
+        Form::Schema => {
+            let format = json!({"type": "json_schema", "schema": without_bounds(schema)});
+            body.insert("output_config".to_owned(), json!({"format": format}));
+        }
+        Form::Tool => {
+            let tool = json!({"name": name, "description": "Takes the answer.", "input_schema": schema});
+            body.insert("tools".to_owned(), json!([tool]));
+            body.insert("tool_choice".to_owned(), json!({"type": "tool", "name": name}));
+        }
+        Form::Json | Form::Text => {}
+    }
+    Value::Object(body)
+}
+
+/// A schema without the bounds that the API refuses; the answer is checked for them when it is read.
+fn without_bounds(schema: &Value) -> Value {
+    match schema {
+        Value::Object(fields) => {
+            let kept =
+                fields.iter().filter(|(name, value)| !(BOUNDS.contains(&name.as_str()) && value.is_number()));
+            Value::Object(kept.map(|(name, value)| (name.clone(), without_bounds(value))).collect())
+        }
+        Value::Array(values) => Value::Array(values.iter().map(without_bounds).collect()),
+        other => other.clone(),
+    }
+}
+
+/// What an answer says; `name` is that of the tool that was asked for.
+pub(super) fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
+    let tokens = tokens(&answer["usage"]);
+    let problem = |problem: String| ClientError::malformed(problem, tokens);
+    match answer["stop_reason"].as_str() {
+        Some("max_tokens" | "model_context_window_exceeded") => {
+            return Err(problem("the answer was cut off by the limit of tokens".to_owned()));
+        }
+        Some("refusal") => return Err(problem("the model refused to answer".to_owned())),
+        _ => {}
+    }
+    let no_content = || problem("the answer holds no list of contents".to_owned());
+    let content = answer["content"].as_array().ok_or_else(no_content)?;
+    let text = match content.iter().find(|block| block["type"] == "tool_use") {
+        Some(call) if call["name"] == name => call["input"].to_string(),
+        Some(call) => {
+            let called = crate::wording::cut(call["name"].as_str().unwrap_or_default(), 64);
+            let message = format!("the model called the tool `{called}`, but was asked to call `{name}`");
+            return Err(problem(message));
+        }
+        // Thinking is a block of another type.
+        None => {
+            let texts = content.iter().filter(|block| block["type"] == "text");
+            texts.filter_map(|block| block["text"].as_str()).collect()
+        }
+    };
+    if text.trim().is_empty() {
+        return Err(problem("the answer holds neither a text nor a call of a tool".to_owned()));
+    }
+    Ok(Reply { text, tokens })
+}
+
+/// The tokens that an answer says it used. `input_tokens` leaves out what is read from the cache and written to it.
+fn tokens(usage: &Value) -> Tokens {
+    let count = |name: &str| usage[name].as_u64().unwrap_or(0);
+    let cached_input = count("cache_read_input_tokens");
+    Tokens {
+        input: count("input_tokens") + cached_input + count("cache_creation_input_tokens"),
+        output: count("output_tokens"),
+        cached_input,
+    }
+}

@@ -1,0 +1,59 @@
+//! Questions to a model, in the form that its API takes.
+
+use serde_json::Value;
+
+use super::remembered::Manner;
+use super::request::Request;
+use super::send::SendError;
+use super::{Client, ClientError, Reply, Target, anthropic, failure, openai};
+use crate::llm::prices::Tokens;
+use crate::llm::{Provider, Schema};
+
+impl Client {
+    /// Asks a model, with the answer forced to the schema where the API can.
+    pub(crate) async fn chat(
+        &self,
+        target: &Target,
+        system: &str,
+        prompt: &str,
+        schema: &Schema,
+    ) -> Result<Reply, ClientError> {
+        let mut manner = self.remembered.of(target);
+        loop {
+            let request = request(target, system, prompt, schema, manner);
+            match self.send(target, &request).await {
+                Ok(answer) => {
+                    self.remembered.keep(target, manner);
+                    return read(target, &request, &answer, schema);
+                }
+                // Each turn leaves something out, so there is a last one.
+                Err(SendError::Refused(refusal)) => match manner.without(&refusal, target) {
+                    Some(next) => manner = next,
+                    None => return Err(failure::refused(target, &request, &refusal)),
+                },
+                Err(SendError::Failed(error)) => return Err(error),
+            }
+        }
+    }
+}
+
+fn request(target: &Target, system: &str, prompt: &str, schema: &Schema, manner: Manner) -> Request {
+    match target.provider {
+        Provider::Anthropic => {
+            Request::new(target, anthropic::PATH, &anthropic::body(target, system, prompt, schema, manner))
+        }
+        _ => Request::new(target, openai::PATH, &openai::body(target, system, prompt, schema, manner)),
+    }
+}
+
+fn read(target: &Target, request: &Request, answer: &[u8], schema: &Schema) -> Result<Reply, ClientError> {
+    let said = |error| failure::of_answer(target, request, error);
+    let answer: Value = serde_json::from_slice(answer).map_err(|error| {
+        said(ClientError::malformed(format!("the answer is no JSON: {error}"), Tokens::default()))
+    })?;
+    let reply = match target.provider {
+        Provider::Anthropic => anthropic::read(&answer, schema.name),
+        _ => openai::read(&answer, schema.name),
+    };
+    reply.map_err(said)
+}

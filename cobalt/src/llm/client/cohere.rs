@@ -1,0 +1,38 @@
+//! Embeddings of texts, as Cohere speaks them: at most 96 texts in a request.
+//!
+//! Sources: <https://docs.cohere.com/reference/embed>, <https://docs.cohere.com/docs/embeddings> (`input_type`).
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{ClientError, Embedded, Target};
+use crate::llm::prices::Tokens;
+
+/// Below the base URL.
+pub(super) const PATH: &str = "/v2/embed";
+
+#[derive(Deserialize)]
+struct Answer {
+    embeddings: Embeddings,
+    #[serde(default)]
+    meta: Value,
+}
+
+#[derive(Deserialize)]
+struct Embeddings {
+    float: Vec<Vec<f32>>,
+}
+
+/// The body of a request. Texts are compared with each other, so none of them is a query to documents.
+pub(super) fn body(target: &Target, texts: &[&str]) -> Value {
+    json!({"model": target.model, "texts": texts, "input_type": "clustering", "embedding_types": ["float"]})
+}
+
+/// What an answer says.
+pub(super) fn read(answer: &[u8]) -> Result<Embedded, ClientError> {
+    let answer: Answer = serde_json::from_slice(answer).map_err(|error| {
+        ClientError::malformed(format!("the answer holds no embeddings: {error}"), Tokens::default())
+    })?;
+    let input = answer.meta["billed_units"]["input_tokens"].as_f64().unwrap_or(0.0);
+    Ok(Embedded { vectors: answer.embeddings.float, tokens: Tokens::new(input as u64, 0) })
+}

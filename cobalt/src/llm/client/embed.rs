@@ -1,0 +1,89 @@
+//! Embeddings of texts, as OpenAI and most others speak them.
+//!
+//! Sources: <https://platform.openai.com/docs/api-reference/embeddings/create>,
+//! <https://ai.google.dev/gemini-api/docs/openai#embeddings>, <https://docs.voyageai.com/reference/embeddings-api>
+//! (which knows no `encoding_format: float`: without one it answers numbers).
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::request::Request;
+use super::send::SendError;
+use super::{Client, ClientError, Embedded, Target, cohere, failure, openai};
+use crate::llm::Provider;
+use crate::llm::prices::Tokens;
+
+const PATH: &str = "/embeddings";
+
+#[derive(Deserialize)]
+struct Answer {
+    data: Vec<Row>,
+    #[serde(default)]
+    usage: Value,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    /// Missing with servers that answer in order.
+    index: Option<usize>,
+    embedding: Vec<f32>,
+}
+
+impl Client {
+    /// The vectors of texts, in one request.
+    pub(crate) async fn embed(&self, target: &Target, texts: &[&str]) -> Result<Embedded, ClientError> {
+        let request = match target.provider {
+            Provider::Cohere => Request::new(target, cohere::PATH, &cohere::body(target, texts)),
+            Provider::Voyage => Request::new(target, &format!("/v1{PATH}"), &body(target, texts, None)),
+            _ => Request::new(target, PATH, &body(target, texts, Some("float"))),
+        };
+        let answer = self.send(target, &request).await.map_err(|error| match error {
+            SendError::Refused(refusal) => failure::refused(target, &request, &refusal),
+            SendError::Failed(error) => error,
+        })?;
+        let embedded = match target.provider {
+            Provider::Cohere => cohere::read(&answer),
+            _ => read(&answer),
+        };
+        let embedded = embedded.and_then(|embedded| whole(embedded, texts.len()));
+        embedded.map_err(|error| failure::of_answer(target, &request, error))
+    }
+}
+
+fn body(target: &Target, texts: &[&str], encoding: Option<&str>) -> Value {
+    let mut body = json!({"model": target.model, "input": texts});
+    if let Some(encoding) = encoding {
+        body["encoding_format"] = json!(encoding);
+    }
+    body
+}
+
+fn read(answer: &[u8]) -> Result<Embedded, ClientError> {
+    let answer: Answer = serde_json::from_slice(answer).map_err(|error| {
+        ClientError::malformed(format!("the answer holds no embeddings: {error}"), Tokens::default())
+    })?;
+    let mut tokens = openai::tokens(&answer.usage);
+    if tokens.input == 0 {
+        // Voyage counts the whole alone.
+        tokens.input = answer.usage["total_tokens"].as_u64().unwrap_or(0);
+    }
+    let mut rows = answer.data;
+    rows.sort_by_key(|row| row.index);
+    Ok(Embedded { vectors: rows.into_iter().map(|row| row.embedding).collect(), tokens })
+}
+
+/// As many vectors as texts, all of one length.
+fn whole(embedded: Embedded, texts: usize) -> Result<Embedded, ClientError> {
+    let Embedded { vectors, tokens } = &embedded;
+    if vectors.len() != texts {
+        let problem = format!("the answer holds {} embeddings for {texts} texts", vectors.len());
+        return Err(ClientError::malformed(problem, *tokens));
+    }
+    let length = vectors.first().map_or(0, Vec::len);
+    let is_odd = |vector: &Vec<f32>| vector.is_empty() || vector.len() != length;
+    if vectors.iter().any(is_odd) {
+        let problem = "the answer holds embeddings that are empty or not of one length";
+        return Err(ClientError::malformed(problem, *tokens));
+    }
+    Ok(embedded)
+}

@@ -1,0 +1,109 @@
+//! Chat completions, as OpenAI and most others speak them.
+//!
+//! Sources: <https://platform.openai.com/docs/api-reference/chat/create>,
+//! <https://platform.openai.com/docs/guides/structured-outputs>, <https://platform.openai.com/docs/guides/function-calling>;
+//! Gemini: <https://ai.google.dev/gemini-api/docs/openai>; Azure:
+//! <https://learn.microsoft.com/azure/ai-foundry/openai/latest>; Ollama: <https://docs.ollama.com/api/openai-compatibility>.
+
+use serde_json::{Map, Value, json};
+
+use super::form::Form;
+use super::remembered::Manner;
+use super::{ClientError, Reply, Target, temperature};
+use crate::llm::Schema;
+use crate::llm::prices::Tokens;
+
+/// Below the base URL.
+pub(super) const PATH: &str = "/chat/completions";
+
+/// The body of a request.
+pub(super) fn body(target: &Target, system: &str, prompt: &str, schema: &Schema, manner: Manner) -> Value {
+    let mut body = Map::new();
+    body.insert("model".to_owned(), json!(target.model));
+    body.insert(
+        "messages".to_owned(),
+        json!([
+            {"role": "system", "content": manner.form.instruction(system, schema)},
+            {"role": "user", "content": prompt},
+        ]),
+    );
+    if let Some(temperature) = temperature::temperature(target).filter(|_| manner.temperature) {
+        body.insert("temperature".to_owned(), json!(temperature));
+    }
+    let Schema { name, schema } = schema;
+    match manner.form {
+        Form::Schema => {
+            let form = json!({"name": name, "schema": schema, "strict": true});
+            body.insert("response_format".to_owned(), json!({"type": "json_schema", "json_schema": form}));
+        }
+        Form::Tool => {
+            let function = json!({"name": name, "description": "Takes the answer.", "parameters": schema});
+            body.insert("tools".to_owned(), json!([{"type": "function", "function": function}]));
+            let choice = json!({"type": "function", "function": {"name": name}});
+            body.insert("tool_choice".to_owned(), choice);
+        }
+        Form::Json => {
+            body.insert("response_format".to_owned(), json!({"type": "json_object"}));
+        }
+        Form::Text => {}
+    }
+    Value::Object(body)
+}
+
+/// What an answer says; `name` is that of the tool that was asked for.
+pub(super) fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
+    let tokens = tokens(&answer["usage"]);
+    let problem = |problem: String| ClientError::malformed(problem, tokens);
+    let choice = answer["choices"].get(0).ok_or_else(|| problem("the answer holds no choice".to_owned()))?;
+    let message = &choice["message"];
+    match choice["finish_reason"].as_str() {
+        Some("length") => return Err(problem("the answer was cut off by the limit of tokens".to_owned())),
+        Some("content_filter") => {
+            return Err(problem("the answer was held back by a content filter".to_owned()));
+        }
+        _ => {}
+    }
+    if let Some(refusal) = message["refusal"].as_str().filter(|refusal| !refusal.is_empty()) {
+        return Err(problem(format!("the model refused to answer: {}", crate::wording::cut(refusal, 200))));
+    }
+    // Before the tools there was one function, which some servers still answer by.
+    let call = message["tool_calls"].get(0).map(|call| &call["function"]);
+    let call = call.or_else(|| Some(&message["function_call"]).filter(|call| call.is_object()));
+    let text = match call {
+        Some(call) => Some(arguments(call, name).map_err(problem)?),
+        None => text(&message["content"]),
+    };
+    let text = text.filter(|text| !text.trim().is_empty());
+    let text =
+        text.ok_or_else(|| problem("the answer holds neither a text nor a call of a tool".to_owned()))?;
+    Ok(Reply { text, tokens })
+}
+
+/// The arguments of a call of the tool that was asked for: JSON in a text, or an object with servers that are not strict.
+fn arguments(call: &Value, name: &str) -> Result<String, String> {
+    let called = call["name"].as_str().unwrap_or_default();
+    if called != name {
+        let called = crate::wording::cut(called, 64);
+        return Err(format!("the model called the tool `{called}`, but was asked to call `{name}`"));
+    }
+    Ok(call["arguments"].as_str().map_or_else(|| call["arguments"].to_string(), str::to_owned))
+}
+
+/// The text of a content: a text, or a list of parts.
+fn text(content: &Value) -> Option<String> {
+    match content {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(parts) => Some(parts.iter().filter_map(|part| part["text"].as_str()).collect()),
+        _ => None,
+    }
+}
+
+/// The tokens that an answer says it used; those from the cache are among those of the input.
+pub(super) fn tokens(usage: &Value) -> Tokens {
+    let count = |value: &Value| value.as_u64().unwrap_or(0);
+    Tokens {
+        input: count(&usage["prompt_tokens"]),
+        output: count(&usage["completion_tokens"]),
+        cached_input: count(&usage["prompt_tokens_details"]["cached_tokens"]),
+    }
+}

@@ -1,0 +1,146 @@
+//! Requests on their way: the same one is sent once, and all who ask for it share what comes of it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use tokio::sync::OnceCell;
+
+/// Requests on their way, by their keys.
+#[derive(Debug)]
+pub(super) struct Flights<T>(Mutex<HashMap<String, Weak<OnceCell<T>>>>);
+
+/// What came of a request.
+#[derive(Debug)]
+pub(super) struct Landed<T> {
+    pub(super) outcome: T,
+    /// Whether another one had sent the request.
+    pub(super) shared: bool,
+}
+
+impl<T> Default for Flights<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T: Clone> Flights<T> {
+    /// Waits for the request with this key, and sends it unless another one does. Where that one is cancelled, one of
+    /// those who wait sends it.
+    pub(super) async fn join(&self, key: &str, send: impl Future<Output = T>) -> Landed<T> {
+        let seat = Seat { flights: self, key, flight: Some(self.board(key)) };
+        let mut shared = true;
+        let lead = || {
+            shared = false;
+            send
+        };
+        let outcome = seat.flight().get_or_init(lead).await.clone();
+        Landed { outcome, shared }
+    }
+}
+
+impl<T> Flights<T> {
+    fn board(&self, key: &str) -> Arc<OnceCell<T>> {
+        let mut flights = self.lock();
+        if let Some(flight) = flights.get(key).and_then(Weak::upgrade) {
+            return flight;
+        }
+        let flight = Arc::new(OnceCell::new());
+        flights.insert(key.to_owned(), Arc::downgrade(&flight));
+        flight
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Weak<OnceCell<T>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One who waits for a request. Who leaves takes it off the list if it is done, or if nobody is left.
+struct Seat<'a, T> {
+    flights: &'a Flights<T>,
+    key: &'a str,
+    flight: Option<Arc<OnceCell<T>>>,
+}
+
+impl<T> Seat<'_, T> {
+    fn flight(&self) -> &OnceCell<T> {
+        self.flight.as_ref().expect("it is there until the seat is dropped")
+    }
+}
+
+impl<T> Drop for Seat<'_, T> {
+    fn drop(&mut self) {
+        let mut flights = self.flights.lock();
+        let flight = self.flight.take();
+        // The next one with this key may be a request of its own by now.
+        let is_ours = |listed: &Weak<_>| {
+            flight.as_ref().is_some_and(|flight| std::ptr::eq(listed.as_ptr(), Arc::as_ptr(flight)))
+        };
+        let is_over =
+            flight.as_ref().is_some_and(|flight| flight.initialized() || Arc::strong_count(flight) == 1);
+        if is_over && flights.get(self.key).is_some_and(is_ours) {
+            flights.remove(self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use tokio::sync::Notify;
+    use tokio::time::{sleep, timeout};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_same_request_is_sent_once_and_another_one_beside_it() {
+        let (flights, sent) = (Flights::default(), AtomicUsize::new(0));
+        let send = async || {
+            sent.fetch_add(1, Ordering::Relaxed);
+            sleep(Duration::from_millis(5)).await;
+            Err::<(), _>("no")
+        };
+        let (one, two, three) =
+            tokio::join!(flights.join("a", send()), flights.join("a", send()), flights.join("b", send()));
+        assert_eq!(sent.load(Ordering::Relaxed), 2);
+        assert_eq!((one.outcome, two.outcome), (Err("no"), Err("no")), "an error is shared, too");
+        assert_eq!((one.shared, two.shared, three.shared), (false, true, false));
+        assert!(flights.lock().is_empty());
+        flights.join("a", send()).await;
+        assert_eq!(sent.load(Ordering::Relaxed), 3, "what is over is not shared");
+    }
+
+    #[tokio::test]
+    async fn one_who_waits_takes_over_from_one_who_is_cancelled() {
+        let flights = Arc::new(Flights::default());
+        let begun = Arc::new(Notify::new());
+        let leader = tokio::spawn({
+            let (flights, begun) = (Arc::clone(&flights), Arc::clone(&begun));
+            async move {
+                let forever = async {
+                    begun.notify_one();
+                    std::future::pending().await
+                };
+                flights.join("a", forever).await.outcome
+            }
+        });
+        begun.notified().await;
+        let waiter = flights.join("a", async { 2 });
+        let cancel = async {
+            leader.abort();
+            leader.await.unwrap_err()
+        };
+        let (landed, _) =
+            timeout(Duration::from_secs(5), async { tokio::join!(waiter, cancel) }).await.unwrap();
+        assert_eq!((landed.outcome, landed.shared), (2, false));
+        assert!(flights.lock().is_empty());
+    }
+
+    #[tokio::test]
+    async fn nothing_stays_of_a_request_that_everyone_has_left() {
+        let flights = Flights::<()>::default();
+        let cancelled = timeout(Duration::from_millis(1), flights.join("a", std::future::pending())).await;
+        assert!(cancelled.is_err() && flights.lock().is_empty());
+    }
+}
