@@ -20,6 +20,12 @@ pub(crate) fn thousands(number: u64) -> String {
     text
 }
 
+/// A number with at most so many decimals (one at the least) and no zeros at their end.
+pub(crate) fn decimal(number: f64, most: usize) -> String {
+    let text = format!("{number:.0$}", most.max(1));
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// A text of at most so many characters; `…` stands for what is left out.
 pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
@@ -43,6 +49,11 @@ mod tests {
             [0, 999, 1000, 12_400, 1_234_567].map(thousands),
             ["0", "999", "1,000", "12,400", "1,234,567"]
         );
+    }
+
+    #[test]
+    fn a_number_has_no_zeros_at_its_end() {
+        assert_eq!([0.0, 10.0, 0.5, 1.0 / 3.0].map(|number| decimal(number, 3)), ["0", "10", "0.5", "0.333"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::stats::{Describe, describe, sum};
 use super::summary::{EvaluatorFigures, Figures, share};
 use super::threshold::{Category, Metric, Threshold};
 use crate::suggest;
-use crate::wording::count;
+use crate::wording::{count, decimal};
 
 /// What became of one threshold.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +74,7 @@ fn what(threshold: &Threshold) -> String {
 
 /// A figure with its unit.
 pub(crate) fn with_unit(threshold: &Threshold, actual: f64) -> String {
-    let figure = rounded(actual);
+    let figure = decimal(actual, 6);
     // What is rounded to the other side of the bound is shown in full.
     let keeps_its_side = figure.parse().is_ok_and(|r| threshold.holds(r) == threshold.holds(actual));
     let figure = if keeps_its_side { figure } else { actual.to_string() };
@@ -83,12 +83,6 @@ pub(crate) fn with_unit(threshold: &Threshold, actual: f64) -> String {
         Category::Cost | Category::JudgeCost => format!("${figure}"),
         _ => figure,
     }
-}
-
-/// A figure with at most six decimals and no trailing zeros.
-fn rounded(figure: f64) -> String {
-    let text = format!("{figure:.6}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> {

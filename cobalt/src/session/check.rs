@@ -126,7 +126,9 @@ mod tests {
         let items = ["a", "b", "c"].map(|input| crate::item! { "input": input });
         let experiment = Experiment::new(name, Dataset::from_items(items));
         let experiment = evaluators.into_iter().fold(experiment, Experiment::evaluator);
-        Plan::new(experiment.bind(|_: Item| "x"), &Config::default()).unwrap()
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config::load(folder.path(), |_| None).unwrap();
+        Plan::new(experiment.bind(|_: Item| "x"), &config).unwrap()
     }
 
     fn without_openai(_: &Setup) -> Result<(), CheckError> {

@@ -70,3 +70,55 @@ impl Drop for InterruptOnDrop {
         self.0.interrupt();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Dataset, EvalContext, Evaluation, Evaluator, ExactMatch, Item, Setup};
+
+    #[derive(Debug)]
+    struct WithoutKey;
+
+    impl Evaluator for WithoutKey {
+        fn name(&self) -> &str {
+            "judge"
+        }
+
+        fn evaluate<'a>(&'a self, _: &'a EvalContext) -> Evaluation<'a> {
+            unreachable!("nothing is run")
+        }
+
+        fn check(&self, _: &Setup) -> Result<(), crate::CheckError> {
+            Err(crate::CheckError::missing_key("SOME_KEY", "`m` of someone"))
+        }
+    }
+
+    fn refused(experiment: Experiment) -> Error {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime
+            .block_on(experiment.save(false).run(|_: Item| -> &'static str { unreachable!() }))
+            .unwrap_err()
+    }
+
+    #[test]
+    fn an_experiment_without_its_variable_is_refused_before_its_data_are_looked_at() {
+        let experiment = Experiment::new("desk", Dataset::from_file("no-such-file.jsonl"))
+            .evaluator(ExactMatch::new("exact", "answer"))
+            .ignore_without("PATH")
+            .ignore_without("COBALT_TEST_OF_A_VARIABLE_THAT_NOBODY_SETS");
+        let error = refused(experiment);
+        assert!(
+            matches!(&error, Error::Ignored { variable, .. } if variable.ends_with("NOBODY_SETS")),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_missing_key_is_an_error_before_the_agent_is_called() {
+        let items = Dataset::from_items([crate::item! { "input": "1" }]);
+        let error = refused(Experiment::new("desk", items).evaluator(WithoutKey));
+        let expected =
+            "SOME_KEY is not set, or empty: `m` of someone needs it as a key, in experiment `desk`;";
+        assert!(error.to_string().starts_with(expected), "{error}");
+    }
+}
