@@ -81,7 +81,7 @@ fn ask(
         Message::Event(Event::Listed(experiment), _) => rows.push(Row {
             package: binary.package.name.to_string(),
             target: binary.target.clone(),
-            experiment,
+            experiment: *experiment,
         }),
         Message::Event(Event::Failed { error }, _) => errors.push(error),
         // Of use only where it ends badly.

@@ -96,7 +96,7 @@ fn list(
     };
     if listed.ignored_without.is_some() {
         if args.selects(&declared.case_name(), true) {
-            stream.send(&Event::Listed(listed));
+            stream.send(&Event::Listed(Box::new(listed)));
         }
         return;
     }
@@ -114,7 +114,7 @@ fn list(
         }
         Err(broken) => listed.error = Some(broken.error.to_string()),
     }
-    stream.send(&Event::Listed(listed));
+    stream.send(&Event::Listed(Box::new(listed)));
 }
 
 fn evaluator_names(definition: &Definition) -> Vec<String> {

@@ -5,11 +5,14 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::session::{MissingKeys, Plan, Run};
 
+/// Cases by their names.
+type Cases = Vec<(String, View)>;
+
 /// An experiment that is about to run.
 pub(super) struct Ready {
     pub(super) plan: Plan,
     /// The cases that show it.
-    pub(super) cases: Vec<(String, View)>,
+    pub(super) cases: Cases,
     pub(super) way: Way,
 }
 
@@ -50,7 +53,7 @@ impl Ready {
     }
 
     /// Opens the journal. The run is absent where nothing is run.
-    pub(super) fn begin(self, config: &Config) -> Result<(Vec<(String, View)>, Option<Run>), Error> {
+    pub(super) fn begin(self, config: &Config) -> Result<(Cases, Option<Run>), Error> {
         let Self { plan, mut cases, way } = self;
         let layout = config.layout();
         let run = match way {

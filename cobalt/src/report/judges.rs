@@ -30,7 +30,7 @@ impl JudgeFigures {
             self.add_usage(usage);
         }
         if !costs.is_empty() {
-            self.cost.push(sum(costs.into_iter()));
+            self.cost.push(sum(costs));
         }
     }
 

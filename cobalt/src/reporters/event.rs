@@ -37,7 +37,7 @@ pub enum Event {
         version: String,
     },
     /// An experiment that is declared, where these are listed.
-    Listed(Listed),
+    Listed(Box<Listed>),
     /// An experiment is about to run.
     ExperimentStarted(ExperimentStarted),
     /// One of several runs of an item is done.
