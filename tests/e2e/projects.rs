@@ -26,6 +26,11 @@ fn gated(item: cobalt::Item) -> String {
     item["answer"].as_str().unwrap().to_owned()
 }
 
+#[cobalt::experiment(dataset = "no-such-file.jsonl", evaluators = [right], ignore_without = "TRIAL_KEY")]
+fn spared(item: cobalt::Item) -> String {
+    item["answer"].as_str().unwrap().to_owned()
+}
+
 fn main() {
     cobalt::main();
 }
@@ -75,6 +80,7 @@ fn cargo_test_runs_experiments_as_cases_and_keeps_their_results() {
     let cases =
         ["desk::paris", "desk::rome", "gated::paris", "gated::rome", "gated::thresholds::right.avg>=0.5"];
     assert_eq!(finished.cases_that("ok"), cases);
+    assert!(finished.stdout.contains("1 ignored"), "{finished}");
     let names: Vec<_> = sandbox.reports().into_iter().map(|report| report.name).collect();
     assert_eq!(names, ["desk", "gated"]);
     assert!(sandbox.path(".cobalt/.gitignore").exists());
@@ -98,7 +104,7 @@ fn nextest_runs_each_experiment_once_and_a_retry_mends_what_broke() {
     let sandbox = project();
     sandbox.write("broken-once", "");
     let finished = cargo(&sandbox, &["nextest", "run", "--retries", "1"]).code(0);
-    let finished = finished.complains(&["TRY 1 FAIL", "2 tests run: 2 passed (1 flaky)"]);
+    let finished = finished.complains(&["TRY 1 FAIL", "2 tests run: 2 passed (1 flaky), 1 skipped"]);
     assert!(finished.stderr.contains("the network is broken"), "{finished}");
     let reports = sandbox.reports();
     assert_eq!(reports.iter().map(|report| &*report.name).collect::<Vec<_>>(), ["desk", "gated"]);
