@@ -51,13 +51,13 @@ async fn help_desk(question: Question) -> Output {
     Output::new(answer.text).metadata("article", answer.article).metadata("closeness", answer.closeness)
 }
 
-/// The direct questions as they are typed in a hurry: in lower case, without punctuation, and with the last letter of long
+/// The direct questions as they are typed in a hurry: in lower case, without punctuation, and with the last letter of longer
 /// words missing.
 fn hasty() -> Result<Dataset, cobalt::Error> {
     let typed = |word: &str| {
         let letters: Vec<char> =
             word.to_lowercase().chars().filter(|letter| letter.is_alphanumeric()).collect();
-        letters[..letters.len() - usize::from(letters.len() > 6)].iter().collect::<String>()
+        letters[..letters.len() - usize::from(letters.len() > 3)].iter().collect::<String>()
     };
     let hurry = |mut item: Item| {
         let words: Vec<_> =
