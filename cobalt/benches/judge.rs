@@ -67,7 +67,7 @@ fn run(experiment: Experiment) {
         .items
         .iter()
         .flat_map(|item| &item.runs)
-        .find_map(|run| run.evaluations.values().find_map(|evaluation| evaluation.error.clone()));
+        .find_map(|run| run.evaluations.iter().find_map(|(_, evaluation)| evaluation.error.clone()));
     assert_eq!(failed, None);
     println!("{}", took.as_secs_f64());
 }

@@ -7,6 +7,7 @@ use super::{JudgeUsage, Meter, Models};
 /// What an evaluation asks models by, with the meter of what it has asked.
 #[derive(Clone, Debug)]
 pub(crate) struct Asking {
+    #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "nobody is asked without the feature"))]
     pub(crate) models: Arc<Models>,
     pub(crate) meter: Arc<Meter>,
 }

@@ -217,10 +217,12 @@ fn answer(
 ) {
     let mut spent = wasted;
     spent.calls += calls;
-    let whole: u64 = batch.iter().map(|waiting| waiting.text.len() as u64).sum();
+    // An empty text has its share, too, so that the last one always completes the whole.
+    let weight = |waiting: &Waiting| waiting.text.len() as u64 + 1;
+    let whole: u64 = batch.iter().map(weight).sum();
     let (mut read, mut shared) = (0, Tokens::default());
     for (waiting, vector) in batch.into_iter().zip(vectors) {
-        read += waiting.text.len() as u64;
+        read += weight(&waiting);
         let up_to = |count: u64| share(count, read, whole);
         let due = Tokens {
             input: up_to(tokens.input),
@@ -237,8 +239,8 @@ fn answer(
     }
 }
 
-/// `count · part / whole`, rounded down; all of it where `part` is the whole.
+/// `count · part / whole`, rounded down; all of it where `part` is the whole, which is not 0.
 fn share(count: u64, part: u64, whole: u64) -> u64 {
-    let share = u128::from(count) * u128::from(part) / u128::from(whole.max(1));
+    let share = u128::from(count) * u128::from(part) / u128::from(whole);
     u64::try_from(share).unwrap_or(count)
 }

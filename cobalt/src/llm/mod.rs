@@ -27,6 +27,7 @@ mod models;
 mod models;
 pub mod prices;
 mod provider;
+#[cfg(feature = "judge")]
 mod question;
 #[cfg(feature = "judge")]
 mod reading;
@@ -44,6 +45,7 @@ mod vendors;
 pub(crate) use asking::Asking;
 pub(crate) use models::Models;
 pub use provider::{Provider, UnknownProvider};
+#[cfg(feature = "judge")]
 pub(crate) use question::{AskError, Moderation, Question, Schema};
 pub(crate) use settings::{
     CacheSettings, DEFAULT_CONCURRENCY, DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, ModelChoice,

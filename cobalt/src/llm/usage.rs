@@ -40,6 +40,7 @@ pub(crate) struct Meter(Mutex<JudgeUsage>);
 
 impl Meter {
     /// Adds to what was asked.
+    #[cfg(feature = "judge")]
     pub(crate) fn add(&self, add: impl FnOnce(&mut JudgeUsage)) {
         add(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }

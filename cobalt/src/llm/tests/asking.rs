@@ -1,15 +1,18 @@
 //! Questions to judges.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 
 use super::{WEEK, ask, models, of, question, score, settings, with_cache};
+use crate::future::join_all;
 use crate::llm::prices::Tokens;
 use crate::llm::test_server::{Answer, TestServer};
-use crate::llm::{Meter, ModelChoice};
+use crate::llm::{JudgeUsage, Meter, ModelChoice, ModelSettings};
 
 #[tokio::test]
 async fn an_answer_is_read_counted_and_priced() {
@@ -71,6 +74,23 @@ async fn a_refusal_is_an_error_at_once() {
     let (answer, usage) = ask(&models(&server), &question("a")).await;
     assert!(answer.unwrap_err().contains("401"));
     assert_eq!((usage.calls, server.asked().len()), (0, 1));
+}
+
+#[tokio::test]
+async fn two_hundred_questions_are_answered_where_one_in_five_calls_fails() {
+    let calls = AtomicUsize::new(0);
+    let server = TestServer::start(move |_| match calls.fetch_add(1, Ordering::Relaxed) % 5 {
+        0 => Answer::error(500, "down").header("retry-after", "0"),
+        _ => Answer::chat("{\"score\": 0.5}"),
+    });
+    let models = of(ModelSettings { retries: 10, concurrency: 20, ..settings(&server) });
+    let questions: Vec<_> = (0..200).map(|number| question(&number.to_string())).collect();
+    let asked: Vec<Pin<Box<dyn Future<Output = _> + Send>>> =
+        questions.iter().map(|question| Box::pin(ask(&models, question)) as _).collect();
+    let answers = join_all(asked).await;
+    assert!(answers.iter().all(|(answer, usage): &(_, JudgeUsage)| *answer == Ok(0.5) && usage.calls == 1));
+    assert_eq!(server.asked().len(), 250);
+    assert!(server.most_in_flight() <= 20, "{}", server.most_in_flight());
 }
 
 #[tokio::test]

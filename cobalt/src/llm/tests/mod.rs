@@ -2,6 +2,7 @@
 
 mod asking;
 mod embedding;
+mod sharing;
 mod targets;
 
 use std::path::Path;
