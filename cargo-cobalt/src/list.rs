@@ -81,7 +81,7 @@ fn ask(
         Message::Event(Event::Listed(experiment), _) => rows.push(Row {
             package: binary.package.name.to_string(),
             target: binary.target.clone(),
-            experiment,
+            experiment: *experiment,
         }),
         Message::Event(Event::Failed { error }, _) => errors.push(error),
         // Of use only where it ends badly.
@@ -97,8 +97,10 @@ fn ask(
 
 fn cells(row: &Row) -> [String; 4] {
     let Row { package, target, experiment } = row;
+    let ignored = experiment.ignored_without.as_ref();
+    let ignored = ignored.map(|variable| format!(" (ignored: {variable} is not set)"));
     [
-        experiment.name.clone(),
+        format!("{}{}", experiment.name, ignored.unwrap_or_default()),
         experiment.items.map_or_else(|| "?".to_owned(), |items| items.to_string()),
         experiment.tags.join(", "),
         format!("{package}/{target}"),

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Expr, ItemFn, PatType, Type};
+use syn::{Expr, ExprLit, ItemFn, Lit, PatType, Type};
 
 use crate::errors::Errors;
 use crate::evaluators::Evaluators;
@@ -14,8 +14,18 @@ use crate::settings::Settings;
 use crate::source_hash::source_hash;
 use crate::thresholds::{self, Threshold};
 
-const KEYS: [&str; 9] =
-    ["dataset", "evaluators", "name", "runs", "concurrency", "timeout", "tags", "thresholds", "strict"];
+const KEYS: [&str; 10] = [
+    "dataset",
+    "evaluators",
+    "name",
+    "runs",
+    "concurrency",
+    "timeout",
+    "tags",
+    "thresholds",
+    "strict",
+    "ignore_without",
+];
 
 /// The attribute and its function, checked as far as their text allows.
 struct Experiment {
@@ -258,7 +268,32 @@ fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
     if let Some((key, value)) = settings.get("strict") {
         calls.push(call(key, value, value.to_token_stream()));
     }
+    if let Some((key, value)) = settings.get("ignore_without") {
+        let variables = match value {
+            Expr::Array(_) => list::elements(key, value, errors).unwrap_or_default(),
+            one => vec![one],
+        };
+        variables.iter().for_each(|variable| check_variable(variable, errors));
+        calls.extend(variables.iter().map(|variable| call(key, variable, variable.to_token_stream())));
+    }
     calls
+}
+
+/// Refuses a literal that names no variable.
+fn check_variable(value: &Expr, errors: &mut Errors) {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) if name.value().trim().is_empty() => {
+            errors.at(value, "the variable's name cannot be empty");
+        }
+        Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => {}
+        Expr::Lit(_) => {
+            errors.at(
+                value,
+                "`ignore_without` is a variable's name: write `ignore_without = \"OPENAI_API_KEY\"`",
+            );
+        }
+        _ => {}
+    }
 }
 
 fn call(method: &Ident, value: &Expr, argument: TokenStream) -> TokenStream {

@@ -6,6 +6,7 @@ use std::{fmt, io};
 use crate::config::ConfigError;
 use crate::dataset::DatasetError;
 use crate::report::Report;
+use crate::session::MissingKey;
 
 /// Any error at all, as `?` makes one.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -38,6 +39,22 @@ pub enum Error {
         experiment: String,
         /// What to change.
         problem: String,
+    },
+
+    /// Variables that should hold keys of models' vendors are not set.
+    #[error("{}", lines(.keys))]
+    MissingKeys {
+        /// The variables, and what needs them; one line of the message each.
+        keys: Vec<MissingKey>,
+    },
+
+    /// An experiment is ignored where a variable is not set, and it is not.
+    #[error("experiment `{experiment}` is ignored, as {variable} is not set, or empty")]
+    Ignored {
+        /// The experiment's name.
+        experiment: String,
+        /// The variable.
+        variable: String,
     },
 
     /// `run` was called outside of a tokio runtime.
@@ -120,6 +137,11 @@ impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+}
+
+fn lines(keys: &[MissingKey]) -> String {
+    let keys: Vec<_> = keys.iter().map(ToString::to_string).collect();
+    keys.join("\n")
 }
 
 /// The action of making a folder.

@@ -54,6 +54,7 @@ pub use harness::main;
 pub use harness::{Request, exit_code};
 pub use llm::Provider;
 pub use report::{Report, Threshold};
+pub use session::MissingKey;
 
 /// The programs of the README compile.
 #[cfg(doctest)]

@@ -7,6 +7,25 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
+/// A number with a comma between its thousands: `12,400`.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number with at most so many decimals (one at the least) and no zeros at their end.
+pub(crate) fn decimal(number: f64, most: usize) -> String {
+    let text = format!("{number:.0$}", most.max(1));
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// A text of at most so many characters; `…` stands for what is left out.
 pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
@@ -22,6 +41,19 @@ mod tests {
     #[test]
     fn only_one_is_in_the_singular() {
         assert_eq!([0, 1, 2].map(|number| count(number, "item")), ["0 items", "1 item", "2 items"]);
+    }
+
+    #[test]
+    fn thousands_are_set_off() {
+        assert_eq!(
+            [0, 999, 1000, 12_400, 1_234_567].map(thousands),
+            ["0", "999", "1,000", "12,400", "1,234,567"]
+        );
+    }
+
+    #[test]
+    fn a_number_has_no_zeros_at_its_end() {
+        assert_eq!([0.0, 10.0, 0.5, 1.0 / 3.0].map(|number| decimal(number, 3)), ["0", "10", "0.5", "0.333"]);
     }
 
     #[test]

@@ -23,8 +23,24 @@ pub(crate) use fixture;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Variables of whoever runs these tests, by which a program would behave otherwise.
-const FOREIGN: [&str; 9] =
-    ["NEXTEST", "COBALT", "RUST_TEST", "CARGO_PKG", "CARGO_MANIFEST", "GITHUB", "CI", "E2E", "NO_COLOR"];
+const FOREIGN: [&str; 16] = [
+    "NEXTEST",
+    "COBALT",
+    "RUST_TEST",
+    "CARGO_PKG",
+    "CARGO_MANIFEST",
+    "GITHUB",
+    "CI",
+    "E2E",
+    "NO_COLOR",
+    "OPENAI",
+    "ANTHROPIC",
+    "GEMINI",
+    "GOOGLE",
+    "AZURE",
+    "COHERE",
+    "VOYAGE",
+];
 
 /// A command without the variables of whoever runs these tests.
 pub(crate) fn clean(program: impl AsRef<std::ffi::OsStr>) -> Command {

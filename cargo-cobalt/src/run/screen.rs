@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use cobalt::reporters::{
-    Event, ExperimentFinished, ExperimentStarted, ItemFinished, Paint, printable, summary, time,
+    Event, ExperimentFinished, ExperimentStarted, ItemFinished, Paint, printable, summary, time, unpriced,
 };
 
 use super::bars::Bars;
@@ -42,6 +42,8 @@ pub(super) struct Screen {
     ended: Vec<ExperimentFinished>,
     /// The experiments of all binaries, in their order.
     finished: Vec<ExperimentFinished>,
+    /// How many experiments were not run for want of a variable.
+    ignored: usize,
     /// Why nothing more is written to stdout. What runs is not to be cut short by that.
     stdout_failed: Option<Error>,
 }
@@ -50,7 +52,7 @@ impl Screen {
     pub(super) fn new(look: Look) -> Self {
         let bars = Bars::new(look.live && look.cli, look.paint_stderr);
         let (running, ended, finished) = (Vec::new(), Vec::new(), Vec::new());
-        Self { look, bars, running, ended, finished, stdout_failed: None }
+        Self { look, bars, running, ended, finished, ignored: 0, stdout_failed: None }
     }
 
     /// Whatever comes next is another binary's.
@@ -88,6 +90,16 @@ impl Screen {
                     self.error(&format!("the results are not kept: {error}"));
                 }
                 self.ended.push(*finished);
+            }
+            Event::ExperimentIgnored { name, variable } => {
+                self.ignored += 1;
+                if self.look.cli {
+                    let name = printable(&name);
+                    self.tell(&format!(
+                        "{}: ignored, as {variable} is not set",
+                        self.look.paint_stderr.odd(name)
+                    ));
+                }
             }
             Event::ExperimentBroken { error, .. } | Event::Failed { error } if is_new => self.error(&error),
             _ => {}
@@ -132,8 +144,12 @@ impl Screen {
             text += "\n";
             text += &summary(finished, &self.look.seen_from, paint);
         }
-        if self.finished.len() > 1 {
-            text += &conclusion(&self.finished, paint);
+        if self.finished.len() + self.ignored > 1 || self.finished.is_empty() {
+            text += &conclusion(&self.finished, self.ignored, paint);
+        }
+        let models = self.finished.iter().flat_map(|finished| &finished.report.summary.unpriced_models);
+        if let Some(note) = unpriced(models) {
+            text += &format!("\n{note}\n");
         }
         if self.look.json {
             self.tell(text.trim_end());
@@ -188,17 +204,25 @@ impl Screen {
     }
 }
 
-/// How many of several experiments passed, and which did not.
-fn conclusion(finished: &[ExperimentFinished], paint: Paint) -> String {
+/// How many of several experiments passed, and which did not. Empty where there was none.
+fn conclusion(finished: &[ExperimentFinished], ignored: usize, paint: Paint) -> String {
+    match (finished.len(), ignored) {
+        (0, 0) => return String::new(),
+        (0, 1) => return "\nnothing was run: 1 experiment was ignored\n".to_owned(),
+        (0, all) => return format!("\nnothing was run: {all} experiments were ignored\n"),
+        _ => {}
+    }
     let failed = finished.iter().filter(|finished| !finished.report.passed);
     let failed: Vec<_> = failed.map(|finished| printable(&finished.report.name)).collect();
-    let all = finished.len();
-    let passed = all - failed.len();
-    if failed.is_empty() {
-        return format!("\n{all} experiments: {passed} passed\n");
+    let passed = finished.len() - failed.len();
+    let mut text = format!("\n{} experiments: {passed} passed", finished.len() + ignored);
+    if ignored > 0 {
+        text += &format!(", {ignored} ignored");
     }
-    let count = paint.bad(format!("{} FAILED", failed.len()));
-    format!("\n{all} experiments: {passed} passed, {count}: {}\n", failed.join(", "))
+    if !failed.is_empty() {
+        text += &format!(", {}: {}", paint.bad(format!("{} FAILED", failed.len())), failed.join(", "));
+    }
+    text + "\n"
 }
 
 /// What is about to run, in a line.

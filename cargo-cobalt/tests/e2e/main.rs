@@ -4,6 +4,7 @@ mod command;
 mod config;
 mod history;
 mod init;
+mod keys;
 mod project;
 mod run;
 mod selection;

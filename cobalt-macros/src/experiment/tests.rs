@@ -225,6 +225,9 @@ fn values_that_cannot_work_are_refused() {
         (quote!(thresholds = score.avg >= 0.8), "`thresholds` is a list"),
         (quote!(name = ""), "cannot be empty"),
         (quote!(name = 5), "is text"),
+        (quote!(ignore_without = 5), "is a variable's name"),
+        (quote!(ignore_without = ["KEY", true]), "is a variable's name"),
+        (quote!(ignore_without = " "), "cannot be empty"),
     ] {
         let found = of_settings(settings.clone());
         assert_eq!(found.len(), 1, "{settings}: {found:?}");
@@ -285,6 +288,7 @@ fn the_expansion_is_made_of_items() {
         tags = ["v1", tag()],
         thresholds = [score.avg >= 0.8, concise.pass_rate(0.6) >= 0.9, latency.p95 <= LIMIT],
         strict = true,
+        ignore_without = ["OPENAI_API_KEY", other_key()],
     );
     let expansion = expand(
         settings,
@@ -296,4 +300,21 @@ fn the_expansion_is_made_of_items() {
     );
     let file = syn::parse2::<syn::File>(expansion).unwrap();
     assert_eq!(file.items.len(), 2);
+}
+
+#[test]
+fn a_variable_without_which_it_is_ignored_is_named_alone_or_in_a_list() {
+    for (value, calls) in [(quote!("KEY"), 1), (quote!(KEY), 1), (quote!(["KEY", OTHER]), 2), (quote!([]), 0)]
+    {
+        let attribute = quote!(dataset = "x.jsonl", ignore_without = #value);
+        let expansion = expand(
+            attribute,
+            quote!(
+                fn f(item: Item) -> String {
+                    g()
+                }
+            ),
+        );
+        assert_eq!(expansion.to_string().matches(". ignore_without (").count(), calls, "{value}");
+    }
 }

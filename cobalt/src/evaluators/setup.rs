@@ -46,4 +46,10 @@ impl CheckError {
     pub fn new(problem: impl Into<String>) -> Self {
         Self(Unfit::Problem(problem.into()))
     }
+
+    /// An error that a key is missing, which the variable would hold; `asked_for` says whom it is for: a model and its
+    /// provider. Keys that several experiments lack are told once, and no experiment of the process is run then.
+    pub fn missing_key(variable: impl Into<String>, asked_for: impl Into<String>) -> Self {
+        Self(Unfit::MissingKey { variable: variable.into(), asked_for: asked_for.into() })
+    }
 }

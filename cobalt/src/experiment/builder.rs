@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::agent::{Agent, AgentFn};
 use crate::dataset::{Dataset, IntoDataset};
-use crate::error::BoxError;
+use crate::error::{BoxError, Error};
 use crate::evaluators::Evaluator;
 use crate::report::Threshold;
 
@@ -51,8 +51,25 @@ pub(crate) struct Declaration {
     pub(crate) evaluators: Vec<Arc<dyn Evaluator>>,
     pub(crate) thresholds: Vec<Threshold>,
     pub(crate) strict: Option<bool>,
+    /// Variables without which it is not run.
+    pub(crate) ignore_without: Vec<String>,
     /// A hash of the declaration's source, where an attribute made it.
     pub(crate) source_hash: Option<u64>,
+}
+
+impl Declaration {
+    /// The first of the variables without which it is not run that is not set, or empty.
+    pub(crate) fn ignored_without(&self) -> Option<&str> {
+        let is_missing = |name: &&String| std::env::var_os(name).is_none_or(|value| value.is_empty());
+        self.ignore_without.iter().find(is_missing).map(String::as_str)
+    }
+
+    /// An error where it is not to be run.
+    pub(crate) fn refuse_if_ignored(&self) -> Result<(), Error> {
+        let ignored =
+            |variable: &str| Error::Ignored { experiment: self.name.clone(), variable: variable.to_owned() };
+        self.ignored_without().map_or(Ok(()), |variable| Err(ignored(variable)))
+    }
 }
 
 impl Experiment {
@@ -70,6 +87,7 @@ impl Experiment {
                 evaluators: Vec::new(),
                 thresholds: Vec::new(),
                 strict: None,
+                ignore_without: Vec::new(),
                 source_hash: None,
             },
             dataset: dataset.into_dataset(),
@@ -132,6 +150,16 @@ impl Experiment {
     /// with them, be they of `cobalt.toml`.
     pub fn strict(mut self, strict: bool) -> Self {
         self.declaration.strict = Some(strict);
+        self
+    }
+
+    /// Names a variable of the environment without which the experiment is not run, such as that of a key. May be said of
+    /// several.
+    ///
+    /// Where one of them is not set, or empty, [`run`](Self::run) gives [`Error::Ignored`](crate::Error::Ignored) before it
+    /// reads anything. What it means for test cases is said at [`experiment`](macro@crate::experiment).
+    pub fn ignore_without(mut self, variable: impl Into<String>) -> Self {
+        self.declaration.ignore_without.push(variable.into());
         self
     }
 

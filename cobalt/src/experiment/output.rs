@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::agent::AgentError;
 use crate::dataset::Item;
+use crate::llm::prices::Tokens;
 use crate::nesting::{DEEPEST, dismantle, is_too_deep};
 
 /// An agent's answer with what it reports about itself.
@@ -38,8 +39,27 @@ impl Output {
 
     /// Reports the tokens that were read and written. Kept as `metadata.tokens`.
     #[must_use]
-    pub fn tokens(self, input: u64, output: u64) -> Self {
-        self.metadata("tokens", serde_json::json!({ "input": input, "output": output }))
+    pub fn tokens(mut self, input: u64, output: u64) -> Self {
+        self.set_token_field("input", input);
+        self.set_token_field("output", output);
+        self
+    }
+
+    /// Reports how many of the input tokens were read from the vendor's cache, which cost less. They count among those of
+    /// [`tokens`](Self::tokens), before or after which this is called. Kept as `metadata.tokens.cachedInput`.
+    #[must_use]
+    pub fn cached_tokens(mut self, cached_input: u64) -> Self {
+        self.set_token_field("cachedInput", cached_input);
+        self
+    }
+
+    fn set_token_field(&mut self, field: &str, count: u64) {
+        let tokens = self.metadata.entry("tokens").or_insert_with(|| Item::new().into());
+        match tokens {
+            Value::Object(fields) => drop(fields.insert(field.to_owned(), count.into())),
+            // A number, or anything else that was there, gives way.
+            other => *other = serde_json::json!({ field: count }),
+        }
     }
 
     /// The output, if it can be kept.
@@ -89,7 +109,7 @@ impl Output {
         self.metadata.get("model")?.as_str()
     }
 
-    /// The tokens reported in `metadata.tokens`: a number, or `{input, output}` of which one may be missing.
+    /// The tokens reported in `metadata.tokens`: a number, or `{input, output, cachedInput}` of which any may be missing.
     #[must_use]
     pub fn token_count(&self) -> Option<TokenCount> {
         TokenCount::read(self.metadata.get("tokens")?)
@@ -103,12 +123,14 @@ pub struct TokenCount {
     pub total: u64,
     /// Tokens read and tokens written, where both are known apart.
     pub split: Option<(u64, u64)>,
+    /// Those of the tokens read that were in the vendor's cache; never more than were read.
+    pub cached_input: u64,
 }
 
 impl TokenCount {
     fn read(tokens: &Value) -> Option<Self> {
         if let Some(total) = count(tokens) {
-            return Some(Self { total, split: None });
+            return Some(Self { total, split: None, cached_input: 0 });
         }
         let sides = tokens.as_object()?;
         let (input, output) = (sides.get("input").and_then(count), sides.get("output").and_then(count));
@@ -116,7 +138,14 @@ impl TokenCount {
             return None;
         }
         let (input, output) = (input.unwrap_or(0), output.unwrap_or(0));
-        Some(Self { total: input.saturating_add(output), split: Some((input, output)) })
+        let cached_input = sides.get("cachedInput").and_then(count).unwrap_or(0).min(input);
+        Some(Self { total: input.saturating_add(output), split: Some((input, output)), cached_input })
+    }
+
+    /// The tokens as prices are applied to them; `None` where only their sum is known.
+    pub(crate) fn to_price(self) -> Option<Tokens> {
+        let (input, output) = self.split?;
+        Some(Tokens { input, output, cached_input: self.cached_input })
     }
 }
 
@@ -195,10 +224,10 @@ mod tests {
 
     #[test]
     fn tokens_are_read_as_one_number_or_as_two() {
-        assert_eq!(tokens(json!(12)), Some(TokenCount { total: 12, split: None }));
+        assert_eq!(tokens(json!(12)), Some(TokenCount { total: 12, split: None, cached_input: 0 }));
         assert_eq!(
             tokens(json!({"input": 10, "output": 2})),
-            Some(TokenCount { total: 12, split: Some((10, 2)) })
+            Some(TokenCount { total: 12, split: Some((10, 2)), cached_input: 0 })
         );
     }
 
@@ -206,6 +235,28 @@ mod tests {
     fn a_side_of_zero_tokens_or_none_keeps_the_other() {
         assert_eq!(tokens(json!({"input": 10, "output": 0})).unwrap().split, Some((10, 0)));
         assert_eq!(tokens(json!({"output": 7})).unwrap().total, 7);
+    }
+
+    #[test]
+    fn cached_tokens_are_kept_beside_the_others_in_either_order() {
+        let tokens = json!({"input": 10, "output": 2, "cachedInput": 7});
+        for output in
+            [Output::new("").tokens(10, 2).cached_tokens(7), Output::new("").cached_tokens(7).tokens(10, 2)]
+        {
+            assert_eq!(output.all_metadata()["tokens"], tokens);
+            assert_eq!(output.token_count().unwrap().cached_input, 7);
+        }
+        assert_eq!(Output::new("").cached_tokens(7).token_count(), None, "of how many is not known");
+    }
+
+    #[test]
+    fn cached_tokens_are_read_as_far_as_they_can_be() {
+        for (cached, expected) in
+            [(json!(4.0), 4), (json!(11), 10), (json!("4"), 0), (json!(-4), 0), (json!(null), 0)]
+        {
+            let count = tokens(json!({"input": 10, "output": 2, "cachedInput": cached})).unwrap();
+            assert_eq!((count.cached_input, count.total), (expected, 12), "{cached}");
+        }
     }
 
     #[test]

@@ -90,15 +90,10 @@ impl Args {
         Ok(args)
     }
 
-    #[cfg(test)]
-    pub(super) fn with_filter(filter: &str) -> Self {
-        Self { filters: vec![filter.to_owned()], ..Self::default() }
-    }
-
-    /// Whether a case is to be run or listed.
-    pub(super) fn selects(&self, case: &str) -> bool {
-        // No case is ever ignored, and none is a benchmark.
-        if self.mimic.ignored || self.mimic.bench {
+    /// Whether a case is to be told of: run, ignored or listed.
+    pub(super) fn selects(&self, case: &str, is_ignored: bool) -> bool {
+        // No case is a benchmark.
+        if self.mimic.ignored && !is_ignored || self.mimic.bench {
             return false;
         }
         let matches =
@@ -106,12 +101,17 @@ impl Args {
         (self.filters.is_empty() || self.filters.iter().any(matches)) && !self.mimic.skip.iter().any(matches)
     }
 
+    /// Whether cases are run that are else ignored.
+    pub(super) fn runs_ignored(&self) -> bool {
+        self.mimic.ignored || self.mimic.include_ignored
+    }
+
     /// Whether the case of an experiment whose items are not known is selected, or one of those items could be.
-    pub(super) fn may_concern(&self, case: &str) -> bool {
+    pub(super) fn may_concern(&self, case: &str, is_ignored: bool) -> bool {
         let experiment = case.rsplit_once("::").map_or(case, |(experiment, _)| experiment);
         let begins_so =
             |filter: &String| filter.strip_prefix(experiment).is_some_and(|rest| rest.starts_with("::"));
-        self.selects(case) || self.filters.iter().any(begins_so)
+        self.selects(case, is_ignored) || self.filters.iter().any(begins_so)
     }
 
     /// Whether any case whose name starts with the experiment's can be selected, so that its data must be read.
@@ -177,7 +177,7 @@ mod tests {
 
     fn selected(arguments: &[&str]) -> Vec<&'static str> {
         let args = read(arguments);
-        ["desk::a", "desk::ab", "sums::a"].into_iter().filter(|case| args.selects(case)).collect()
+        ["desk::a", "desk::ab", "sums::a"].into_iter().filter(|case| args.selects(case, false)).collect()
     }
 
     #[test]
@@ -191,8 +191,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_ignored_or_a_benchmark() {
+    fn nothing_is_a_benchmark_and_ignored_cases_can_be_asked_for_alone() {
         assert!(selected(&["--ignored"]).is_empty());
+        assert!(read(&["--ignored"]).selects("judged", true) && read(&[]).selects("judged", true));
+        assert!(!read(&["--ignored", "sums"]).selects("judged", true));
         assert!(selected(&["--bench"]).is_empty());
         assert_eq!(selected(&["--include-ignored"]).len(), 3);
     }

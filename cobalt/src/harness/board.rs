@@ -136,6 +136,8 @@ impl Board {
 /// What is left to say of an experiment when its cases are told.
 pub(super) struct Summary {
     pub(super) text: String,
+    /// Models that used tokens and have no price.
+    pub(super) unpriced_models: Vec<String>,
     /// Why its results are not kept.
     pub(super) unsaved: Option<Error>,
 }
@@ -198,7 +200,8 @@ impl Listener for Writer {
                 let (definition, names) = &self.experiments[experiment];
                 let finished = ExperimentFinished::of(experiment, &outcome, definition, names);
                 let text = summary(&finished, &self.workspace, self.paint);
-                state.summary = Some(Ok(Summary { text, unsaved: outcome.unsaved }));
+                let unpriced_models = finished.report.summary.unpriced_models;
+                state.summary = Some(Ok(Summary { text, unpriced_models, unsaved: outcome.unsaved }));
             }
             Ending::Interrupted { id, .. } => state.summary = Some(Err(id)),
         }

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::args::Args;
 use super::filter::Filter;
 use crate::config::Config;
 use crate::dataset::{Dataset, Item};
@@ -93,6 +92,22 @@ impl Declared {
         self.prepared.as_ref().map_or(&[], |prepared| &prepared.experiment.declaration.tags)
     }
 
+    /// The experiment's name.
+    pub(super) fn name(&self) -> String {
+        (self.definition.name)()
+    }
+
+    /// The experiment's name as it stands in case names.
+    pub(super) fn case_name(&self) -> String {
+        case_name(self.definition)
+    }
+
+    /// The variable for want of which the experiment is one case that is ignored, as far as its declaration can be read.
+    pub(super) fn ignored_without(&self) -> Option<String> {
+        let prepared = self.prepared.as_ref().ok()?;
+        prepared.experiment.declaration.ignored_without().map(str::to_owned)
+    }
+
     pub(super) fn is_selected_by(&self, filter: &Filter<'_>) -> bool {
         filter.selects(&(self.definition.name)(), self.tags().iter().map(String::as_str))
     }
@@ -132,11 +147,11 @@ fn guarded<T>(declared: impl FnOnce() -> Result<T, BoxError>) -> Result<T, BoxEr
 }
 
 /// The items to run for the selected cases of an experiment: none, some, or all.
-pub(super) fn selection(cases: &[(String, View)], args: &Args) -> Selection {
+pub(super) fn selection(cases: &[(String, View)], selects: impl Fn(&str) -> bool) -> Selection {
     let mut items = Vec::new();
     let mut all = true;
     for (name, view) in cases {
-        match (view, args.selects(name)) {
+        match (view, selects(name)) {
             (View::Item(index), true) => items.push(*index),
             (View::Item(_), false) => all = false,
             // A threshold or the whole is measured on all items.
@@ -181,7 +196,7 @@ mod tests {
         let cases =
             [("e::a", View::Item(0)), ("e::b", View::Item(1)), ("e::thresholds::x>=1", View::Threshold(0))];
         let cases = cases.map(|(name, view)| (name.to_owned(), view));
-        selection(&cases, &Args::with_filter(filter))
+        selection(&cases, |name| name.contains(filter))
     }
 
     #[test]

@@ -42,7 +42,9 @@ pub(super) fn answer(
     match schedule.add_all(definitions, &filter, args, &config) {
         Ok(()) => run(schedule, args, config, stream),
         Err(error) => {
-            stream.send(&Event::Failed { error: error.to_string() });
+            // An error of several lines is several errors, of which other binaries may say some too.
+            let text = error.to_string();
+            text.lines().for_each(|error| stream.send(&Event::Failed { error: error.to_owned() }));
             stream.flush();
             Ok(UNFIT)
         }
@@ -80,13 +82,10 @@ fn list(
         return;
     }
     let (name, tags) = ((definition.name)(), declared.tags().to_vec());
-    let suite = declared.load(config);
-    if !names_of(&suite).iter().any(|case| args.selects(case)) {
-        return;
-    }
     let mut listed = Listed {
         name,
         tags,
+        ignored_without: declared.ignored_without(),
         items: None,
         runs: 0,
         evaluators: Vec::new(),
@@ -95,6 +94,16 @@ fn list(
         line: definition.line,
         error: None,
     };
+    if listed.ignored_without.is_some() {
+        if args.selects(&declared.case_name(), true) {
+            stream.send(&Event::Listed(Box::new(listed)));
+        }
+        return;
+    }
+    let suite = declared.load(config);
+    if !names_of(&suite).iter().any(|case| args.selects(case, false)) {
+        return;
+    }
     match suite.plan {
         Ok(plan) => {
             let definition = plan.definition();
@@ -105,7 +114,7 @@ fn list(
         }
         Err(broken) => listed.error = Some(broken.error.to_string()),
     }
-    stream.send(&Event::Listed(listed));
+    stream.send(&Event::Listed(Box::new(listed)));
 }
 
 fn evaluator_names(definition: &Definition) -> Vec<String> {
@@ -116,11 +125,17 @@ fn run(schedule: Schedule, args: &Args, config: Config, mut stream: Stream) -> R
     let Process { runtime, signals } = Process::start(&schedule.runs)?;
     let told = Arc::new(Told::default());
     for case in &schedule.cases {
-        let WaitsFor::Failure { experiment, why } = &case.waits_for else { continue };
-        // Which items it has is not known; it is told where any could be meant.
-        if args.may_concern(&case.name) {
-            stream.send(&Event::ExperimentBroken { name: experiment.clone(), error: why.to_string() });
-            told.unfit.store(true, Ordering::SeqCst);
+        match &case.waits_for {
+            // Which items it has is not known; it is told where any could be meant.
+            WaitsFor::Failure { experiment, why } if args.may_concern(&case.name, case.is_ignored) => {
+                stream.send(&Event::ExperimentBroken { name: experiment.clone(), error: why.to_string() });
+                told.unfit.store(true, Ordering::SeqCst);
+            }
+            WaitsFor::Variable { experiment, variable } if args.selects(&case.name, true) => {
+                let (name, variable) = (experiment.clone(), variable.clone());
+                stream.send(&Event::ExperimentIgnored { name, variable });
+            }
+            _ => {}
         }
     }
     let unknown = schedule.unknown.iter().map(|(id, error)| (id.clone(), error.to_string()));

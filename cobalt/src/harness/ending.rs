@@ -8,6 +8,7 @@ use super::args::Args;
 use super::board::{Board, Summary};
 use super::exit_code::INTERRUPTED;
 use super::process::SharedRuntime;
+use crate::reporters::unpriced;
 use crate::session::Interrupter;
 use crate::threads;
 use crate::wording::count;
@@ -64,10 +65,12 @@ pub(super) enum Whole {
 pub(super) fn tell(args: &Args, board: &Board) -> Whole {
     let mut whole = Whole::Yes;
     let mut cut_off = Vec::new();
+    let mut without_price = Vec::new();
     for summary in board.take_summaries() {
         match summary {
-            Ok(Summary { text, unsaved }) => {
+            Ok(Summary { text, unpriced_models, unsaved }) => {
                 print(args, &text);
+                without_price.extend(unpriced_models);
                 if let Some(error) = unsaved {
                     whole = Whole::Unsaved;
                     eprintln!("error: the results are not kept: {error}");
@@ -75,6 +78,9 @@ pub(super) fn tell(args: &Args, board: &Board) -> Whole {
             }
             Err(id) => cut_off.push(id),
         }
+    }
+    if let Some(note) = unpriced(&without_price) {
+        print(args, &note);
     }
     if cut_off.is_empty() {
         return whole;

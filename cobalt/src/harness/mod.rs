@@ -10,6 +10,7 @@ pub mod exit_code;
 mod filter;
 mod nextest;
 mod process;
+mod ready;
 mod request;
 mod schedule;
 mod signals;
@@ -97,7 +98,8 @@ fn run(args: &Args) -> Result<i32, String> {
         Some(nextest) => schedule.add_wholes(&definitions, args, &nextest, &config),
         None => schedule.add_all(&definitions, &Filter::default(), args, &config),
     }
-    .map_err(|error| error.to_string())?;
+    // An error of several lines is several errors.
+    .map_err(|error| error.to_string().replace('\n', "\nerror: "))?;
     if let Some((_, error)) = schedule.unknown.first() {
         return Err(error.to_string());
     }
@@ -105,17 +107,22 @@ fn run(args: &Args) -> Result<i32, String> {
     execute(schedule, args, config)
 }
 
-/// Prints the cases as libtest does. An experiment that is one case needs no data for that.
+/// Prints the cases as libtest does. An experiment that is one case, as one that is ignored, needs no data for that.
 fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool, config: &Config) {
-    let names: Vec<String> = if whole {
-        definitions.iter().map(|definition| cases::case_name(definition)).collect()
-    } else {
-        let suites = definitions.iter().map(|definition| Declared::new(definition).load(config));
-        suites.flat_map(|suite| cases::names_of(&suite)).collect()
-    };
-    let names: Vec<_> = names.into_iter().filter(|name| args.selects(name)).collect();
-    let selected = names.len();
-    let trials = names.into_iter().map(|name| Trial::test(name, || Ok(()))).collect();
+    let cases = definitions.iter().flat_map(|definition| {
+        let declared = Declared::new(definition);
+        let is_ignored = declared.ignored_without().is_some();
+        let names = if whole || is_ignored {
+            vec![declared.case_name()]
+        } else {
+            cases::names_of(&declared.load(config))
+        };
+        names.into_iter().map(move |name| (name, is_ignored))
+    });
+    let cases: Vec<_> = cases.filter(|(name, is_ignored)| args.selects(name, *is_ignored)).collect();
+    let selected = cases.len();
+    let trial = |(name, is_ignored)| Trial::test(name, || Ok(())).with_ignored_flag(is_ignored);
+    let trials = cases.into_iter().map(trial).collect();
     // A list has no conclusion.
     let _ = libtest_mimic::run(&args.mimic, trials);
     if !args.is_terse() && !args.is_json() {

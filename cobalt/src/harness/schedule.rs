@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::args::Args;
-use super::cases::{self, Broken, Declared, Selection, Suite, View};
+use super::cases::{self, Broken, Declared, Selection, View};
 use super::filter::Filter;
 use super::nextest::Nextest;
+use super::ready::{Ready, Way};
 use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
-use crate::session::{Plan, Run, named_to_resume, to_resume};
+use crate::session::{MissingKeys, Run, named_to_resume, to_resume};
 
 /// The cases of this process, and the runs that they wait for.
 #[derive(Default)]
@@ -26,6 +27,8 @@ pub(super) struct Schedule {
 pub(super) struct Case {
     pub(super) name: String,
     pub(super) waits_for: WaitsFor,
+    /// Whether it is one that is only run where ignored cases are asked for.
+    pub(super) is_ignored: bool,
 }
 
 /// What tells a case's verdict.
@@ -35,8 +38,38 @@ pub(super) enum WaitsFor {
     View(usize, View),
     /// Nothing: it is known to fail, as the experiment of this name cannot be run.
     Failure { experiment: String, why: Arc<str> },
+    /// Nothing: the experiment of this name is not run, as this variable is not set.
+    Variable { experiment: String, variable: String },
     /// Nothing: the case is not selected, and only counted.
     Unselected,
+}
+
+/// What became of a declaration, in its place among the others.
+enum Part {
+    Case(Case),
+    Run { ready: Box<Ready>, is_ignored: bool },
+}
+
+impl Part {
+    fn of(
+        ready: Result<Ready, Broken>,
+        experiment: String,
+        case: impl FnOnce(&Broken) -> String,
+        is_ignored: bool,
+    ) -> Self {
+        match ready {
+            Ok(ready) => Self::Run { ready: Box::new(ready), is_ignored },
+            Err(broken) => {
+                let waits_for = WaitsFor::Failure { experiment, why: broken.error.to_string().into() };
+                Self::Case(Case { name: case(&broken), waits_for, is_ignored })
+            }
+        }
+    }
+
+    /// The case of an experiment that is not run for want of a variable.
+    fn ignored(name: String, experiment: String, variable: String) -> Self {
+        Self::Case(Case { name, waits_for: WaitsFor::Variable { experiment, variable }, is_ignored: true })
+    }
 }
 
 impl Schedule {
@@ -49,27 +82,35 @@ impl Schedule {
         config: &Config,
     ) -> Result<(), Error> {
         let resume = to_resume(config.layout())?;
+        let mut missing = MissingKeys::default();
+        let mut parts = Vec::with_capacity(definitions.len());
         for definition in definitions {
-            let name = cases::case_name(definition);
-            if !args.selects(&name) {
-                self.cases.push(Case { name, waits_for: WaitsFor::Unselected });
-                continue;
-            }
-            match Declared::new(definition).load(config).plan {
-                Ok(plan) => {
-                    let resumed = resume.iter().find(|run| run.experiment == plan.name());
-                    let id = resumed.map_or_else(|| nextest.run_id(plan.name()), |run| run.id.clone());
-                    self.cases.push(Case { name, waits_for: WaitsFor::View(self.runs.len(), View::Whole) });
-                    self.runs.push(match (nextest.is_retry(), resumed) {
-                        (true, _) => Run::retry(plan, config.layout(), id)?,
-                        (false, Some(_)) => Run::resume(plan, config.layout(), &id)?,
-                        (false, None) => Run::with_id(plan, config.layout(), id)?,
-                    });
+            let declared = Declared::new(definition);
+            let (name, experiment) = (declared.case_name(), declared.name());
+            let variable = declared.ignored_without();
+            let is_ignored = variable.is_some();
+            parts.push(match variable {
+                _ if !args.selects(&name, is_ignored) => {
+                    Part::Case(Case { name, waits_for: WaitsFor::Unselected, is_ignored })
                 }
-                Err(broken) => self.add_broken(name, (definition.name)(), &broken),
-            }
+                Some(variable) if !args.runs_ignored() => Part::ignored(name, experiment, variable),
+                _ => {
+                    let resumed = resume.iter().find(|run| run.experiment == experiment);
+                    let id = resumed.map_or_else(|| nextest.run_id(&experiment), |run| run.id.clone());
+                    let way = match (nextest.is_retry(), resumed) {
+                        (true, _) => Way::Retry(id),
+                        (false, Some(_)) => Way::Resume(id),
+                        (false, None) => Way::BeginAs(id),
+                    };
+                    let plan = declared.load(config).plan;
+                    let cases = vec![(name.clone(), View::Whole)];
+                    let ready = plan.and_then(|plan| Ready { plan, cases, way }.check(&mut missing));
+                    Part::of(ready, experiment, |_| name, is_ignored)
+                }
+            });
         }
-        Ok(())
+        missing.into_result()?;
+        self.begin(parts, config)
     }
 
     /// Where all cases share this process: those of the experiments to resume, or of all that the filter selects.
@@ -83,9 +124,11 @@ impl Schedule {
         let (mut resume, unknown) = named_to_resume(config.layout());
         let resumes = !(resume.is_empty() && unknown.is_empty());
         self.unknown = unknown;
+        let mut missing = MissingKeys::default();
+        let mut parts = Vec::with_capacity(definitions.len());
         for definition in definitions {
             let resumed = resume.iter().position(|run| run.experiment == (definition.name)());
-            let resumed = resumed.map(|index| resume.remove(index));
+            let resumed = resumed.map(|index| resume.remove(index).id);
             if resumes && resumed.is_none() {
                 continue;
             }
@@ -93,14 +136,12 @@ impl Schedule {
             if !declared.is_selected_by(filter) {
                 continue;
             }
-            let Suite { name, plan } = declared.load(config);
-            match plan {
-                Ok(plan) => self.add(&name, plan, resumed.map(|run| run.id), args, config)?,
-                Err(broken) => {
-                    self.add_broken(cases::broken_case(&name, &broken), (definition.name)(), &broken);
-                }
-            }
+            parts.push(match declared.ignored_without() {
+                Some(variable) if !args.runs_ignored() => self.ignored(&declared, variable, resumed),
+                variable => part(declared, variable.is_some(), resumed, args, config, &mut missing),
+            });
         }
+        missing.into_result()?;
         for run in resume {
             let is_here = definitions.iter().any(|definition| (definition.name)() == run.experiment);
             let why =
@@ -108,43 +149,66 @@ impl Schedule {
             let note = format!("run `{}` is one of experiment `{}`, {why}", run.id, run.experiment);
             self.not_resumed.push((run.id, note));
         }
-        Ok(())
+        self.begin(parts, config)
     }
 
-    fn add_broken(&mut self, name: String, experiment: String, broken: &Broken) {
-        let why = broken.error.to_string().into();
-        self.cases.push(Case { name, waits_for: WaitsFor::Failure { experiment, why } });
+    /// An experiment that is not run for want of a variable, nor its run resumed.
+    fn ignored(&mut self, declared: &Declared, variable: String, resumed: Option<String>) -> Part {
+        let experiment = declared.name();
+        if let Some(id) = resumed {
+            let note = format!(
+                "run `{id}` is one of experiment `{experiment}`, which is ignored, as {variable} is not set"
+            );
+            self.not_resumed.push((id, note));
+        }
+        Part::ignored(declared.case_name(), experiment, variable)
     }
 
-    /// An experiment's items and thresholds, and as much of a run as they need.
-    fn add(
-        &mut self,
-        name: &str,
-        plan: Plan,
-        resumed: Option<String>,
-        args: &Args,
-        config: &Config,
-    ) -> Result<(), Error> {
-        let mut cases = cases::cases_of(name, &plan);
-        let is_resumed = resumed.is_some();
-        let run = match (resumed, cases::selection(&cases, args)) {
-            (Some(id), _) => Some(Run::resume(plan, config.layout(), &id)?),
-            (None, Selection::Nothing) => None,
-            (None, Selection::Some(items)) => Some(Run::new(plan, Some(items), config.layout())?),
-            (None, Selection::All) => Some(Run::new(plan, None, config.layout())?),
-        };
-        if let Some(run) = &run {
-            // A partial run that was cut off has the cases of its own items only.
-            if let (true, Some(items)) = (is_resumed, run.selection()) {
-                cases.retain(|(_, view)| matches!(view, View::Item(index) if items.contains(index)));
+    /// Opens the journals.
+    fn begin(&mut self, parts: Vec<Part>, config: &Config) -> Result<(), Error> {
+        for part in parts {
+            match part {
+                Part::Case(case) => self.cases.push(case),
+                Part::Run { ready, is_ignored } => {
+                    let (cases, run) = ready.begin(config)?;
+                    let number = self.runs.len();
+                    self.cases.extend(cases.into_iter().map(|(name, view)| {
+                        let waits_for =
+                            if run.is_some() { WaitsFor::View(number, view) } else { WaitsFor::Unselected };
+                        Case { name, waits_for, is_ignored }
+                    }));
+                    self.runs.extend(run);
+                }
             }
         }
-        let number = self.runs.len();
-        self.cases.extend(cases.into_iter().map(|(name, view)| {
-            let waits_for = if run.is_some() { WaitsFor::View(number, view) } else { WaitsFor::Unselected };
-            Case { name, waits_for }
-        }));
-        self.runs.extend(run);
         Ok(())
     }
+}
+
+/// An experiment's items and thresholds, or the one case of it where it is ignored elsewhere, and as much of a run as they
+/// need.
+fn part(
+    declared: Declared,
+    is_ignored: bool,
+    resumed: Option<String>,
+    args: &Args,
+    config: &Config,
+    missing: &mut MissingKeys,
+) -> Part {
+    let (name, experiment) = (declared.case_name(), declared.name());
+    let ready = declared.load(config).plan.and_then(|plan| {
+        let cases =
+            if is_ignored { vec![(name.clone(), View::Whole)] } else { cases::cases_of(&name, &plan) };
+        let way = match (resumed, cases::selection(&cases, |case| args.selects(case, is_ignored))) {
+            (Some(id), _) => Way::Resume(id),
+            (None, Selection::Nothing) => Way::Leave,
+            (None, Selection::Some(items)) => Way::Begin(Some(items)),
+            (None, Selection::All) => Way::Begin(None),
+        };
+        Ready { plan, cases, way }.check(missing)
+    });
+    let case = |broken: &Broken| {
+        if is_ignored { name.clone() } else { cases::broken_case(&name, broken) }
+    };
+    Part::of(ready, experiment, case, is_ignored)
 }

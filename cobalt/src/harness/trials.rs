@@ -28,7 +28,7 @@ impl Trials {
 
     pub(super) fn run(&self, cases: Vec<Case>, args: &Args) -> Conclusion {
         let selected = |case: Case| {
-            let is_selected = args.selects(&case.name);
+            let is_selected = args.selects(&case.name, case.is_ignored);
             self.trial(case).with_ignored_flag(is_selected)
         };
         let mut trials: Vec<_> = cases.into_iter().map(selected).collect();
@@ -50,6 +50,9 @@ impl Trials {
                 WaitsFor::View(experiment, View::Threshold(index)) => board.threshold(experiment, index),
                 WaitsFor::View(experiment, View::Whole) => board.whole(experiment),
                 WaitsFor::Failure { why, .. } => Verdict::Failed(why),
+                WaitsFor::Variable { variable, .. } => {
+                    return Ok(Completion::ignored_with(format!("{variable} is not set")));
+                }
                 WaitsFor::Unselected => Verdict::NotRun,
             };
             match verdict {

@@ -52,6 +52,7 @@
 //! ```
 
 mod item;
+mod judges;
 mod model;
 pub mod stats;
 mod summary;

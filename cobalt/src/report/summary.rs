@@ -1,14 +1,15 @@
 //! The figures of a run: gathered from its items once, then summed up and judged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::item::{ItemResult, Status};
+use super::judges::JudgeFigures;
 use super::stats::{Interval, describe, pass_at_k, pass_hat_k, sum, wilson};
-use crate::llm::prices::{PriceTable, Tokens};
+use crate::llm::prices::PriceTable;
 
 /// The figures of a whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -42,9 +43,26 @@ pub struct Summary {
     /// Items that used tokens whose cost is not known, for want of a price or of the model's name.
     #[serde(skip_serializing_if = "is_zero")]
     pub unpriced_items: usize,
-    /// What the judges cost, in USD; absent where no judge was asked.
+    /// What was spent on judges in this run, in USD: 0 where all answers came from the cache; without what used tokens of
+    /// the [`unpriced_models`](Self::unpriced_models). Absent where no judge was asked, or none has a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_cost: Option<f64>,
+    /// The judges' tokens, read and written; absent where no judge was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge_tokens: Option<u64>,
+    /// Requests of judges that were answered over the network; absent where no judge was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge_calls: Option<u64>,
+    /// Answers to judges that were known already: from the cache, or from a request of another evaluation; absent where no
+    /// judge was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge_cached: Option<u64>,
+    /// The models that answered judges, sorted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub judge_models: Vec<String>,
+    /// The models of the agent and of judges that used tokens and have no price, sorted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unpriced_models: Vec<String>,
     /// How long the agent took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency: Option<LatencyStats>,
@@ -140,6 +158,10 @@ pub struct Figures<'a> {
     pub(super) cost: Vec<f64>,
     /// Items with tokens of unknown cost.
     pub(super) unpriced: usize,
+    /// The agent's models without a price.
+    pub(super) unpriced_models: BTreeSet<String>,
+    /// What judges were asked.
+    pub(super) judges: JudgeFigures,
     /// Items whose agent gave an output in every run.
     successful: usize,
     /// Whether the agent gave any output at all.
@@ -193,6 +215,8 @@ impl<'a> Figures<'a> {
         }
         self.cost.extend(usage.cost.filter(|_| !usage.unpriced));
         self.unpriced += usize::from(usage.unpriced);
+        self.unpriced_models.extend(usage.unpriced_models);
+        self.judges.add(item);
     }
 
     /// The figures summed up.
@@ -203,7 +227,7 @@ impl<'a> Figures<'a> {
             .evaluators
             .iter()
             .filter_map(|evaluator| Some((evaluator.name.to_owned(), evaluator.stats(self.runs)?)));
-        Summary {
+        let mut summary = Summary {
             total_items: self.items.len(),
             total_duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
             avg_latency_ms: latency.as_ref().map_or(0.0, |latency| latency.mean),
@@ -216,7 +240,7 @@ impl<'a> Figures<'a> {
             eval_errors: self.evaluators.iter().map(|evaluator| evaluator.errors).sum(),
             passed_items: self.items.iter().filter(|item| item.passed).count(),
             unpriced_items: self.unpriced,
-            judge_cost: None,
+            unpriced_models: self.unpriced_models.union(&self.judges.unpriced).cloned().collect(),
             latency: latency.map(|l| LatencyStats {
                 min: l.min,
                 max: l.max,
@@ -224,7 +248,10 @@ impl<'a> Figures<'a> {
                 p95: l.p95,
                 p99: l.p99,
             }),
-        }
+            ..Summary::default()
+        };
+        self.judges.add_to(&mut summary);
+        summary
     }
 }
 
@@ -324,23 +351,25 @@ struct Usage {
     cost: Option<f64>,
     /// Whether some of the tokens have no known cost.
     unpriced: bool,
+    /// The models whose price is not known.
+    unpriced_models: BTreeSet<String>,
 }
 
 impl Usage {
     fn of(item: &ItemResult, prices: &PriceTable) -> Self {
-        let mut usage = Self { tokens: None, cost: None, unpriced: false };
+        let mut usage = Self { tokens: None, cost: None, unpriced: false, unpriced_models: BTreeSet::new() };
         for output in item.runs.iter().filter_map(|run| run.output.as_ref()) {
             let Some(count) = output.token_count() else { continue };
             let tokens = usage.tokens.get_or_insert(0);
             *tokens = tokens.saturating_add(count.total);
+            let price = output.model_name().map(|model| (model, prices.price(model)));
             // Without the two sides apart there is no price to multiply with.
-            let cost = count
-                .split
-                .zip(output.model_name())
-                .and_then(|((input, output), model)| prices.estimate(model, Tokens::new(input, output)));
-            match cost {
-                Some(cost) => *usage.cost.get_or_insert(0.0) += cost,
-                None => usage.unpriced = true,
+            match price.zip(count.to_price()) {
+                Some(((_, Some(price)), tokens)) => *usage.cost.get_or_insert(0.0) += price.cost(tokens),
+                _ => usage.unpriced = true,
+            }
+            if let Some((model, None)) = price {
+                usage.unpriced_models.insert(model.to_owned());
             }
         }
         usage
@@ -411,6 +440,25 @@ mod tests {
         let summary = serde_json::json!({ "totalItems": 2, "scores": scores });
         let summary: Summary = serde_json::from_value(summary).unwrap();
         assert_eq!(summary.scores.keys().collect::<Vec<_>>(), ["known"]);
+    }
+
+    #[test]
+    fn the_agents_cost_has_the_rate_of_cached_input_and_unknown_models_are_named_once() {
+        let run = |model: &str, output: Output| Execution {
+            output: Some(output.model(model)),
+            ..Execution::default()
+        };
+        let cached = || Output::new("").tokens(1_000_000, 0).cached_tokens(1_000_000);
+        let items = [item(vec![run("gpt-6-luna", cached())])];
+        let summary = Figures::gather(&items, &[], &PriceTable::default()).summary(Duration::ZERO);
+        assert_eq!(summary.estimated_cost, Some(0.02), "the long prompt's rate of cached input");
+        assert_eq!(summary.unpriced_models, [""; 0]);
+
+        let unknown = || run("ours", Output::new("").tokens(1, 1));
+        let items = [item(vec![unknown(), unknown()]), item(vec![run("gpt-4o", cached()), unknown()])];
+        let summary = Figures::gather(&items, &[], &PriceTable::default()).summary(Duration::ZERO);
+        assert_eq!((summary.unpriced_items, summary.total_tokens), (2, Some(1_000_006)));
+        assert_eq!(summary.unpriced_models, ["ours"]);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Holds thresholds against a run's figures.
 
+use std::collections::BTreeSet;
+
 use super::model::{CiStatus, Violation};
 use super::stats::{Describe, describe, sum};
 use super::summary::{EvaluatorFigures, Figures, share};
 use super::threshold::{Category, Metric, Threshold};
 use crate::suggest;
-use crate::wording::count;
+use crate::wording::{count, decimal};
 
 /// What became of one threshold.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,7 +74,7 @@ fn what(threshold: &Threshold) -> String {
 
 /// A figure with its unit.
 pub(crate) fn with_unit(threshold: &Threshold, actual: f64) -> String {
-    let figure = rounded(actual);
+    let figure = decimal(actual, 6);
     // What is rounded to the other side of the bound is shown in full.
     let keeps_its_side = figure.parse().is_ok_and(|r| threshold.holds(r) == threshold.holds(actual));
     let figure = if keeps_its_side { figure } else { actual.to_string() };
@@ -81,12 +83,6 @@ pub(crate) fn with_unit(threshold: &Threshold, actual: f64) -> String {
         Category::Cost | Category::JudgeCost => format!("${figure}"),
         _ => figure,
     }
-}
-
-/// A figure with at most six decimals and no trailing zeros.
-fn rounded(figure: f64) -> String {
-    let text = format!("{figure:.6}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> {
@@ -107,15 +103,27 @@ fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> 
             "no output reports tokens; return `Output::new(..).tokens(input, output)`".to_owned()
         }),
         Category::Cost if figures.unpriced > 0 => Err(format!(
-            "{} used tokens of unknown cost; report the model and both token counts with `Output`, and see that the \
-             price table knows the model",
-            count(figures.unpriced, "item")
+            "{} used tokens of unknown cost; {}",
+            count(figures.unpriced, "item"),
+            if figures.unpriced_models.is_empty() {
+                "report the model and both token counts with `Output`".to_owned()
+            } else {
+                add_prices(&figures.unpriced_models)
+            }
         )),
         Category::Cost => of_amounts(metric, &figures.cost, || {
             "no output reports its model and tokens; return `Output::new(..).model(..).tokens(..)`".to_owned()
         }),
-        Category::JudgeCost => Err("no judge was asked".to_owned()),
+        Category::JudgeCost if !figures.judges.unpriced.is_empty() => {
+            Err(format!("the judges used tokens of unknown cost; {}", add_prices(&figures.judges.unpriced)))
+        }
+        Category::JudgeCost => of_amounts(metric, &figures.judges.cost, || "no judge was asked".to_owned()),
     }
+}
+
+/// What to do for models without a price.
+fn add_prices(models: &BTreeSet<String>) -> String {
+    format!("add {} under `[prices]` in cobalt.toml", suggest::list(models.iter().map(String::as_str)))
 }
 
 fn unknown(name: &str, threshold: &Threshold, figures: &Figures<'_>) -> String {

@@ -37,7 +37,7 @@ pub enum Event {
         version: String,
     },
     /// An experiment that is declared, where these are listed.
-    Listed(Listed),
+    Listed(Box<Listed>),
     /// An experiment is about to run.
     ExperimentStarted(ExperimentStarted),
     /// One of several runs of an item is done.
@@ -59,6 +59,13 @@ pub enum Event {
         name: String,
         /// What is wrong, and what to do.
         error: String,
+    },
+    /// An experiment is not run, as a variable that it asks for is not set, or empty.
+    ExperimentIgnored {
+        /// The experiment's name.
+        name: String,
+        /// The variable.
+        variable: String,
     },
     /// Test cases are printed as libtest does, as the arguments ask for, and no other events come.
     TestOutput {
@@ -90,7 +97,7 @@ pub struct Listed {
     pub name: String,
     /// Its tags.
     pub tags: Vec<String>,
-    /// How many items it has; absent where its data cannot be read.
+    /// How many items it has; absent where its data cannot be read, or is not.
     pub items: Option<usize>,
     /// How often each item is run.
     pub runs: usize,
@@ -102,6 +109,9 @@ pub struct Listed {
     pub file: String,
     /// The line in that file, from 1.
     pub line: u32,
+    /// The variable for want of which it is ignored; its settings are not worked out then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ignored_without: Option<String>,
     /// Why it cannot be run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

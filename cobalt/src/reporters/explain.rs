@@ -9,10 +9,12 @@ use super::printable::printable;
 use crate::dataset::Item;
 use crate::experiment::Definition;
 use crate::report::{Execution, ItemResult, Status};
-use crate::wording::cut;
+use crate::wording::{cut, decimal};
 
 /// The longest text shown of a value, in characters.
 const LONGEST: usize = 600;
+/// The most numbers that are shown beside a low score.
+const MOST_PARTS: usize = 8;
 /// Fields in which data sets hold the answer that is hoped for.
 const EXPECTED: [&str; 6] =
     ["expectedOutput", "expected_output", "expected", "reference", "target", "answer"];
@@ -53,6 +55,7 @@ fn execution(text: &mut String, run: &Execution, definition: &Definition) {
                 let _ = write!(text, "{score}");
                 if score < evaluator.pass_mark() {
                     let _ = write!(text, ", below the pass mark of {}", evaluator.pass_mark());
+                    text.push_str(&parts(&evaluation.metadata));
                 }
             }
             (None, error) => {
@@ -63,6 +66,14 @@ fn execution(text: &mut String, run: &Execution, definition: &Definition) {
             let _ = write!(text, " ({})", shortened(reason));
         }
     }
+}
+
+/// The numbers that a score was made of, or that its judges' scores lie between.
+fn parts(metadata: &Item) -> String {
+    let numbers = metadata.iter().filter_map(|(name, value)| Some((name, value.as_f64()?)));
+    let parts = numbers.take(MOST_PARTS).map(|(name, number)| format!("{name} {}", decimal(number, 3)));
+    let parts: Vec<_> = parts.collect();
+    if parts.is_empty() { String::new() } else { format!(" [{}]", parts.join(", ")) }
 }
 
 fn expected(item: &Item) -> Option<&Value> {
@@ -77,5 +88,18 @@ fn shortened(text: &str) -> Cow<'_, str> {
     match cut(text, LONGEST) {
         Cow::Owned(beginning) => format!("{beginning} ({} characters)", text.chars().count()).into(),
         whole => whole,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_low_score_is_shown_with_the_numbers_that_it_was_made_of() {
+        let metadata =
+            crate::item! { "min": 0.25, "max": 1.0, "stddev": 0.333_333, "judges": ["a", "b"], "n": 10 };
+        assert_eq!(parts(&metadata), " [max 1, min 0.25, n 10, stddev 0.333]");
+        assert_eq!(parts(&crate::item! { "choice": "A" }), "");
     }
 }

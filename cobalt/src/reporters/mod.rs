@@ -16,4 +16,4 @@ pub(crate) use explain::explain;
 pub use paint::Paint;
 pub use printable::printable;
 pub(crate) use stream::Stream;
-pub use summary::{summary, time};
+pub use summary::{summary, time, unpriced};

@@ -3,6 +3,7 @@
 //! The data takes one way: a [`Plan`] (what could be run) becomes a [`Run`] (what is run, with its journal), the engine
 //! turns its items into events, and the recorder turns these into the journal, the report and the result file.
 
+mod check;
 mod plan;
 mod recorder;
 mod resolve;
@@ -15,6 +16,8 @@ use std::thread::JoinHandle;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
+pub use check::MissingKey;
+pub(crate) use check::MissingKeys;
 pub(crate) use plan::Plan;
 pub(crate) use recorder::{Ending, Listener, Outcome};
 pub(crate) use run::{Run, named_to_resume, to_resume};

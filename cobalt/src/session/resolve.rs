@@ -16,6 +16,7 @@ pub(super) fn resolve(declaration: Declaration, config: &Config) -> Result<Defin
         mut evaluators,
         thresholds,
         strict,
+        ignore_without: _,
         source_hash,
     } = declaration;
     let refused = |problem| Error::Definition { experiment: name.clone(), problem };

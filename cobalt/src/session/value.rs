@@ -3,7 +3,7 @@
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::{Ending, Interrupter, Listener, Plan, Run, Session, to_resume};
+use super::{Ending, Interrupter, Listener, MissingKeys, Plan, Run, Session, to_resume};
 use crate::config::Config;
 use crate::error::Error;
 use crate::experiment::{Agent, Experiment};
@@ -20,11 +20,16 @@ impl Experiment {
     ///
     /// # Errors
     ///
-    /// The configuration is wrong, the data set cannot be read or is empty, a setting makes no sense, there is no tokio
+    /// The configuration is wrong, the data set cannot be read or is empty, a setting makes no sense, an evaluator cannot
+    /// score the items or lacks a key, a variable of [`ignore_without`](Self::ignore_without) is not set, there is no tokio
     /// runtime, the run to resume does not fit, or the results cannot be written (the report is then in the error).
     pub async fn run<M>(self, agent: impl Agent<M>) -> Result<Report, Error> {
+        self.declaration.refuse_if_ignored()?;
         let config = Config::from_environment()?;
         let plan = Plan::new(self.bind(agent), &config)?;
+        let mut missing = MissingKeys::default();
+        plan.check(None, &mut missing)?;
+        missing.into_result()?;
         let runtime =
             Handle::try_current().map_err(|_| Error::NoRuntime { experiment: plan.name().to_owned() })?;
         let layout = config.layout();
@@ -63,5 +68,57 @@ struct InterruptOnDrop(Interrupter);
 impl Drop for InterruptOnDrop {
     fn drop(&mut self) {
         self.0.interrupt();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Dataset, EvalContext, Evaluation, Evaluator, ExactMatch, Item, Setup};
+
+    #[derive(Debug)]
+    struct WithoutKey;
+
+    impl Evaluator for WithoutKey {
+        fn name(&self) -> &str {
+            "judge"
+        }
+
+        fn evaluate<'a>(&'a self, _: &'a EvalContext) -> Evaluation<'a> {
+            unreachable!("nothing is run")
+        }
+
+        fn check(&self, _: &Setup) -> Result<(), crate::CheckError> {
+            Err(crate::CheckError::missing_key("SOME_KEY", "`m` of someone"))
+        }
+    }
+
+    fn refused(experiment: Experiment) -> Error {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime
+            .block_on(experiment.save(false).run(|_: Item| -> &'static str { unreachable!() }))
+            .unwrap_err()
+    }
+
+    #[test]
+    fn an_experiment_without_its_variable_is_refused_before_its_data_are_looked_at() {
+        let experiment = Experiment::new("desk", Dataset::from_file("no-such-file.jsonl"))
+            .evaluator(ExactMatch::new("exact", "answer"))
+            .ignore_without("PATH")
+            .ignore_without("COBALT_TEST_OF_A_VARIABLE_THAT_NOBODY_SETS");
+        let error = refused(experiment);
+        assert!(
+            matches!(&error, Error::Ignored { variable, .. } if variable.ends_with("NOBODY_SETS")),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_missing_key_is_an_error_before_the_agent_is_called() {
+        let items = Dataset::from_items([crate::item! { "input": "1" }]);
+        let error = refused(Experiment::new("desk", items).evaluator(WithoutKey));
+        let expected =
+            "SOME_KEY is not set, or empty: `m` of someone needs it as a key, in experiment `desk`;";
+        assert!(error.to_string().starts_with(expected), "{error}");
     }
 }

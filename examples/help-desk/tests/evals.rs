@@ -2,7 +2,7 @@
 
 mod scoring;
 
-use cobalt::{Dataset, ExactMatch, Json, Output, Score};
+use cobalt::{Autoeval, Dataset, ExactMatch, Item, Json, Output, Provider, Score, Similarity};
 use scoring::{DESK, Expected, admits_ignorance, grounded, right_article};
 use serde::Deserialize;
 
@@ -49,6 +49,38 @@ async fn smoke(question: Question) -> Output {
 async fn help_desk(question: Question) -> Output {
     let answer = DESK.answer(&question.input);
     Output::new(answer.text).metadata("article", answer.article).metadata("closeness", answer.closeness)
+}
+
+/// The direct questions as they are typed in a hurry: in lower case, without punctuation, and with the last letter of long
+/// words missing.
+fn hasty() -> Result<Dataset, cobalt::Error> {
+    let typed = |word: &str| {
+        let letters: Vec<char> =
+            word.to_lowercase().chars().filter(|letter| letter.is_alphanumeric()).collect();
+        letters[..letters.len() - usize::from(letters.len() > 6)].iter().collect::<String>()
+    };
+    let hurry = |mut item: Item| {
+        let words: Vec<_> =
+            item["input"].as_str().unwrap_or_default().split_whitespace().map(typed).collect();
+        item.insert("input".to_owned(), words.join(" ").into());
+        item
+    };
+    Ok(direct()?.map(hurry))
+}
+
+/// They should get the same answers, or nearly so. The local embeddings and the edit distance compare letters, which is
+/// enough for answers that are quoted from articles, and needs no model and no key.
+#[cobalt::experiment(
+    dataset = hasty(),
+    evaluators = [
+        Similarity::new("wording", "expectedOutput").provider(Provider::Local).threshold(0.9),
+        Autoeval::levenshtein("edit-distance"),
+    ],
+    tags = ["nightly"],
+    thresholds = [evaluators["wording"].pass_rate >= 0.7, evaluators["edit-distance"].avg >= 0.7],
+)]
+async fn typing_errors(question: Question) -> Output {
+    help_desk(question).await
 }
 
 /// One over the place of the first right article: 1 for the first, 1/2 for the second, 0 where it is missing.

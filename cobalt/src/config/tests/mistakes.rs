@@ -4,7 +4,7 @@ use super::Project;
 
 /// The error of a `cobalt.toml`, without its path.
 #[track_caller]
-fn refused(text: &str) -> String {
+pub(super) fn refused(text: &str) -> String {
     let error = Project::with(text).error();
     error.strip_prefix("cobalt.toml:").unwrap_or_else(|| panic!("no place: {error}")).to_owned()
 }
@@ -166,8 +166,9 @@ fn a_threshold_that_makes_no_sense_is_told_what_is_wrong() {
 #[test]
 fn an_unknown_type_of_evaluator_is_told_which_there_are() {
     assert_eq!(
-        refused("[[evaluators]]\ntype = \"llm-judge\"\nmodel = \"gpt-4o\""),
-        "2:8: unknown type of evaluator `llm-judge`; the types here are `exact-match`, `function`"
+        refused("[[evaluators]]\ntype = \"oracle\"\nmodel = \"gpt-4o\""),
+        "2:8: unknown type of evaluator `oracle`; the types here are `exact-match`, `function`, `llm-judge`, \
+         `similarity`, `autoevals`"
     );
     assert_eq!(
         refused("evaluators = [{ type = \"exact_match\", field = \"answer\" }]"),
@@ -175,7 +176,8 @@ fn an_unknown_type_of_evaluator_is_told_which_there_are() {
     );
     assert_eq!(
         refused("\n[[evaluators]]\nname = \"right\""),
-        "2:1: the key `type` is missing; the types of evaluators are `exact-match`, `function`"
+        "2:1: the key `type` is missing; the types of evaluators are `exact-match`, `function`, `llm-judge`, \
+         `similarity`, `autoevals`"
     );
     assert_eq!(refused("evaluators = [{ type = \"exact-match\" }]"), "1:15: the key `field` is missing");
 }

@@ -1,10 +1,14 @@
 //! A folder with files and variables, as the tests of the settings need them.
 
 mod documented;
+#[cfg(feature = "judge")]
+mod judges;
 mod mistakes;
 mod origins;
 mod registered;
 mod sources;
+#[cfg(not(feature = "judge"))]
+mod without_judges;
 
 use std::ffi::OsString;
 use std::fs;

@@ -34,7 +34,8 @@ pub struct Price {
     pub input: f64,
     /// Output (completion) tokens, those of hidden reasoning included; 0 for an embedding model.
     pub output: f64,
-    /// Input tokens read from the vendor's cache, where the vendor has a price for them.
+    /// Input tokens read from the vendor's cache, where the vendor has a price for them; without one they cost what other
+    /// input does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<f64>,
     /// The rates of a request with a long prompt, where they differ.
@@ -99,7 +100,12 @@ impl Price {
         Self { input, output, cached_input: None, long_prompt: None }
     }
 
-    /// What the tokens of one request cost, in USD: `input / 10⁶ · input price + output / 10⁶ · output price`.
+    /// What the tokens of one request cost, in USD: `input / 10⁶ · input price + output / 10⁶ · output price`, where the
+    /// input tokens that the vendor's cache held have the price of [`Price::cached_input`].
+    ///
+    /// In a request with a long prompt, cached input is dearer by the same factor as other input. So it is in the price
+    /// lists of OpenAI (2 · 0.25 USD beside 2 · 2.50 USD for GPT-5.4), of Anthropic (a tenth of the input's rate for every
+    /// length of prompt) and of Google (0.125 and 0.25 USD beside 1.25 and 2.50 USD for Gemini 2.5 Pro).
     ///
     /// A sum over several requests may be given as well. Where it exceeds the limit of [`Price::long_prompt`] it is
     /// charged as one long request, and the estimate is an upper bound.
@@ -108,7 +114,13 @@ impl Price {
             Some(long) if tokens.input > long.above => (long.input, long.output),
             _ => (self.input, self.output),
         };
-        tokens.input as f64 / 1e6 * input + tokens.output as f64 / 1e6 * output
+        // There is no factor where other input is free.
+        let factor = if self.input > 0.0 { input / self.input } else { 1.0 };
+        let cached_input = self.cached_input.map_or(input, |rate| rate * factor);
+        // The cache holds no more than there was.
+        let cached = tokens.cached_input.min(tokens.input);
+        let fresh = tokens.input - cached;
+        fresh as f64 / 1e6 * input + cached as f64 / 1e6 * cached_input + tokens.output as f64 / 1e6 * output
     }
 
     const fn cached(mut self, cached_input: f64) -> Self {
@@ -141,6 +153,20 @@ impl Price {
 /// The built-in price of a model, `None` for one that is not listed. See the [module](self) for the names it takes.
 pub fn price(model: &str) -> Option<Price> {
     PriceTable::default().price(model)
+}
+
+/// What `tokens` of a model cost at the built-in prices, in USD, see [`Price::cost`]. `None` for a model that is not listed;
+/// with prices of your own, ask [`PriceTable::estimate`].
+///
+/// ```
+/// use cobalt::llm::prices::{Tokens, estimate_cost, format_cost};
+///
+/// let cost = estimate_cost("gpt-4o", Tokens::new(10_000, 5_000)).unwrap();
+/// assert_eq!(format_cost(cost), "$0.08");
+/// assert_eq!(estimate_cost("unheard-of", Tokens::new(10_000, 5_000)), None);
+/// ```
+pub fn estimate_cost(model: &str, tokens: Tokens) -> Option<f64> {
+    PriceTable::default().estimate(model, tokens)
 }
 
 /// The built-in prices, with some added or replaced by the user's own.
@@ -388,6 +414,19 @@ mod tests {
         let short = price.cost(Tokens::new(100_000, 1_000_000));
         let long = price.cost(Tokens::new(100_001, 1_000_000));
         assert!((short - 0.51).abs() < 1e-12 && (long - 2.550_000_5).abs() < 1e-12, "{short} {long}");
+    }
+
+    #[test]
+    fn input_from_the_cache_has_its_own_rate_and_shares_the_rise_of_a_long_prompt() {
+        let cost = |price: Price, input, cached_input| price.cost(Tokens { input, output: 0, cached_input });
+        let price = Price::new(2.0, 10.0).cached(0.2).long(1_000_000, 4.0, 15.0);
+        let is =
+            |cost: f64, expected: f64| assert!((cost - expected).abs() < 1e-12, "{cost}, not {expected}");
+        is(cost(price, 1_000_000, 400_000), 0.6 * 2.0 + 0.4 * 0.2);
+        is(cost(price, 2_000_000, 1_000_000), 4.0 + 0.4);
+        is(cost(price, 1_000_000, 9_000_000), 0.2);
+        is(cost(Price::new(2.0, 10.0), 1_000_000, 400_000), 2.0);
+        is(cost(Price::new(0.0, 0.0).cached(0.0).long(1, 4.0, 15.0), 1_000_000, 1_000_000), 0.0);
     }
 
     #[test]

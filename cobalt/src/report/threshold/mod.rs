@@ -29,10 +29,10 @@ pub use rules::{Category, Comparison, Metric};
 /// | `score`, an evaluator's name, `evaluators["any name"]` | `avg`, `min`, `p50`, `p95`, `p99`, `pass_rate`, `pass_rate(0.6)` | `>=` or `>` a number from 0 to 1 |
 /// | the same | `max` | `<=` or `<` a number from 0 to 1 |
 /// | `latency` | `avg`, `max`, `p50`, `p95`, `p99`, `total` | `<=` or `<` a duration such as `5s`, or milliseconds |
+/// | `judge_cost` | the same | `<=` or `<` US dollars |
 /// | `tokens` | `avg`, `p50`, `p95`, `p99`, `total` | `<=` or `<` a number of tokens |
 /// | `cost` | `avg`, `p50`, `p95`, `p99`, `total` | `<=` or `<` US dollars |
-/// | `latency`, `tokens`, `cost` | `min` | `>=` or `>` the same |
-/// | `judge_cost` | `total` | `<=` or `<` US dollars |
+/// | `latency`, `tokens`, `cost`, `judge_cost` | `min` | `>=` or `>` the same |
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
     category: Category,

@@ -19,7 +19,7 @@ pub enum Category {
     Tokens,
     /// What the agent's calls cost for an item, in US dollars.
     Cost,
-    /// What the judges' calls cost, in US dollars.
+    /// What the judges' calls cost for an item, in US dollars.
     JudgeCost,
 }
 
@@ -106,8 +106,8 @@ impl Category {
         match self {
             Self::Score | Self::Evaluator(_) => &["avg", "min", "max", "p50", "p95", "p99", "pass_rate"],
             Self::Latency => &["avg", "min", "max", "p50", "p95", "p99", "total"],
+            Self::JudgeCost => &["total", "avg", "min", "max", "p50", "p95", "p99"],
             Self::Tokens | Self::Cost => &["avg", "min", "p50", "p95", "p99", "total"],
-            Self::JudgeCost => &["total"],
         }
     }
 

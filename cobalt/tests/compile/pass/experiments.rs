@@ -92,6 +92,7 @@ pub(crate) fn r#type(mut item: Item) -> String {
     timeout = LIMIT * 2,
     tags = ["v1", String::from("smoke")],
     strict = !cfg!(debug_assertions),
+    ignore_without = "OPENAI_API_KEY",
     thresholds = [
         score.avg >= 0.8,
         score.max <= 1,
@@ -111,6 +112,7 @@ pub(crate) fn r#type(mut item: Item) -> String {
         cost.total <= 0.5,
         cost.min >= 0,
         judge_cost.total <= 1.0,
+        judge_cost.max < 0.05,
     ],
 )]
 async fn everything(item: Item) -> bool {

@@ -1,0 +1,79 @@
+//! Keys that are missing, experiments that are ignored for want of one, and models without a price.
+
+use serde_json::Value;
+
+use crate::project::{Project, Said};
+
+fn keyed() -> Project {
+    let project = Project::empty();
+    project.target("keyed");
+    project.write("tests/keyed.rs", include_str!("fixture/keyed.rs"));
+    project
+}
+
+#[test]
+fn a_missing_key_is_said_with_all_that_need_it_and_nothing_is_run() {
+    let project = keyed();
+    project.target("more");
+    project.write("tests/more.rs", include_str!("fixture/keyed.rs"));
+    let said = project.cobalt(&["run", "--filter", "judged", "--filter", "free"], 3);
+    assert_eq!(said.stderr.matches("error: TRIAL_KEY is not set").count(), 1, "both say the same: {said:?}");
+    assert!(!said.stdout.contains("the agent was asked") && project.results().is_empty(), "{said:?}");
+    said.tells("model `m` of someone needs it as a key, in experiments `desk`, `sums`;").tells("`.env`");
+    project.cobalt(&["list"], 0);
+
+    project.write(".env", "TRIAL_KEY=from-file\n");
+    project.cobalt(&["run", "keyed", "--ci", "--filter", "judged"], 0);
+    assert_eq!(project.results(), ["desk", "sums"]);
+    let mut empty = project.command(&["run", "keyed", "--filter", "judged"]);
+    Said::by(empty.env("TRIAL_KEY", ""), 3).tells("TRIAL_KEY is not set, or empty");
+}
+
+#[test]
+fn an_experiment_without_its_variable_is_shown_as_ignored_and_fails_nothing() {
+    let project = keyed();
+    let said = project.cobalt(&["run", "--ci", "--filter", "spared", "--filter", "free"], 0);
+    said.tells("spared: ignored, as TRIAL_KEY is not set\n")
+        .tells("unread: ignored, as TRIAL_KEY is not set\n")
+        .says("\n4 experiments: 2 passed, 2 ignored\n");
+    project
+        .cobalt(&["run", "--ci", "--filter", "spared"], 0)
+        .says("nothing was run: 2 experiments were ignored");
+    assert_eq!(project.results(), ["free", "free_too"]);
+
+    project.cobalt(&["list"], 0).says("spared (ignored: TRIAL_KEY is not set)");
+    let listed: Value = serde_json::from_str(&project.cobalt(&["list", "--json"], 0).stdout).unwrap();
+    let spared = listed.as_array().unwrap().iter().find(|row| row["experiment"]["name"] == "spared").unwrap();
+    assert_eq!(spared["experiment"]["ignoredWithout"], "TRIAL_KEY");
+
+    let forced = project.cobalt(&["run", "--filter", "spared", "--", "--include-ignored"], 3);
+    forced.tells(
+        "TRIAL_KEY is not set, or empty: model `m` of someone needs it as a key, in experiment `spared`;",
+    );
+    project.write(".env", "TRIAL_KEY=from-file\n");
+    project.cobalt(&["run", "--ci", "--filter", "spared"], 3).tells("no-such-file.jsonl");
+    assert_eq!(project.results(), ["free", "free_too", "spared"]);
+}
+
+#[test]
+fn ignored_experiments_are_events_too() {
+    let project = keyed();
+    project.write("cobalt.toml", "reporters = [\"json\"]\n");
+    let said = project.cobalt(&["run", "--filter", "spared"], 0);
+    let events: Vec<Value> = said.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let ignored =
+        serde_json::json!({ "event": "experiment-ignored", "name": "spared", "variable": "TRIAL_KEY" });
+    assert!(events.contains(&ignored), "{said:?}");
+}
+
+#[test]
+fn a_model_without_a_price_is_named_once() {
+    let project = keyed();
+    let said = project.cobalt(&["run", "--filter", "free"], 0);
+    assert_eq!(said.stdout.matches("no price is known of `our-model`").count(), 1, "{said:?}");
+    said.says("tokens  1,200, 1 item of unknown cost").says("`[prices]` in cobalt.toml");
+    project.write("cobalt.toml", "[prices.our-model]\ninput = 10\noutput = 5\ncached-input = 1\n");
+    let said = project.cobalt(&["run", "--filter", "free"], 0);
+    assert!(!said.stdout.contains("no price is known"), "{said:?}");
+    said.says("tokens  1,200, cost $0.0065\n");
+}

@@ -1,0 +1,168 @@
+//! Evaluators of the file that ask models.
+
+use super::Project;
+use super::mistakes::refused;
+use crate::{Aggregate, Autoeval, AutoevalKind, Distance, Evaluator, LlmJudge, Provider, Similarity};
+
+/// The fingerprint, name and pass mark of the only evaluator of a file.
+fn made(text: &str) -> (String, String, f64) {
+    let made = Project::with(text).load().evaluators().unwrap();
+    assert_eq!(made.len(), 1);
+    (made[0].fingerprint(), made[0].name().to_owned(), made[0].pass_mark())
+}
+
+#[track_caller]
+fn makes(text: &str, expected: &dyn Evaluator) {
+    let expected = (expected.fingerprint(), expected.name().to_owned(), expected.pass_mark());
+    assert_eq!(made(text), expected);
+}
+
+#[test]
+fn a_judge_has_every_setting_of_its_table() {
+    makes(
+        "[[evaluators]]\ntype = \"llm-judge\"\nprompt = \"{{output}}\"",
+        &LlmJudge::new("llm-judge", "{{output}}"),
+    );
+    makes(
+        r#"
+        [[evaluators]]
+        type = "llm-judge"
+        name = "polite"
+        prompt = "{{output}} {{answer}}"
+        scoring = "scale"
+        chain-of-thought = true
+        model = "judge-a"
+        provider = "openai"
+        base-url = "http://localhost:1/v1"
+        api-key-env = "OUR_KEY"
+        temperature = 0
+        pass-mark = 0.7
+        system = "You judge manners."
+        context = { answer = "output.answer" }
+        "#,
+        &LlmJudge::new("polite", "{{output}} {{answer}}")
+            .scale()
+            .chain_of_thought(true)
+            .model("judge-a")
+            .provider(Provider::OpenAi)
+            .base_url("http://localhost:1/v1")
+            .api_key_env("OUR_KEY")
+            .temperature(0.0)
+            .pass_mark(0.7)
+            .system("You judge manners.")
+            .field("answer", "output.answer"),
+    );
+    makes(
+        "[[evaluators]]\ntype = \"llm-judge\"\nprompt = \"{{output}}\"\nmodels = [\"a\", \"b\"]\naggregate = \"majority\"",
+        &LlmJudge::new("llm-judge", "{{output}}").models(["a", "b"]).aggregate(Aggregate::Majority),
+    );
+}
+
+#[test]
+fn similarity_has_every_setting_of_its_table() {
+    makes("evaluators = [{ type = \"similarity\", field = \"a\" }]", &Similarity::new("similarity", "a"));
+    makes(
+        r#"
+        [[evaluators]]
+        type = "similarity"
+        name = "close"
+        field = "answers[0].text"
+        distance = "dot"
+        threshold = 0.8
+        model = "m"
+        provider = "voyage"
+        base-url = "http://localhost:1"
+        api-key-env = "OUR_KEY"
+        pass-mark = 1
+        "#,
+        &Similarity::new("close", "answers[0].text")
+            .distance(Distance::Dot)
+            .threshold(0.8)
+            .model("m")
+            .provider(Provider::Voyage)
+            .base_url("http://localhost:1")
+            .api_key_env("OUR_KEY")
+            .pass_mark(1.0),
+    );
+}
+
+#[test]
+fn autoevals_have_the_settings_of_their_table() {
+    makes(
+        "evaluators = [{ type = \"autoevals\", autoeval = \"JSONDiff\" }]",
+        &Autoeval::new(AutoevalKind::JsonDiff, "JsonDiff"),
+    );
+    makes(
+        r#"
+        [[evaluators]]
+        type = "autoevals"
+        autoeval = "ClosedQA"
+        name = "grounded"
+        fields = { input = "question" }
+        values = { criteria = "It is short.", limits = [1, 2] }
+        expected = "answers[0]"
+        model = "m"
+        temperature = 0.5
+        chain-of-thought = false
+        pass-mark = 0.9
+        "#,
+        &Autoeval::closed_qa("grounded")
+            .expected("answers[0]")
+            .model("m")
+            .temperature(0.5)
+            .chain_of_thought(false)
+            .pass_mark(0.9)
+            .field("input", "question")
+            .value("criteria", "It is short.")
+            .value("limits", serde_json::json!([1, 2])),
+    );
+    makes(
+        r#"
+        [[evaluators]]
+        type = "autoevals"
+        autoeval = "AnswerCorrectness"
+        embedding-model = "e"
+        weights = { factuality = 1, similarity = 0.5 }
+        "#,
+        &Autoeval::answer_correctness("AnswerCorrectness").embedding_model("e").weights(1.0, 0.5),
+    );
+}
+
+#[test]
+fn a_name_that_is_none_is_told_the_nearest() {
+    let judge = "[[evaluators]]\ntype = \"llm-judge\"\nprompt = \"{{output}}\"\n";
+    for (setting, problem) in [
+        ("scoring = \"bool\"", "4:11: unknown way of scoring `bool`; the ways here are `boolean`, `scale`"),
+        ("scoring = \"scales\"", "4:11: unknown way of scoring `scales`; did you mean `scale`?"),
+        ("models = []", "4:10: the list is empty; name at least one, or leave the key out"),
+        (
+            "model = \"a\"\nmodels = [\"b\"]",
+            "1:1: `model` and `models` both say whom to ask; leave one of them out",
+        ),
+        (
+            "aggregate = \"mean\"",
+            "1:1: `aggregate` says what becomes of the scores of a panel; name its `models`, or leave it out",
+        ),
+        ("temperature = 3", "4:15: invalid value: integer `3`, expected a number from 0 to 2"),
+        ("models = \"a\"", "4:10: invalid type: string \"a\", expected a list"),
+        ("promt = \"\"", "4:1: unknown key `promt`; did you mean `prompt`?"),
+    ] {
+        assert_eq!(refused(&format!("{judge}{setting}")), problem);
+    }
+    assert_eq!(
+        refused("evaluators = [{ type = \"similarity\", field = \"a\", distance = \"cosinus\" }]"),
+        "1:62: unknown distance `cosinus`; did you mean `cosine`?"
+    );
+    let error = refused("evaluators = [{ type = \"autoevals\", autoeval = \"Factualty\" }]");
+    assert!(
+        error.starts_with("1:48: unknown kind of autoeval `Factualty`; did you mean `Factuality`?"),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_is_required_is_named() {
+    assert_eq!(refused("evaluators = [{ type = \"llm-judge\" }]"), "1:15: the key `prompt` is missing");
+    assert_eq!(refused("evaluators = [{ type = \"similarity\" }]"), "1:15: the key `field` is missing");
+    assert_eq!(refused("evaluators = [{ type = \"autoevals\" }]"), "1:15: the key `autoeval` is missing");
+}

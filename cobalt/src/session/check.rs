@@ -1,0 +1,190 @@
+//! What evaluators object to before anything runs, and the keys that are missing over several experiments.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::Plan;
+use crate::dataset::Dataset;
+use crate::error::Error;
+use crate::evaluators::{CheckError, Evaluator, Setup, Unfit};
+use crate::panics;
+use crate::suggest;
+
+/// A variable that should hold a key and does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MissingKey {
+    /// The variable's name.
+    pub variable: String,
+    /// Whom the key is for: models and their providers.
+    pub asked_for: Vec<String>,
+    /// The experiments that need it.
+    pub experiments: Vec<String>,
+}
+
+/// What is missing, and what to do.
+impl fmt::Display for MissingKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { variable, asked_for, experiments } = self;
+        let noun = if experiments.len() == 1 { "experiment" } else { "experiments" };
+        write!(
+            f,
+            "{variable} is not set, or empty: {} needs it as a key, in {noun} {}; set it, or write it into a file `.env` \
+             for `cargo cobalt`, or declare `ignore_without = \"{variable}\"` to have an experiment ignored where it is \
+             missing",
+            asked_for.join(" and "),
+            suggest::list(experiments.iter().map(String::as_str)),
+        )
+    }
+}
+
+/// The keys that are missing, each once.
+#[derive(Debug, Default)]
+pub(crate) struct MissingKeys(Vec<MissingKey>);
+
+impl MissingKeys {
+    fn add(&mut self, experiment: &str, variable: String, asked_for: String) {
+        let known = self.0.iter().position(|key| key.variable == variable).unwrap_or_else(|| {
+            self.0.push(MissingKey { variable, asked_for: Vec::new(), experiments: Vec::new() });
+            self.0.len() - 1
+        });
+        let key = &mut self.0[known];
+        if !key.asked_for.contains(&asked_for) {
+            key.asked_for.push(asked_for);
+        }
+        if !key.experiments.iter().any(|known| known == experiment) {
+            key.experiments.push(experiment.to_owned());
+        }
+    }
+
+    /// An error where any is missing.
+    pub(crate) fn into_result(self) -> Result<(), Error> {
+        if self.0.is_empty() { Ok(()) } else { Err(Error::MissingKeys { keys: self.0 }) }
+    }
+}
+
+impl Plan {
+    /// Asks each evaluator whether it can score the selected items, or all. Keys that are missing are collected.
+    pub(crate) fn check(&self, items: Option<&[usize]>, missing: &mut MissingKeys) -> Result<(), Error> {
+        let setup = Setup { dataset: selected(&self.dataset, items), models: Arc::clone(&self.models) };
+        for evaluator in &self.definition.evaluators {
+            let problem = match ask(&**evaluator, &setup) {
+                Ok(()) => continue,
+                Err(CheckError(Unfit::MissingKey { variable, asked_for })) => {
+                    missing.add(self.name(), variable, asked_for);
+                    continue;
+                }
+                Err(CheckError(Unfit::Problem(problem))) => problem,
+            };
+            let problem = format!("evaluator `{}`: {problem}", evaluator.name());
+            return Err(Error::Definition { experiment: self.name().to_owned(), problem });
+        }
+        Ok(())
+    }
+}
+
+fn selected(dataset: &Dataset, items: Option<&[usize]>) -> Dataset {
+    let Some(items) = items else { return dataset.clone() };
+    let mut indexes = 0..;
+    dataset.clone().filter(|_| indexes.next().is_some_and(|index| items.contains(&index)))
+}
+
+/// A panic is an error of that evaluator alone.
+fn ask(evaluator: &dyn Evaluator, setup: &Setup) -> Result<(), CheckError> {
+    let asked = catch_unwind(AssertUnwindSafe(|| evaluator.check(setup)));
+    asked.unwrap_or_else(|panic| Err(CheckError::new(panics::describe(&*panic))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::evaluators::{EvalContext, Evaluation};
+    use crate::experiment::Experiment;
+    use crate::{Item, Score};
+
+    /// An evaluator whose check is a function of the items.
+    #[derive(Debug)]
+    struct Checked(&'static str, fn(&Setup) -> Result<(), CheckError>);
+
+    impl Evaluator for Checked {
+        fn name(&self) -> &str {
+            self.0
+        }
+
+        fn evaluate<'a>(&'a self, _: &'a EvalContext) -> Evaluation<'a> {
+            Box::pin(async { Ok(Score::new(1.0)) })
+        }
+
+        fn check(&self, setup: &Setup) -> Result<(), CheckError> {
+            (self.1)(setup)
+        }
+    }
+
+    fn plan(name: &str, evaluators: Vec<Checked>) -> Plan {
+        let items = ["a", "b", "c"].map(|input| crate::item! { "input": input });
+        let experiment = Experiment::new(name, Dataset::from_items(items));
+        let experiment = evaluators.into_iter().fold(experiment, Experiment::evaluator);
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config::load(folder.path(), |_| None).unwrap();
+        Plan::new(experiment.bind(|_: Item| "x"), &config).unwrap()
+    }
+
+    fn without_openai(_: &Setup) -> Result<(), CheckError> {
+        Err(CheckError::missing_key("OPENAI_API_KEY", "model `m` of openai"))
+    }
+
+    fn without_cohere(_: &Setup) -> Result<(), CheckError> {
+        Err(CheckError::missing_key("COHERE_API_KEY", "model `e` of cohere"))
+    }
+
+    #[test]
+    fn a_key_is_told_once_with_all_experiments_that_need_it() {
+        let mut missing = MissingKeys::default();
+        let twice = vec![Checked("one", without_openai), Checked("two", without_openai)];
+        plan("desk", twice).check(None, &mut missing).unwrap();
+        let both = vec![Checked("one", without_cohere), Checked("two", without_openai)];
+        plan("sums", both).check(None, &mut missing).unwrap();
+        let error = missing.into_result().unwrap_err().to_string();
+        let lines: Vec<_> = error.lines().collect();
+        assert_eq!(lines.len(), 2, "{error}");
+        let start = "OPENAI_API_KEY is not set, or empty: model `m` of openai needs it as a key, in experiments `desk`, \
+                     `sums`; set it";
+        assert!(lines[0].starts_with(start), "{error}");
+        assert!(lines[0].contains("`ignore_without = \"OPENAI_API_KEY\"`"), "{error}");
+        assert!(
+            lines[1].starts_with("COHERE_API_KEY") && lines[1].contains("in experiment `sums`;"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_problem_and_a_panic_are_errors_of_the_experiment() {
+        let problem = Checked("picky", |_| Err(CheckError::new("no item has `docs`")));
+        let panicking = Checked("shaky", |_| panic!("at once"));
+        for (evaluator, expected) in
+            [(problem, "evaluator `picky`: no item has `docs`"), (panicking, "at once")]
+        {
+            let error = plan("desk", vec![evaluator]).check(None, &mut MissingKeys::default()).unwrap_err();
+            assert!(
+                matches!(error, Error::Definition { .. }) && error.to_string().contains(expected),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_the_selected_items_are_seen() {
+        let all = |setup: &Setup| {
+            let inputs: Vec<_> = setup.items().map(|item| item["input"].to_string()).collect();
+            Err(CheckError::new(inputs.join("")))
+        };
+        let seen = |items: Option<&[usize]>| {
+            let plan = plan("desk", vec![Checked("seen", all)]);
+            plan.check(items, &mut MissingKeys::default()).unwrap_err().to_string()
+        };
+        assert!(seen(None).contains(r#""a""b""c""#));
+        assert!(seen(Some(&[0, 2])).ends_with(r#": "a""c""#));
+    }
+}
