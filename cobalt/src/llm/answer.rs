@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::batches::Spent;
-use super::client::{ClientError, Target};
+use super::client::{ClientError, Ordered, Target};
 use super::flights::Landed;
 use super::models::Models;
 use super::prices::Tokens;
@@ -154,7 +154,7 @@ fn stricter(Question { prompt, schema, .. }: &Question, wrong: &str) -> String {
     format!(
         "{prompt}\n\n---\nThis was asked before, and the answer could not be used: {wrong}. Answer with one JSON object \
          and nothing else: no text before or after it, and no fence around it. It has to match this JSON schema:\n{}",
-        schema.schema
+        Ordered(&schema.schema).text()
     )
 }
 

@@ -15,6 +15,8 @@ mod ragas;
 mod retrieval;
 mod rubrics;
 mod source;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 

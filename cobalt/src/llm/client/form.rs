@@ -1,5 +1,6 @@
 //! The ways in which an answer is brought into its form, from the strictest to none.
 
+use super::ordered::Ordered;
 use crate::llm::{Provider, Schema};
 
 /// How the answer is brought into the form of its schema.
@@ -48,7 +49,7 @@ impl Form {
             Self::Json | Self::Text => format!(
                 "{system}\n\nAnswer with one JSON object and nothing else, without a fence around it. It has to match \
                  this JSON schema:\n{}",
-                schema.schema
+                Ordered(&schema.schema).text()
             ),
         }
     }

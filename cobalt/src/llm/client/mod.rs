@@ -14,6 +14,7 @@ mod failure;
 mod form;
 mod moderate;
 mod openai;
+mod ordered;
 mod redaction;
 mod remembered;
 mod request;
@@ -27,5 +28,6 @@ mod useless;
 #[cfg(test)]
 mod tests;
 
+pub(super) use ordered::Ordered;
 pub(crate) use send::Client;
 pub(crate) use types::{ClientError, Embedded, Reply, Target};

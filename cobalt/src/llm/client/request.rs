@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::Target;
 use super::anthropic;
+use super::ordered::Ordered;
 use crate::llm::Provider;
 
 /// A request by POST with a body of JSON.
@@ -32,6 +33,6 @@ impl Request {
         let version = (target.provider == Provider::Anthropic).then(|| anthropic::VERSION.to_owned());
         let headers = key.chain(version.map(|version| ("anthropic-version", version))).collect();
         let url = format!("{}{path}", target.base_url);
-        Self { url, headers, body: body.to_string().into_bytes() }
+        Self { url, headers, body: Ordered(body).text().into_bytes() }
     }
 }

@@ -86,10 +86,11 @@ async fn what_cannot_be_compared_is_asked_for_once_more_and_then_an_error() {
 
 #[tokio::test]
 async fn an_empty_text_is_sent_for_the_api_to_refuse() {
-    let server = TestServer::start(|asked| match asked.body["input"].as_array().unwrap().contains(&json!("")) {
-        true => Answer::error(400, "the input is empty"),
-        false => lengths(asked),
-    });
+    let server =
+        TestServer::start(|asked| match asked.body["input"].as_array().unwrap().contains(&json!("")) {
+            true => Answer::error(400, "the input is empty"),
+            false => lengths(asked),
+        });
     let (vectors, _) = embed(&models(&server), &["a", ""]).await;
     assert!(vectors.unwrap_err().contains("the input is empty"));
 }

@@ -1,0 +1,82 @@
+//! JSON whose schemas keep their order. A model that is held to a schema writes the fields in the order in which they stand in
+//! it, and a verdict that is written before its reasons is not made of them. A JSON object of ours has no order of its own, so
+//! the one of `required` is taken.
+
+use std::collections::BTreeSet;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value};
+
+/// A value to be written so.
+pub(in crate::llm) struct Ordered<'a>(pub(in crate::llm) &'a Value);
+
+impl Ordered<'_> {
+    /// The text.
+    pub(in crate::llm) fn text(&self) -> String {
+        serde_json::to_string(self).expect("a JSON value is written to memory without fail")
+    }
+}
+
+impl Serialize for Ordered<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Object(fields) => {
+                let mut map = serializer.serialize_map(Some(fields.len()))?;
+                for (name, value) in fields {
+                    match (name.as_str(), value, fields.get("required")) {
+                        ("properties", Value::Object(properties), Some(Value::Array(required))) => {
+                            map.serialize_entry(name, &Properties { properties, required })?;
+                        }
+                        _ => map.serialize_entry(name, &Ordered(value))?,
+                    }
+                }
+                map.end()
+            }
+            Value::Array(values) => serializer.collect_seq(values.iter().map(Ordered)),
+            other => other.serialize(serializer),
+        }
+    }
+}
+
+/// The properties of a schema, first those that are required, in the order in which they are.
+struct Properties<'a> {
+    properties: &'a Map<String, Value>,
+    required: &'a [Value],
+}
+
+impl Serialize for Properties<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let required = self.required.iter().filter_map(Value::as_str);
+        let mut written = BTreeSet::new();
+        let names = required.chain(self.properties.keys().map(String::as_str));
+        let names = names.filter(|name| written.insert(*name));
+        serializer.collect_map(names.filter_map(|name| Some((name, Ordered(self.properties.get(name)?)))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn reasons_stand_before_the_choice_that_they_lead_to() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"choice": {"type": "string"}, "note": {}, "reasons": {"type": "string"}},
+            "required": ["reasons", "choice"],
+        });
+        let text = Ordered(&json!([{ "schema": schema }])).text();
+        let places = ["\"reasons\":{", "\"choice\":{", "\"note\":{"].map(|name| text.find(name).unwrap());
+        assert!(places.is_sorted(), "{text}");
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), json!([{ "schema": schema }]));
+    }
+
+    #[test]
+    fn what_is_no_schema_is_written_as_it_is() {
+        let body =
+            json!({"model": "m", "messages": [{"content": "é\n"}], "temperature": 0.5, "properties": null});
+        assert_eq!(Ordered(&body).text(), body.to_string());
+    }
+}
