@@ -85,6 +85,24 @@ fn totals_of_judges_are_those_of_all_items_after_a_resume() {
 }
 
 #[test]
+fn totals_of_judges_are_those_of_all_items_after_a_retry_of_nextest() {
+    let mut items = numbered(5, 0);
+    items[3]["act"] = json!("fail-if-broken");
+    let (sandbox, model) = (Sandbox::with_items(items), Model::start());
+    let attempt = |number| {
+        let program = judged(&sandbox, &model).args(["--exact", "judged", "--nocapture"]);
+        let program = program.env("NEXTEST_EXECUTION_MODE", "process-per-test").env("NEXTEST_RUN_ID", "r");
+        program.env("NEXTEST_ATTEMPT", number)
+    };
+    attempt(1).env("E2E_BROKEN", 1).run().code(101);
+    assert_eq!(sandbox.report().summary.judge_calls, Some(4));
+    attempt(2).run().code(0);
+    let summary = sandbox.report().summary;
+    assert_eq!((summary.judge_calls, summary.judge_cached, model.asked()), (Some(5), Some(0), 5));
+    assert!((summary.judge_cost.unwrap() - 5.0 * each()).abs() < 1e-12);
+}
+
+#[test]
 fn without_a_key_nobody_is_asked() {
     for value in [None, Some("")] {
         let (sandbox, model) = (Sandbox::with_items(numbered(2, 0)), Model::start());

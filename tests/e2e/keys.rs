@@ -59,6 +59,18 @@ fn what_an_evaluator_objects_to_is_a_case_that_fails_and_the_others_run() {
 }
 
 #[test]
+fn a_partial_run_is_resumed_whatever_the_items_are_that_it_leaves_out() {
+    let sandbox = Sandbox::new();
+    let program = keyed(&sandbox, &["picky::fit"]).env("E2E_FIT", 1).env("E2E_HANG", 1);
+    let mut running = sandbox.start_until_kept(program, 0);
+    running.kill();
+    running.finish();
+    let id = sandbox.cut_short();
+    keyed(&sandbox, &[]).env("E2E_FIT", 1).env("COBALT_RESUME", &id).run().code(0);
+    assert_eq!(sandbox.report().id, id);
+}
+
+#[test]
 fn without_its_variable_an_experiment_is_one_ignored_case_and_its_data_are_not_read() {
     let sandbox = Sandbox::new();
     for value in [None, Some("")] {

@@ -104,7 +104,35 @@ pub trait Evaluator: Debug + Send + Sync + 'static {
         DEFAULT_PASS_MARK
     }
 
-    /// Looks at what is to come before the first item is run, so that a mistake costs no run.
+    /// Looks at what is to come before the first item is run, so that a mistake costs no run. Everything else waits for
+    /// the answer: this is no place for a request.
+    ///
+    /// ```
+    /// use cobalt::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Setup};
+    ///
+    /// #[derive(Debug)]
+    /// struct Toxicity;
+    ///
+    /// impl Evaluator for Toxicity {
+    ///     fn name(&self) -> &str {
+    ///         "toxicity"
+    ///     }
+    ///
+    ///     fn evaluate<'a>(&'a self, _: &'a EvalContext) -> Evaluation<'a> {
+    ///         Box::pin(async { Err(EvalError::new("here the service is asked")) })
+    ///     }
+    ///
+    ///     fn check(&self, setup: &Setup) -> Result<(), CheckError> {
+    ///         if setup.items().all(|item| !item.contains_key("audience")) {
+    ///             return Err(CheckError::new("no item has `audience`"));
+    ///         }
+    ///         match std::env::var("TOXICITY_KEY") {
+    ///             Ok(key) if !key.is_empty() => Ok(()),
+    ///             _ => Err(CheckError::missing_key("TOXICITY_KEY", "the toxicity service")),
+    ///         }
+    ///     }
+    /// }
+    /// ```
     ///
     /// # Errors
     ///

@@ -4,6 +4,7 @@ use super::cases::{Broken, View};
 use crate::config::Config;
 use crate::error::Error;
 use crate::session::{MissingKeys, Plan, Run};
+use crate::store::CutOff;
 
 /// Cases by their names.
 type Cases = Vec<(String, View)>;
@@ -22,8 +23,8 @@ pub(super) enum Way {
     Begin(Option<Vec<usize>>),
     /// All items, under an id that is given.
     BeginAs(String),
-    /// What is left of the run of this id.
-    Resume(String),
+    /// What is left of a run.
+    Resume(CutOff),
     /// What ended in an error in the run of this id, or all where there is none.
     Retry(String),
     /// Nothing: none of its cases is selected.
@@ -34,7 +35,7 @@ impl Way {
     /// The items that are scored, where these are not all.
     fn items(&self) -> Option<&[usize]> {
         match self {
-            Self::Begin(items) => items.as_deref(),
+            Self::Begin(items) | Self::Resume(CutOff { selection: items, .. }) => items.as_deref(),
             _ => None,
         }
     }
@@ -60,7 +61,7 @@ impl Ready {
             Way::Begin(items) => Run::new(plan, items, layout)?,
             Way::BeginAs(id) => Run::with_id(plan, layout, id)?,
             Way::Retry(id) => Run::retry(plan, layout, id)?,
-            Way::Resume(id) => {
+            Way::Resume(CutOff { id, .. }) => {
                 let run = Run::resume(plan, layout, &id)?;
                 // A partial run that was cut off has the cases of its own items only.
                 if let Some(items) = run.selection() {

@@ -11,6 +11,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
 use crate::session::{MissingKeys, Run, named_to_resume, to_resume};
+use crate::store::CutOff;
 
 /// The cases of this process, and the runs that they wait for.
 #[derive(Default)]
@@ -81,7 +82,7 @@ impl Schedule {
         nextest: &Nextest,
         config: &Config,
     ) -> Result<(), Error> {
-        let resume = to_resume(config.layout())?;
+        let mut resume = to_resume(config.layout())?;
         let mut missing = MissingKeys::default();
         let mut parts = Vec::with_capacity(definitions.len());
         for definition in definitions {
@@ -95,12 +96,12 @@ impl Schedule {
                 }
                 Some(variable) if !args.runs_ignored() => Part::ignored(name, experiment, variable),
                 _ => {
-                    let resumed = resume.iter().find(|run| run.experiment == experiment);
-                    let id = resumed.map_or_else(|| nextest.run_id(&experiment), |run| run.id.clone());
-                    let way = match (nextest.is_retry(), resumed) {
-                        (true, _) => Way::Retry(id),
-                        (false, Some(_)) => Way::Resume(id),
-                        (false, None) => Way::BeginAs(id),
+                    let resumed = resume.iter().position(|run| run.experiment == experiment);
+                    let way = match (nextest.is_retry(), resumed.map(|index| resume.swap_remove(index))) {
+                        (true, Some(run)) => Way::Retry(run.id),
+                        (true, None) => Way::Retry(nextest.run_id(&experiment)),
+                        (false, Some(run)) => Way::Resume(run),
+                        (false, None) => Way::BeginAs(nextest.run_id(&experiment)),
                     };
                     let plan = declared.load(config).plan;
                     let cases = vec![(name.clone(), View::Whole)];
@@ -128,7 +129,7 @@ impl Schedule {
         let mut parts = Vec::with_capacity(definitions.len());
         for definition in definitions {
             let resumed = resume.iter().position(|run| run.experiment == (definition.name)());
-            let resumed = resumed.map(|index| resume.remove(index).id);
+            let resumed = resumed.map(|index| resume.remove(index));
             if resumes && resumed.is_none() {
                 continue;
             }
@@ -153,9 +154,9 @@ impl Schedule {
     }
 
     /// An experiment that is not run for want of a variable, nor its run resumed.
-    fn ignored(&mut self, declared: &Declared, variable: String, resumed: Option<String>) -> Part {
+    fn ignored(&mut self, declared: &Declared, variable: String, resumed: Option<CutOff>) -> Part {
         let experiment = declared.name();
-        if let Some(id) = resumed {
+        if let Some(CutOff { id, .. }) = resumed {
             let note = format!(
                 "run `{id}` is one of experiment `{experiment}`, which is ignored, as {variable} is not set"
             );
@@ -190,7 +191,7 @@ impl Schedule {
 fn part(
     declared: Declared,
     is_ignored: bool,
-    resumed: Option<String>,
+    resumed: Option<CutOff>,
     args: &Args,
     config: &Config,
     missing: &mut MissingKeys,
@@ -200,7 +201,7 @@ fn part(
         let cases =
             if is_ignored { vec![(name.clone(), View::Whole)] } else { cases::cases_of(&name, &plan) };
         let way = match (resumed, cases::selection(&cases, |case| args.selects(case, is_ignored))) {
-            (Some(id), _) => Way::Resume(id),
+            (Some(run), _) => Way::Resume(run),
             (None, Selection::Nothing) => Way::Leave,
             (None, Selection::Some(items)) => Way::Begin(Some(items)),
             (None, Selection::All) => Way::Begin(None),

@@ -63,9 +63,8 @@ impl Cache {
     }
 
     fn make_folder(&self, key: &str) -> io::Result<()> {
-        self.layout.create_root()?;
         match self.path(key).parent() {
-            Some(folder) => fs::create_dir_all(folder),
+            Some(folder) => self.layout.create_folder(folder),
             None => Ok(()),
         }
     }

@@ -44,7 +44,7 @@ impl JudgeFigures {
         self.unpriced.extend(unpriced.iter().cloned());
     }
 
-    /// Adds the figures to a summary; nothing where no judge was asked.
+    /// Adds the figures to a summary; nothing where no judge answered.
     pub(super) fn add_to(&self, summary: &mut Summary) {
         if self.cost.is_empty() {
             return;
@@ -137,7 +137,7 @@ mod tests {
         let unjudged = [item(vec![vec![None]])];
         let summary = summary(&unjudged);
         assert_eq!((summary.judge_cost, summary.judge_calls, summary.judge_tokens), (None, None, None));
-        assert!(outcome("judge_cost.total <= 2", &unjudged).1.ends_with("no judge was asked"));
+        assert!(outcome("judge_cost.total <= 2", &unjudged).1.ends_with("no judge answered"));
     }
 
     #[test]

@@ -44,17 +44,17 @@ pub struct Summary {
     #[serde(skip_serializing_if = "is_zero")]
     pub unpriced_items: usize,
     /// What was spent on judges in this run, in USD: 0 where all answers came from the cache; without what used tokens of
-    /// the [`unpriced_models`](Self::unpriced_models). Absent where no judge was asked, or none has a price.
+    /// the [`unpriced_models`](Self::unpriced_models). Absent where no judge answered, or none has a price.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_cost: Option<f64>,
-    /// The judges' tokens, read and written; absent where no judge was asked.
+    /// The judges' tokens, read and written; absent where no judge answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_tokens: Option<u64>,
-    /// Requests of judges that were answered over the network; absent where no judge was asked.
+    /// Requests of judges that were answered over the network; absent where no judge answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_calls: Option<u64>,
     /// Answers to judges that were known already: from the cache, or from a request of another evaluation; absent where no
-    /// judge was asked.
+    /// judge answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judge_cached: Option<u64>,
     /// The models that answered judges, sorted.

@@ -117,7 +117,7 @@ fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> 
         Category::JudgeCost if !figures.judges.unpriced.is_empty() => {
             Err(format!("the judges used tokens of unknown cost; {}", add_prices(&figures.judges.unpriced)))
         }
-        Category::JudgeCost => of_amounts(metric, &figures.judges.cost, || "no judge was asked".to_owned()),
+        Category::JudgeCost => of_amounts(metric, &figures.judges.cost, || "no judge answered".to_owned()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What evaluators object to before anything runs, and the keys that are missing over several experiments.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -86,6 +87,7 @@ impl Plan {
 
 fn selected(dataset: &Dataset, items: Option<&[usize]>) -> Dataset {
     let Some(items) = items else { return dataset.clone() };
+    let items: HashSet<_> = items.iter().copied().collect();
     let mut indexes = 0..;
     dataset.clone().filter(|_| indexes.next().is_some_and(|index| items.contains(&index)))
 }

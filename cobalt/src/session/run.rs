@@ -13,15 +13,8 @@ use crate::engine::Work;
 use crate::error::Error;
 use crate::report::{ItemResult, Timestamp};
 use crate::store::{
-    JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, Resumed, experiment_of, new_run_id, read_report,
+    CutOff, JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, Resumed, new_run_id, read_report,
 };
-
-/// A run that is to be taken up again.
-#[derive(Debug)]
-pub(crate) struct CutOff {
-    pub(crate) id: String,
-    pub(crate) experiment: String,
-}
 
 /// The runs that `COBALT_RESUME` names. An id that is not known is an error.
 ///
@@ -35,10 +28,10 @@ pub(crate) fn to_resume(layout: &Layout) -> Result<Vec<CutOff>, Error> {
 pub(crate) fn named_to_resume(layout: &Layout) -> (Vec<CutOff>, Vec<(String, Error)>) {
     let ids = std::env::var(RESUME).unwrap_or_default();
     let (mut known, mut unknown) = (Vec::new(), Vec::new());
-    for id in ids.split(',').map(str::trim).filter(|id| !id.is_empty()).map(str::to_owned) {
-        match experiment_of(layout, &id) {
-            Ok(experiment) => known.push(CutOff { id, experiment }),
-            Err(error) => unknown.push((id, error)),
+    for id in ids.split(',').map(str::trim).filter(|id| !id.is_empty()) {
+        match CutOff::find(layout, id) {
+            Ok(run) => known.push(run),
+            Err(error) => unknown.push((id.to_owned(), error)),
         }
     }
     (known, unknown)

@@ -27,13 +27,13 @@ impl Experiment {
         self.declaration.refuse_if_ignored()?;
         let config = Config::from_environment()?;
         let plan = Plan::new(self.bind(agent), &config)?;
+        let layout = config.layout();
+        let resumed = to_resume(layout)?.into_iter().find(|run| run.experiment == plan.name());
         let mut missing = MissingKeys::default();
-        plan.check(None, &mut missing)?;
+        plan.check(resumed.as_ref().and_then(|run| run.selection.as_deref()), &mut missing)?;
         missing.into_result()?;
         let runtime =
             Handle::try_current().map_err(|_| Error::NoRuntime { experiment: plan.name().to_owned() })?;
-        let layout = config.layout();
-        let resumed = to_resume(layout)?.into_iter().find(|run| run.experiment == plan.name());
         let run = match resumed {
             Some(run) => Run::resume(plan, layout, &run.id)?,
             None => Run::new(plan, None, layout)?,

@@ -242,19 +242,32 @@ fn lock(file: &File) -> Result<(), TryLockError> {
     }
 }
 
-/// The experiment that a run is one of, whether it was cut off or has been finished since.
-pub(crate) fn experiment_of(layout: &Layout, id: &str) -> Result<String, Error> {
-    let refuse = |reason: String| Error::Resume { id: id.to_owned(), reason };
-    let path = layout.journal(id);
-    match fs::read(&path) {
-        Ok(journal) => {
-            read_journal(&journal).map(|run| run.header.name).map_err(|error| refuse(error.to_string()))
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match layout.result_of(id) {
-            Some(result) => read_report(&result).map(|report| report.name),
-            None => Err(refuse(missing(layout, id))),
-        },
-        Err(source) => Err(storage("read", &path, source)),
+/// A run that is to be taken up again. It may have been finished since it was cut off.
+#[derive(Debug)]
+pub(crate) struct CutOff {
+    pub(crate) id: String,
+    pub(crate) experiment: String,
+    /// The indexes of the items that it is about, where these are not all.
+    pub(crate) selection: Option<Vec<usize>>,
+}
+
+impl CutOff {
+    /// The run of this id.
+    pub(crate) fn find(layout: &Layout, id: &str) -> Result<Self, Error> {
+        let refuse = |reason: String| Error::Resume { id: id.to_owned(), reason };
+        let path = layout.journal(id);
+        let (experiment, selection) = match fs::read(&path) {
+            Ok(journal) => {
+                let header = read_journal(&journal).map_err(|error| refuse(error.to_string()))?.header;
+                (header.name, header.selection)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match layout.result_of(id) {
+                Some(result) => (read_report(&result)?.name, None),
+                None => return Err(refuse(missing(layout, id))),
+            },
+            Err(source) => return Err(storage("read", &path, source)),
+        };
+        Ok(Self { id: id.to_owned(), experiment, selection })
     }
 }
 

@@ -54,21 +54,22 @@ impl Layout {
         self.journals().join(format!("{id}.jsonl"))
     }
 
-    /// Makes the folders of runs, see [`create_root`](Self::create_root).
+    /// Makes the folders of runs.
     pub(crate) fn create(&self) -> Result<(), Error> {
-        self.create_root().map_err(|source| storage(CREATE, &self.root, source))?;
         for folder in [&self.journals(), &self.results] {
-            fs::create_dir_all(folder).map_err(|source| storage(CREATE, folder, source))?;
+            self.create_folder(folder).map_err(|source| storage(CREATE, folder, source))?;
         }
         Ok(())
     }
 
-    /// Makes the folder of everything, and tells git to leave out what is generated where it is new.
-    pub(crate) fn create_root(&self) -> io::Result<()> {
-        if self.root.exists() {
+    /// Makes a folder, and tells git to leave out what is generated where the folder of everything is new with it.
+    pub(crate) fn create_folder(&self, folder: &Path) -> io::Result<()> {
+        let was_there = self.root.exists();
+        fs::create_dir_all(folder)?;
+        // It may lie elsewhere.
+        if was_there || !self.root.exists() {
             return Ok(());
         }
-        fs::create_dir_all(&self.root)?;
         fs::write(self.root.join(".gitignore"), GITIGNORE)
     }
 
@@ -88,17 +89,28 @@ pub(crate) fn storage(action: &'static str, path: &Path, source: io::Error) -> E
 mod tests {
     use super::*;
 
+    fn layout_in(root: &Path, cache: PathBuf) -> Layout {
+        Layout::new(root.to_owned(), root.join("results"), root.join("history.db"), cache)
+    }
+
     #[test]
     fn a_new_folder_tells_git_what_is_generated_and_an_old_one_is_left_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join(".cobalt");
-        let [results, history, cache] = ["results", "history.db", "cache"].map(|name| root.join(name));
-        let layout = Layout::new(root.clone(), results, history, cache);
+        let layout = layout_in(&root, root.join("cache"));
         layout.create().unwrap();
         let ignore = root.join(".gitignore");
         assert!(fs::read_to_string(&ignore).unwrap().contains("results/"));
         fs::remove_file(&ignore).unwrap();
         layout.create().unwrap();
         assert!(!ignore.exists());
+    }
+
+    #[test]
+    fn a_cache_that_is_kept_elsewhere_makes_no_other_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, cache) = (folder.path().join(".cobalt"), folder.path().join("cache"));
+        layout_in(&root, cache.clone()).create_folder(&cache).unwrap();
+        assert!(cache.exists() && !root.exists());
     }
 }

@@ -9,7 +9,7 @@ mod results;
 
 pub(crate) use git::git_state;
 pub(crate) use id::{id_of, new_run_id};
-pub(crate) use journal::{JOURNAL_VERSION, JournalWriter, Resumed, experiment_of};
+pub(crate) use journal::{CutOff, JOURNAL_VERSION, JournalWriter, Resumed};
 pub use journal::{JournalContents, JournalError, JournalHeader, read_journal};
 pub use layout::{GITIGNORE, Layout};
 pub(crate) use results::write_report;
