@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// The most levels of lists and objects in an item's field or an agent's output. The reader of JSON stops at 128, and a
+/// The most levels of lists and objects in an item's field, an agent's output or what an evaluator keeps. The reader of JSON stops at 128, and a
 /// result file adds a few levels of its own.
 pub(crate) const DEEPEST: usize = 100;
 
@@ -19,6 +19,14 @@ pub(crate) fn is_too_deep(value: &Value) -> bool {
         }
     }
     true
+}
+
+/// What to say where something, `what`, has more levels.
+pub(crate) fn too_deep(what: &str) -> String {
+    format!(
+        "{what} is nested more than {DEEPEST} levels deep, which no result file can hold; make it flatter, or return the \
+         deep part as text"
+    )
 }
 
 fn has_levels(value: &Value) -> bool {

@@ -39,6 +39,7 @@ fn an_experiment_without_its_variable_is_shown_as_ignored_and_fails_nothing() {
     project
         .cobalt(&["run", "--ci", "--filter", "spared"], 0)
         .says("nothing was run: 2 experiments were ignored");
+    project.cobalt(&["run", "--", "spared::one"], 0).tells("spared: ignored, as TRIAL_KEY is not set\n");
     assert_eq!(project.results(), ["free", "free_too"]);
 
     project.cobalt(&["list"], 0).says("spared (ignored: TRIAL_KEY is not set)");

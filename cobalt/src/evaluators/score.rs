@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::EvalError;
 use crate::dataset::Item;
+use crate::nesting::{dismantle, is_too_deep, too_deep};
 use crate::report::ScoredEvaluation;
 
 /// What an evaluator found: a number from 0 (bad) to 1 (good), and why.
@@ -68,18 +69,19 @@ impl Score {
         &self.metadata
     }
 
-    /// The score as it is kept. One that is no number from 0 to 1 is none.
+    /// The score as it is kept. One that is no number from 0 to 1, or whose metadata cannot be kept, is none.
     pub(crate) fn into_evaluation(self) -> ScoredEvaluation {
-        let Self { value, reason, chain_of_thought, metadata } = self;
-        let is_score = (0.0..=1.0).contains(&value);
-        ScoredEvaluation {
-            score: is_score.then_some(value),
-            reason,
-            chain_of_thought,
-            metadata,
-            judge: None,
-            error: (!is_score).then(|| format!("the score is {value}; a score is a number from 0 to 1")),
-        }
+        let Self { value, reason, chain_of_thought, mut metadata } = self;
+        let error = if metadata.values().any(is_too_deep) {
+            std::mem::take(&mut metadata).into_iter().for_each(|(_, value)| dismantle(value));
+            Some(too_deep("the score's metadata"))
+        } else if (0.0..=1.0).contains(&value) {
+            None
+        } else {
+            Some(format!("the score is {value}; a score is a number from 0 to 1"))
+        };
+        let score = error.is_none().then_some(value);
+        ScoredEvaluation { score, reason, chain_of_thought, metadata, judge: None, error }
     }
 }
 
@@ -137,5 +139,31 @@ numbers_are_scores!(f64, f32, i32, u32, u8);
 impl<T: IntoScore, E: Display> IntoScore for Result<T, E> {
     fn into_score(self) -> Result<Score, EvalError> {
         self.map_err(|error| EvalError::new(format!("{error:#}")))?.into_score()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn metadata_that_no_file_can_hold_leaves_no_score() {
+        let nested = |levels: usize| (0..levels).fold(json!(1), |inner, _| Value::Array(vec![inner]));
+        let kept = Score::new(1.0).metadata("parts", nested(100)).into_evaluation();
+        assert_eq!((kept.score, kept.error), (Some(1.0), None));
+        let text = serde_json::to_string(&json!([[[[[[[kept.metadata]]]]]]])).unwrap();
+        serde_json::from_str::<Value>(&text).expect("it is read from within a report");
+        for levels in [101, 100_000] {
+            let refused = Score::new(1.0).reason("why").metadata("parts", nested(levels)).into_evaluation();
+            assert_eq!((refused.score, refused.metadata), (None, Item::new()));
+            assert!(
+                refused
+                    .error
+                    .unwrap()
+                    .starts_with("the score's metadata is nested more than 100 levels deep")
+            );
+        }
     }
 }

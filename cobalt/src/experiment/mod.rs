@@ -7,6 +7,7 @@ mod builder;
 mod context;
 mod definition;
 mod output;
+mod tokens;
 
 pub(crate) use agent::AgentFn;
 pub use agent::{Agent, AgentError, item};
@@ -14,4 +15,5 @@ pub(crate) use builder::{Declaration, Progress};
 pub use builder::{Experiment, Prepared};
 pub use context::Context;
 pub(crate) use definition::Definition;
-pub use output::{IntoOutput, Json, Output, TokenCount};
+pub use output::{IntoOutput, Json, Output};
+pub use tokens::TokenCount;

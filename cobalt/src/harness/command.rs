@@ -95,7 +95,7 @@ fn list(
         error: None,
     };
     if listed.ignored_without.is_some() {
-        if args.selects(&declared.case_name(), true) {
+        if args.may_concern(&declared.case_name(), true) {
             stream.send(&Event::Listed(Box::new(listed)));
         }
         return;
@@ -131,7 +131,7 @@ fn run(schedule: Schedule, args: &Args, config: Config, mut stream: Stream) -> R
                 stream.send(&Event::ExperimentBroken { name: experiment.clone(), error: why.to_string() });
                 told.unfit.store(true, Ordering::SeqCst);
             }
-            WaitsFor::Variable { experiment, variable } if args.selects(&case.name, true) => {
+            WaitsFor::Variable { experiment, variable } if args.may_concern(&case.name, true) => {
                 let (name, variable) = (experiment.clone(), variable.clone());
                 stream.send(&Event::ExperimentIgnored { name, variable });
             }

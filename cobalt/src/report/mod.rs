@@ -51,6 +51,7 @@
 //! }
 //! ```
 
+mod figures;
 mod item;
 mod judges;
 mod model;
@@ -59,10 +60,11 @@ mod summary;
 mod threshold;
 mod verdict;
 
+pub use figures::Figures;
 pub use item::{Evaluations, Execution, ItemResult, RunAggregation, ScoredEvaluation, Status};
 pub(crate) use model::SCHEMA;
 pub use model::{CiStatus, DatasetSummary, GitState, Report, RunConfig, Timestamp, Violation};
-pub use summary::{Figures, LatencyStats, ScoreStats, Summary};
+pub use summary::{LatencyStats, ScoreStats, Summary};
 pub(crate) use threshold::duration;
 pub use threshold::{Category, Comparison, LatencyBound, Metric, NumberBound, Threshold, ThresholdError};
 pub use verdict::{ThresholdOutcome, judge};

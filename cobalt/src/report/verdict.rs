@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use super::figures::{EvaluatorFigures, Figures, share};
 use super::model::{CiStatus, Violation};
 use super::stats::{Describe, describe, sum};
-use super::summary::{EvaluatorFigures, Figures, share};
 use super::threshold::{Category, Metric, Threshold};
 use crate::suggest;
 use crate::wording::{count, decimal};

@@ -1,6 +1,7 @@
 //! What a run tells while it goes on, and the text that people read of it.
 #![doc = include_str!("../../docs/events.md")]
 
+mod cost;
 mod event;
 mod explain;
 mod paint;
@@ -8,6 +9,7 @@ mod printable;
 mod stream;
 mod summary;
 
+pub use cost::unpriced;
 pub use event::{
     Event, ExperimentFinished, ExperimentStarted, FailedItem, Gate, ItemFinished, Listed, LowItem, PROTOCOL,
     RunFinished,
@@ -16,4 +18,4 @@ pub(crate) use explain::explain;
 pub use paint::Paint;
 pub use printable::printable;
 pub(crate) use stream::Stream;
-pub use summary::{summary, time, unpriced};
+pub use summary::{summary, time};

@@ -1,0 +1,326 @@
+//! The figures of a run, gathered from its items once, then summed up and judged.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::item::{ItemResult, Status};
+use super::judges::JudgeFigures;
+use super::stats::{Interval, describe, pass_at_k, pass_hat_k, sum, wilson};
+use super::summary::{LatencyStats, ScoreStats, Summary};
+use crate::llm::prices::PriceTable;
+
+/// What thresholds and summaries are worked out from: one value for each item or execution.
+#[derive(Debug, Default)]
+pub struct Figures<'a> {
+    items: &'a [ItemResult],
+    /// The evaluators in their order.
+    pub(super) evaluators: Vec<EvaluatorFigures<'a>>,
+    /// Each item's mean latency in milliseconds.
+    pub(super) latency: Vec<f64>,
+    /// Each item's tokens over its runs, where reported.
+    pub(super) tokens: Vec<f64>,
+    total_tokens: Option<u64>,
+    /// Each item's cost over its runs in USD, where known.
+    pub(super) cost: Vec<f64>,
+    /// Items with tokens of unknown cost.
+    pub(super) unpriced: usize,
+    /// The agent's models without a price.
+    pub(super) unpriced_models: BTreeSet<String>,
+    /// What judges were asked.
+    pub(super) judges: JudgeFigures,
+    /// Items whose agent gave an output in every run.
+    successful: usize,
+    /// Whether the agent gave any output at all.
+    pub(super) answered: bool,
+    runs: usize,
+}
+
+/// One evaluator's scores.
+#[derive(Debug)]
+pub(super) struct EvaluatorFigures<'a> {
+    pub(super) name: &'a str,
+    pub(super) pass_mark: f64,
+    /// Every score of every execution.
+    pub(super) scores: Vec<f64>,
+    /// Executions in which it failed.
+    pub(super) errors: usize,
+    /// Each item's scores added up, how many they are, and how many pass.
+    items: Vec<(f64, u32, u32)>,
+}
+
+impl<'a> Figures<'a> {
+    /// Gathers the figures of `items` for evaluators of the given names and pass marks.
+    #[must_use]
+    pub fn gather(items: &'a [ItemResult], evaluators: &[(&'a str, f64)], prices: &PriceTable) -> Self {
+        let mut figures = Figures {
+            items,
+            evaluators: evaluators.iter().map(|&(name, mark)| EvaluatorFigures::new(name, mark)).collect(),
+            latency: Vec::with_capacity(items.len()),
+            ..Figures::default()
+        };
+        for item in items {
+            figures.add(item, prices);
+        }
+        figures
+    }
+
+    fn add(&mut self, item: &ItemResult, prices: &PriceTable) {
+        self.latency.push(item.latency_ms());
+        self.successful += usize::from(item.status() == Status::Ok);
+        self.answered |= item.runs.iter().any(|run| run.status == Status::Ok);
+        self.runs = self.runs.max(item.runs.len());
+        for evaluator in &mut self.evaluators {
+            evaluator.add(item);
+        }
+        let usage = Usage::of(item, prices);
+        if let Some(tokens) = usage.tokens {
+            let total = self.total_tokens.get_or_insert(0);
+            // An agent may report anything; a panic here would cost all results.
+            *total = total.saturating_add(tokens);
+            self.tokens.push(tokens as f64);
+        }
+        self.cost.extend(usage.cost.filter(|_| !usage.unpriced));
+        self.unpriced += usize::from(usage.unpriced);
+        self.unpriced_models.extend(usage.unpriced_models);
+        self.judges.add(item);
+    }
+
+    /// The figures summed up.
+    #[must_use]
+    pub fn summary(&self, duration: Duration) -> Summary {
+        let latency = describe(&self.latency);
+        let scores = self
+            .evaluators
+            .iter()
+            .filter_map(|evaluator| Some((evaluator.name.to_owned(), evaluator.stats(self.runs)?)));
+        let mut summary = Summary {
+            total_items: self.items.len(),
+            total_duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+            avg_latency_ms: latency.as_ref().map_or(0.0, |latency| latency.mean),
+            total_tokens: self.total_tokens,
+            estimated_cost: (!self.cost.is_empty()).then(|| sum(self.cost.iter().copied())),
+            scores: scores.collect(),
+            successful_items: self.successful,
+            failed_items: self.items.len() - self.successful,
+            timeouts: self.items.iter().filter(|item| item.status() == Status::Timeout).count(),
+            eval_errors: self.evaluators.iter().map(|evaluator| evaluator.errors).sum(),
+            passed_items: self.items.iter().filter(|item| item.passed).count(),
+            unpriced_items: self.unpriced,
+            unpriced_models: self.unpriced_models.union(&self.judges.unpriced).cloned().collect(),
+            latency: latency.map(|l| LatencyStats {
+                min: l.min,
+                max: l.max,
+                p50: l.p50,
+                p95: l.p95,
+                p99: l.p99,
+            }),
+            ..Summary::default()
+        };
+        self.judges.add_to(&mut summary);
+        summary
+    }
+}
+
+impl<'a> EvaluatorFigures<'a> {
+    fn new(name: &'a str, pass_mark: f64) -> Self {
+        Self { name, pass_mark, scores: Vec::new(), errors: 0, items: Vec::new() }
+    }
+
+    fn add(&mut self, item: &ItemResult) {
+        let (mut total, mut count, mut passes) = (0.0, 0, 0);
+        for evaluation in item.runs.iter().filter_map(|run| run.evaluations.get(self.name)) {
+            match evaluation.score {
+                Some(score) => {
+                    self.scores.push(score);
+                    total += score;
+                    count += 1;
+                    passes += u32::from(score >= self.pass_mark);
+                }
+                None => self.errors += 1,
+            }
+        }
+        if count > 0 {
+            self.items.push((total, count, passes));
+        }
+    }
+
+    /// The share of scores at `mark` or above, among how many.
+    pub(super) fn pass_rate(&self, mark: Option<f64>) -> Option<f64> {
+        let mark = mark.unwrap_or(self.pass_mark);
+        share(self.scores.iter().filter(|score| **score >= mark).count(), self.scores.len())
+    }
+
+    fn stats(&self, runs: usize) -> Option<ScoreStats> {
+        let all = describe(&self.scores)?;
+        let items = describe(&self.by_item(all.mean))?;
+        let passes: u64 = self.items.iter().map(|&(_, _, passes)| u64::from(passes)).sum();
+        Some(ScoreStats {
+            avg: all.mean,
+            min: all.min,
+            max: all.max,
+            p50: all.p50,
+            p95: all.p95,
+            p99: all.p99,
+            count: all.n,
+            stddev: all.stddev_population,
+            std_error: items.std_error,
+            ci95: self.interval(runs, items.ci95),
+            pass_rate: self.pass_rate(None),
+            pass_rate_ci95: if runs == 1 { wilson(passes, all.n as u64, 0.95) } else { None },
+            pass_at_k: self.over_k(runs, pass_at_k),
+            pass_hat_k: self.over_k(runs, pass_hat_k),
+        })
+    }
+
+    /// What each item says of the mean of all scores: its own mean where all items have as many scores, else drawn
+    /// towards the mean of all as far as the item has fewer of them, so that these values have that mean, too. Their
+    /// standard error is that of a ratio (Cochran, "Sampling techniques", 3rd edition, 1977, chapter 6).
+    fn by_item(&self, mean: f64) -> Vec<f64> {
+        let counts: f64 = self.items.iter().map(|&(_, count, _)| f64::from(count)).sum();
+        let usual = counts / self.items.len() as f64;
+        let items = self.items.iter();
+        items.map(|&(total, count, _)| mean + (total - mean * f64::from(count)) / usual).collect()
+    }
+
+    /// The interval of the mean. Student's t has no width where all of a few scores are equal, as in 5 of 5 passed.
+    fn interval(&self, runs: usize, student: Option<Interval>) -> Option<Interval> {
+        if runs == 1 && self.scores.iter().all(|score| *score == 0.0 || *score == 1.0) {
+            let ones = self.scores.iter().filter(|score| **score == 1.0).count();
+            return wilson(ones as u64, self.scores.len() as u64, 0.95);
+        }
+        student.map(|ci| Interval { low: ci.low.max(0.0), high: ci.high.min(1.0) })
+    }
+
+    /// A figure of n runs of which c pass, for each k up to `runs`, averaged over the items whose every run has a score:
+    /// over other items for each k, the figures could not be compared.
+    fn over_k(&self, runs: usize, figure: fn(u64, u64, u64) -> Option<f64>) -> Vec<f64> {
+        if runs < 2 {
+            return Vec::new();
+        }
+        let items = self.items.iter().filter(|&&(_, scores, _)| scores as usize == runs);
+        let average = |k| {
+            let values: Vec<f64> =
+                items.clone().filter_map(|&(_, n, c)| figure(u64::from(n), u64::from(c), k)).collect();
+            describe(&values).map(|d| d.mean)
+        };
+        (1..=runs as u64).map_while(average).collect()
+    }
+}
+
+pub(super) fn share(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// What an item's executions used.
+struct Usage {
+    tokens: Option<u64>,
+    cost: Option<f64>,
+    /// Whether some of the tokens have no known cost.
+    unpriced: bool,
+    /// The models whose price is not known.
+    unpriced_models: BTreeSet<String>,
+}
+
+impl Usage {
+    fn of(item: &ItemResult, prices: &PriceTable) -> Self {
+        let mut usage = Self { tokens: None, cost: None, unpriced: false, unpriced_models: BTreeSet::new() };
+        for output in item.runs.iter().filter_map(|run| run.output.as_ref()) {
+            let Some(count) = output.token_count() else { continue };
+            let tokens = usage.tokens.get_or_insert(0);
+            *tokens = tokens.saturating_add(count.total);
+            let price = output.model_name().map(|model| (model, prices.price(model)));
+            // Without the two sides apart there is no price to multiply with.
+            match price.zip(count.to_price()) {
+                Some(((_, Some(price)), tokens)) => *usage.cost.get_or_insert(0.0) += price.cost(tokens),
+                _ => usage.unpriced = true,
+            }
+            if let Some((model, None)) = price {
+                usage.unpriced_models.insert(model.to_owned());
+            }
+        }
+        usage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::experiment::Output;
+    use crate::report::{Execution, ScoredEvaluation};
+
+    fn item(runs: Vec<Execution>) -> ItemResult {
+        ItemResult { index: 0, key: String::new(), input: Arc::default(), passed: true, runs }
+    }
+
+    fn scored(scores: &[Option<f64>]) -> ItemResult {
+        let run = |score: &Option<f64>| {
+            let evaluation = ScoredEvaluation { score: *score, ..ScoredEvaluation::default() };
+            Execution {
+                evaluations: [("e".into(), evaluation)].into_iter().collect(),
+                ..Execution::default()
+            }
+        };
+        item(scores.iter().map(run).collect())
+    }
+
+    fn stats(items: &[ItemResult]) -> ScoreStats {
+        let figures = Figures::gather(items, &[("e", 0.5)], &PriceTable::default());
+        figures.summary(Duration::ZERO).scores["e"].clone()
+    }
+
+    fn is_close(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-12
+    }
+
+    #[test]
+    fn runs_of_one_item_are_no_independent_trials() {
+        let (low, high) = ([Some(0.2), Some(0.4)], [Some(0.8), Some(1.0)]);
+        let stats = stats(&[scored(&low), scored(&high)]);
+        // Two means of 0.3 and 0.9: a deviation of 0.6 / sqrt(2), over sqrt(2).
+        assert!(is_close(stats.avg, 0.6) && is_close(stats.std_error.unwrap(), 0.3));
+    }
+
+    #[test]
+    fn the_interval_lies_around_the_mean_where_scores_are_missing() {
+        let items: Vec<_> = (0..20)
+            .map(
+                |n| if n % 2 == 0 { scored(&[Some(0.1); 4]) } else { scored(&[Some(0.9), None, None, None]) },
+            )
+            .collect();
+        let stats = stats(&items);
+        let ci95 = stats.ci95.unwrap();
+        assert!(is_close(stats.avg, 0.26));
+        assert!(is_close((ci95.low + ci95.high) / 2.0, stats.avg), "{ci95:?}");
+        // Deviations of (0.4 - 4 * 0.26) / 2.5 and (0.9 - 0.26) / 2.5, both 0.256, of 20 items.
+        assert!(is_close(stats.std_error.unwrap(), 0.256 / 19.0_f64.sqrt()));
+    }
+
+    #[test]
+    fn the_agents_cost_has_the_rate_of_cached_input_and_unknown_models_are_named_once() {
+        let run = |model: &str, output: Output| Execution {
+            output: Some(output.model(model)),
+            ..Execution::default()
+        };
+        let cached = || Output::new("").tokens(1_000_000, 0).cached_tokens(1_000_000);
+        let items = [item(vec![run("gpt-6-luna", cached())])];
+        let summary = Figures::gather(&items, &[], &PriceTable::default()).summary(Duration::ZERO);
+        assert_eq!(summary.estimated_cost, Some(0.02), "the long prompt's rate of cached input");
+        assert_eq!(summary.unpriced_models, [""; 0]);
+
+        let unknown = || run("ours", Output::new("").tokens(1, 1));
+        let items = [item(vec![unknown(), unknown()]), item(vec![run("gpt-4o", cached()), unknown()])];
+        let summary = Figures::gather(&items, &[], &PriceTable::default()).summary(Duration::ZERO);
+        assert_eq!((summary.unpriced_items, summary.total_tokens), (2, Some(1_000_006)));
+        assert_eq!(summary.unpriced_models, ["ours"]);
+    }
+
+    #[test]
+    fn absurd_token_counts_stop_at_the_largest_number() {
+        let run = || Execution { output: Some(Output::new("").tokens(u64::MAX, 1)), ..Execution::default() };
+        let items = [item(vec![run(), run()]), item(vec![run(), run()])];
+        let summary = Figures::gather(&items, &[], &PriceTable::default()).summary(Duration::ZERO);
+        assert_eq!(summary.total_tokens, Some(u64::MAX));
+    }
+}

@@ -1,0 +1,97 @@
+//! What models cost, in words: the agent's tokens, and what judges were asked.
+
+use std::collections::BTreeSet;
+
+use super::printable::printable;
+use crate::llm::prices::format_cost;
+use crate::report::Summary;
+use crate::suggest;
+use crate::wording::{count, thousands};
+
+/// The agent's tokens, and what they cost.
+pub(super) fn tokens(summary: &Summary) -> Option<String> {
+    let mut parts = vec![thousands(summary.total_tokens?)];
+    if let Some(cost) = summary.estimated_cost {
+        parts.push(format!("cost {}", dollars(cost)));
+    }
+    if summary.unpriced_items > 0 {
+        parts.push(format!("{} of unknown cost", count(summary.unpriced_items, "item")));
+    }
+    Some(parts.join(", "))
+}
+
+/// What judges were asked, and what that cost.
+pub(super) fn judges(summary: &Summary) -> Option<String> {
+    let calls = summary.judge_calls?;
+    let mut parts = vec![format!("{} call{}", thousands(calls), if calls == 1 { "" } else { "s" })];
+    match summary.judge_cached {
+        None | Some(0) => {}
+        Some(hits) => parts.push(format!("{} from the cache", thousands(hits))),
+    }
+    match summary.judge_tokens {
+        None | Some(0) => {}
+        Some(tokens) => parts.push(format!("{} tokens", thousands(tokens))),
+    }
+    parts.push(summary.judge_cost.map_or_else(|| "unknown cost".to_owned(), dollars));
+    let models: Vec<_> = summary.judge_models.iter().map(|model| printable(model)).collect();
+    let models = if models.is_empty() { String::new() } else { format!(" ({})", models.join(", ")) };
+    Some(parts.join(", ") + &models)
+}
+
+/// An amount as [`format_cost`] writes it; one below a cent with its first two digits.
+fn dollars(usd: f64) -> String {
+    if usd >= 0.01 {
+        return format_cost(usd);
+    }
+    if usd <= 0.0 {
+        return "$0".to_owned();
+    }
+    // How many zeros stand between the point and the first digit.
+    let zeros = (-usd.log10().floor() - 1.0).clamp(0.0, 12.0) as usize;
+    format!("${usd:.0$}", zeros + 2)
+}
+
+/// What to do about models that have no price, in a line that names each of them once; `None` where there are none.
+#[must_use]
+pub fn unpriced<'a>(models: impl IntoIterator<Item = &'a String>) -> Option<String> {
+    let models: BTreeSet<_> = models.into_iter().map(String::as_str).collect();
+    if models.is_empty() {
+        return None;
+    }
+    let models = suggest::list(models);
+    Some(format!(
+        "note: no price is known of {}; tokens are counted, their cost is not: add prices under `[prices]` in cobalt.toml",
+        printable(&models)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_on_judges_has_what_there_is() {
+        let asked = Summary {
+            judge_calls: Some(42),
+            judge_cached: Some(158),
+            judge_tokens: Some(12_400),
+            judge_cost: Some(0.03),
+            judge_models: vec!["gpt-6-luna".to_owned()],
+            ..Summary::default()
+        };
+        let expected = "42 calls, 158 from the cache, 12,400 tokens, $0.03 (gpt-6-luna)";
+        assert_eq!(judges(&asked).unwrap(), expected);
+        let cached =
+            Summary { judge_calls: Some(0), judge_tokens: Some(0), judge_cost: Some(0.0), ..asked.clone() };
+        assert_eq!(judges(&cached).unwrap(), "0 calls, 158 from the cache, $0 (gpt-6-luna)");
+        let unpriced = Summary { judge_calls: Some(1), judge_cached: Some(0), judge_cost: None, ..asked };
+        assert_eq!(judges(&unpriced).unwrap(), "1 call, 12,400 tokens, unknown cost (gpt-6-luna)");
+        assert_eq!(judges(&Summary::default()), None);
+    }
+
+    #[test]
+    fn a_small_amount_keeps_two_digits() {
+        let shown = [0.0, 0.000_001_23, 0.000_1, 0.002_149, 0.009_99, 0.01, 1.5].map(dollars);
+        assert_eq!(shown, ["$0", "$0.0000012", "$0.00010", "$0.0021", "$0.0100", "$0.01", "$1.50"]);
+    }
+}
