@@ -32,7 +32,6 @@ pub(crate) enum Unfit {
     Problem(String),
     /// A key is missing. Told once for all experiments that need it.
     #[error("{asked_for} needs a key; set {variable}")]
-    #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "nobody is asked without the feature"))]
     MissingKey {
         /// The variable that would hold it.
         variable: String,
