@@ -88,13 +88,20 @@ impl Batches {
         };
         queue.push(waiting);
         if queue.len() == 1 {
-            let flush = Flush { batches: Arc::clone(self), target: target.clone() };
+            let flush = Flush { batches: Arc::clone(self), target: target.clone(), is_due: true };
             tokio::spawn(flush.after(WAIT));
         }
         if queue.len() == MOST_TEXTS {
             let full = std::mem::take(queue);
             drop(queues);
-            tokio::spawn(Arc::clone(self).send(target.clone(), full));
+            self.dispatch(target, full);
+        }
+    }
+
+    /// Sends texts in as many requests as they need.
+    fn dispatch(self: &Arc<Self>, target: &Target, waiting: Vec<Waiting>) {
+        for batch in portions(waiting) {
+            tokio::spawn(Arc::clone(self).send(target.clone(), batch));
         }
     }
 
@@ -164,20 +171,27 @@ impl Batches {
 struct Flush {
     batches: Arc<Batches>,
     target: Target,
+    /// Whether those that wait depend on it. Whoever comes after it has sent has another one.
+    is_due: bool,
 }
 
 impl Flush {
-    async fn after(self, wait: Duration) {
+    async fn after(mut self, wait: Duration) {
         sleep(wait).await;
-        for batch in portions(self.batches.take(&self.target)) {
-            tokio::spawn(Arc::clone(&self.batches).send(self.target.clone(), batch));
-        }
+        self.send();
+    }
+
+    fn send(&mut self) {
+        self.is_due = false;
+        self.batches.dispatch(&self.target, self.batches.take(&self.target));
     }
 }
 
 impl Drop for Flush {
     fn drop(&mut self) {
-        drop(self.batches.take(&self.target));
+        if self.is_due {
+            drop(self.batches.take(&self.target));
+        }
     }
 }
 
@@ -243,4 +257,36 @@ fn answer(
 fn share(count: u64, part: u64, whole: u64) -> u64 {
     let share = u128::from(count) * u128::from(part) / u128::from(whole);
     u64::try_from(share).unwrap_or(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::{ModelSettings, Provider};
+
+    #[tokio::test]
+    async fn who_comes_after_the_texts_were_sent_does_not_lose_their_place() {
+        let settings = ModelSettings {
+            judge: Default::default(),
+            embedding: Default::default(),
+            timeout: Duration::from_secs(1),
+            retries: 0,
+            concurrency: 1,
+            cache: None,
+        };
+        let batches = Arc::new(Batches::new(Arc::new(Client::new(&settings)), None));
+        let target = Target {
+            provider: Provider::OpenAi,
+            model: "m".to_owned(),
+            base_url: "http://127.0.0.1:1".to_owned(),
+            api_key: None,
+            temperature: None,
+        };
+        let mut sent = Flush { batches: Arc::clone(&batches), target: target.clone(), is_due: true };
+        sent.send();
+        let (answer, _answered) = oneshot::channel();
+        batches.add(&target, Waiting { text: "late".to_owned(), key: String::new(), answer });
+        drop(sent);
+        assert_eq!(batches.take(&target).len(), 1);
+    }
 }

@@ -60,6 +60,11 @@ async fn a_request_has_neither_too_many_texts_nor_too_long_ones() {
     let long: Vec<_> = (0..3).map(|number| number.to_string().repeat(60_000)).collect();
     embed(&models, &long.iter().map(String::as_str).collect::<Vec<_>>()).await.0.unwrap();
     assert_eq!(sent(&server)[3..], [1, 1, 1]);
+    let both: Vec<_> = (0..96).map(|number| format!("{number:5000}")).collect();
+    embed(&models, &both.iter().map(String::as_str).collect::<Vec<_>>()).await.0.unwrap();
+    let mut sizes = sent(&server)[6..].to_vec();
+    sizes.sort_unstable();
+    assert_eq!(sizes, [16, 20, 20, 20, 20], "also where they fill a request by their number");
 }
 
 #[tokio::test]
