@@ -68,7 +68,7 @@ impl Client {
         let mut attempt = 0;
         loop {
             let slot = self.slots.acquire().await.map_err(|_| failed("the client is closed"))?;
-            let (problem, wait) = match transport::attempt(http, request, self.timeout).await {
+            let (problem, wait) = match transport::attempt(&http, request, self.timeout).await {
                 Ok(answer) => return Ok(answer),
                 Err(AttemptError::Final(Problem::Refused(refusal))) => {
                     return Err(SendError::Refused(refusal));
