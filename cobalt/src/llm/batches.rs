@@ -77,25 +77,26 @@ impl Batches {
 
     /// Puts a text in line, and sends those that wait where they fill a request.
     fn add(self: &Arc<Self>, target: &Target, waiting: Waiting) {
-        let mut queues = self.lock();
-        let queue = match queues.iter().position(|(other, _)| is_same(other, target)) {
-            Some(place) => &mut queues[place].1,
-            None => {
-                queues.push((target.clone(), Vec::new()));
-                let place = queues.len() - 1;
-                &mut queues[place].1
-            }
-        };
-        queue.push(waiting);
-        if queue.len() == 1 {
+        let (is_first, full) = self.line_up(target, waiting);
+        // Only now, without the lock: a runtime that is ending drops at once what it is to run.
+        if is_first {
             let flush = Flush { batches: Arc::clone(self), target: target.clone(), is_due: true };
             tokio::spawn(flush.after(WAIT));
         }
-        if queue.len() == MOST_TEXTS {
-            let full = std::mem::take(queue);
-            drop(queues);
-            self.dispatch(target, full);
-        }
+        self.dispatch(target, full);
+    }
+
+    /// Whether the text is the first in line, and those that wait where they fill a request.
+    fn line_up(&self, target: &Target, waiting: Waiting) -> (bool, Vec<Waiting>) {
+        let mut queues = self.lock();
+        let place = queues.iter().position(|(other, _)| is_same(other, target)).unwrap_or_else(|| {
+            queues.push((target.clone(), Vec::new()));
+            queues.len() - 1
+        });
+        let queue = &mut queues[place].1;
+        queue.push(waiting);
+        let full = if queue.len() == MOST_TEXTS { std::mem::take(queue) } else { Vec::new() };
+        (queue.len() == 1, full)
     }
 
     /// Sends texts in as many requests as they need.
@@ -264,8 +265,7 @@ mod tests {
     use super::*;
     use crate::llm::{ModelSettings, Provider};
 
-    #[tokio::test]
-    async fn who_comes_after_the_texts_were_sent_does_not_lose_their_place() {
+    fn batches() -> (Arc<Batches>, Target) {
         let settings = ModelSettings {
             judge: Default::default(),
             embedding: Default::default(),
@@ -274,7 +274,6 @@ mod tests {
             concurrency: 1,
             cache: None,
         };
-        let batches = Arc::new(Batches::new(Arc::new(Client::new(&settings)), None));
         let target = Target {
             provider: Provider::OpenAi,
             model: "m".to_owned(),
@@ -282,11 +281,38 @@ mod tests {
             api_key: None,
             temperature: None,
         };
+        (Arc::new(Batches::new(Arc::new(Client::new(&settings)), None)), target)
+    }
+
+    fn waiting() -> (Waiting, oneshot::Receiver<Answered>) {
+        let (answer, answered) = oneshot::channel();
+        (Waiting { text: "late".to_owned(), key: String::new(), answer }, answered)
+    }
+
+    #[tokio::test]
+    async fn who_comes_after_the_texts_were_sent_does_not_lose_their_place() {
+        let (batches, target) = batches();
         let mut sent = Flush { batches: Arc::clone(&batches), target: target.clone(), is_due: true };
         sent.send();
-        let (answer, _answered) = oneshot::channel();
-        batches.add(&target, Waiting { text: "late".to_owned(), key: String::new(), answer });
+        let (late, _answered) = waiting();
+        batches.add(&target, late);
         drop(sent);
         assert_eq!(batches.take(&target).len(), 1);
+    }
+
+    #[test]
+    fn a_runtime_that_has_ended_leaves_nobody_in_line() {
+        let (batches, target) = batches();
+        let ended = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let handle = ended.handle().clone();
+        drop(ended);
+        let (done, is_done) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let _entered = handle.enter();
+            let (late, mut answered) = waiting();
+            batches.add(&target, late);
+            done.send(answered.try_recv().is_err() && batches.take(&target).is_empty()).unwrap();
+        });
+        assert_eq!(is_done.recv_timeout(Duration::from_secs(5)), Ok(true));
     }
 }

@@ -18,6 +18,7 @@ pub(super) fn read_answer<T>(
     asked: &str,
     read: impl Fn(&Map<String, Value>) -> Result<T, String>,
 ) -> Result<T, String> {
+    let text = without_thoughts(text);
     let mut found: Option<(Map<String, Value>, Range<usize>, T)> = None;
     let mut refused = None;
     for (object, place) in Objects::of(text) {
@@ -37,6 +38,14 @@ pub(super) fn read_answer<T>(
         }
         Some((.., answer)) => Ok(answer),
         None => Err(refused.unwrap_or_else(|| "there is no complete JSON object in the answer".to_owned())),
+    }
+}
+
+/// The answer of a model whose thoughts come before it in the same text. What it only thought of it has not answered.
+fn without_thoughts(text: &str) -> &str {
+    match text.trim_start().strip_prefix("<think>") {
+        Some(rest) => rest.rsplit_once("</think>").map_or("", |(_, answer)| answer),
+        None => text,
     }
 }
 
@@ -178,6 +187,15 @@ mod tests {
     fn several_answers_that_differ_are_none() {
         let text = r#"The output says {"verdict": true}. I say: {"verdict": false}"#;
         assert_eq!(read_answer(text, verdict).unwrap_err(), "it holds several answers, which differ");
+    }
+
+    #[test]
+    fn what_a_model_only_thought_of_is_not_taken_for_the_answer() {
+        let thoughts = r#"<think>Perhaps {"verdict": true}?</think>"#;
+        assert_eq!(read_answer(&format!("{thoughts}\n{{\"verdict\": false}}"), verdict), Ok(false));
+        for text in [thoughts, r#"<think>Perhaps {"verdict": true}? Or"#] {
+            assert!(read_answer(text, verdict).is_err(), "{text}");
+        }
     }
 
     #[test]
