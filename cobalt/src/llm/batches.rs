@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::runtime::{Handle, Id};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
@@ -17,15 +18,14 @@ const MOST_TEXTS: usize = 96;
 const MOST_BYTES: usize = 100_000;
 /// How long a text waits for others.
 const WAIT: Duration = Duration::from_millis(2);
-/// How often a text is put in line, where the runtime ends that would have sent it.
-const ATTEMPTS: usize = 3;
 
-/// Texts that wait for a request, and whom it goes to.
+/// Texts that wait for a request, and whom it goes to. Each runtime has requests of its own: one that stands still or ends
+/// holds up no other.
 #[derive(Debug)]
 pub(super) struct Batches {
     client: Arc<Client>,
     cache: Option<Arc<Cache>>,
-    queues: Mutex<Vec<(Target, Vec<Waiting>)>>,
+    queues: Mutex<Vec<(Id, Target, Vec<Waiting>)>>,
 }
 
 /// A text that waits.
@@ -64,39 +64,48 @@ impl Batches {
 
     /// The embedding of a text, which is kept under its key.
     pub(super) async fn embed(self: &Arc<Self>, target: &Target, key: &str, text: &str) -> Answered {
-        for _ in 0..ATTEMPTS {
-            let (answer, answered) = oneshot::channel();
-            self.add(target, Waiting { text: text.to_owned(), key: key.to_owned(), answer });
-            if let Ok(answered) = answered.await {
-                return answered;
-            }
-        }
-        let error = AskError("the runtime that would have sent a text to embed has ended".to_owned());
-        Answered { vector: Err(error), spent: Spent::default() }
+        let (answer, answered) = oneshot::channel();
+        self.add(target, Waiting { text: text.to_owned(), key: key.to_owned(), answer });
+        answered.await.unwrap_or_else(|_| {
+            let error = AskError("the request with a text to embed has ended early".to_owned());
+            Answered { vector: Err(error), spent: Spent::default() }
+        })
     }
 
-    /// Puts a text in line, and sends those that wait where they fill a request.
+    /// Puts a text in line, and sends those that wait where they fill a request, else after a while.
     fn add(self: &Arc<Self>, target: &Target, waiting: Waiting) {
         let (is_first, full) = self.line_up(target, waiting);
-        // Only now, without the lock: a runtime that is ending drops at once what it is to run.
         if is_first {
-            let flush = Flush { batches: Arc::clone(self), target: target.clone(), is_due: true };
-            tokio::spawn(flush.after(WAIT));
+            tokio::spawn(Arc::clone(self).send_after(WAIT, target.clone()));
         }
         self.dispatch(target, full);
     }
 
     /// Whether the text is the first in line, and those that wait where they fill a request.
     fn line_up(&self, target: &Target, waiting: Waiting) -> (bool, Vec<Waiting>) {
+        let runtime = Handle::current().id();
         let mut queues = self.lock();
-        let place = queues.iter().position(|(other, _)| is_same(other, target)).unwrap_or_else(|| {
-            queues.push((target.clone(), Vec::new()));
+        let is_ours = |(of, to, _): &(Id, Target, Vec<Waiting>)| *of == runtime && is_same(to, target);
+        let place = queues.iter().position(is_ours).unwrap_or_else(|| {
+            queues.push((runtime, target.clone(), Vec::new()));
             queues.len() - 1
         });
-        let queue = &mut queues[place].1;
+        let queue = &mut queues[place].2;
         queue.push(waiting);
         let full = if queue.len() == MOST_TEXTS { std::mem::take(queue) } else { Vec::new() };
         (queue.len() == 1, full)
+    }
+
+    /// Sends after a while what waits for a target.
+    async fn send_after(self: Arc<Self>, wait: Duration, target: Target) {
+        sleep(wait).await;
+        let runtime = Handle::current().id();
+        let waiting = {
+            let mut queues = self.lock();
+            let place = queues.iter().position(|(of, to, _)| *of == runtime && is_same(to, &target));
+            place.map(|place| queues.swap_remove(place).2)
+        };
+        self.dispatch(&target, waiting.unwrap_or_default());
     }
 
     /// Sends texts in as many requests as they need.
@@ -106,15 +115,7 @@ impl Batches {
         }
     }
 
-    fn take(&self, target: &Target) -> Vec<Waiting> {
-        let mut queues = self.lock();
-        match queues.iter().position(|(other, _)| is_same(other, target)) {
-            Some(place) => queues.swap_remove(place).1,
-            None => Vec::new(),
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<(Target, Vec<Waiting>)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<(Id, Target, Vec<Waiting>)>> {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -163,35 +164,6 @@ impl Batches {
         if let Some(cache) = &self.cache {
             let bytes: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
             cache.put(key, &bytes);
-        }
-    }
-}
-
-/// Sends after a while what waits for a target. Where the runtime ends before, those that wait put themselves in line
-/// again, on their own.
-struct Flush {
-    batches: Arc<Batches>,
-    target: Target,
-    /// Whether those that wait depend on it. Whoever comes after it has sent has another one.
-    is_due: bool,
-}
-
-impl Flush {
-    async fn after(mut self, wait: Duration) {
-        sleep(wait).await;
-        self.send();
-    }
-
-    fn send(&mut self) {
-        self.is_due = false;
-        self.batches.dispatch(&self.target, self.batches.take(&self.target));
-    }
-}
-
-impl Drop for Flush {
-    fn drop(&mut self) {
-        if self.is_due {
-            drop(self.batches.take(&self.target));
         }
     }
 }
@@ -258,61 +230,4 @@ fn answer(
 fn share(count: u64, part: u64, whole: u64) -> u64 {
     let share = u128::from(count) * u128::from(part) / u128::from(whole);
     u64::try_from(share).unwrap_or(count)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::llm::{ModelSettings, Provider};
-
-    fn batches() -> (Arc<Batches>, Target) {
-        let settings = ModelSettings {
-            judge: Default::default(),
-            embedding: Default::default(),
-            timeout: Duration::from_secs(1),
-            retries: 0,
-            concurrency: 1,
-            cache: None,
-        };
-        let target = Target {
-            provider: Provider::OpenAi,
-            model: "m".to_owned(),
-            base_url: "http://127.0.0.1:1".to_owned(),
-            api_key: None,
-            temperature: None,
-        };
-        (Arc::new(Batches::new(Arc::new(Client::new(&settings)), None)), target)
-    }
-
-    fn waiting() -> (Waiting, oneshot::Receiver<Answered>) {
-        let (answer, answered) = oneshot::channel();
-        (Waiting { text: "late".to_owned(), key: String::new(), answer }, answered)
-    }
-
-    #[tokio::test]
-    async fn who_comes_after_the_texts_were_sent_does_not_lose_their_place() {
-        let (batches, target) = batches();
-        let mut sent = Flush { batches: Arc::clone(&batches), target: target.clone(), is_due: true };
-        sent.send();
-        let (late, _answered) = waiting();
-        batches.add(&target, late);
-        drop(sent);
-        assert_eq!(batches.take(&target).len(), 1);
-    }
-
-    #[test]
-    fn a_runtime_that_has_ended_leaves_nobody_in_line() {
-        let (batches, target) = batches();
-        let ended = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let handle = ended.handle().clone();
-        drop(ended);
-        let (done, is_done) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            let _entered = handle.enter();
-            let (late, mut answered) = waiting();
-            batches.add(&target, late);
-            done.send(answered.try_recv().is_err() && batches.take(&target).is_empty()).unwrap();
-        });
-        assert_eq!(is_done.recv_timeout(Duration::from_secs(5)), Ok(true));
-    }
 }

@@ -1,8 +1,10 @@
 //! Embeddings of texts.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::{WEEK, models, of, settings, with_cache};
 use crate::llm::models::Models;
@@ -151,4 +153,21 @@ async fn texts_are_compared_by_their_characters_without_any_server() {
     let vectors = vectors.unwrap();
     assert_eq!(vectors[0], vectors[2]);
     assert!(usage.is_empty() && server.asked().is_empty());
+}
+
+#[test]
+fn a_runtime_that_stands_still_keeps_no_text_of_another() {
+    let server = TestServer::start(lengths);
+    let models = Arc::new(models(&server));
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let still = runtime();
+    still.block_on(async {
+        let models = Arc::clone(&models);
+        tokio::spawn(async move { embed(&models, &["a"]).await });
+        // It is in line, and not yet sent.
+        tokio::task::yield_now().await;
+    });
+    let other = runtime();
+    let embedded = async { timeout(Duration::from_secs(5), embed(&models, &["bb"])).await };
+    assert_eq!(other.block_on(embedded).unwrap().0, Ok(vec![2.0]));
 }
