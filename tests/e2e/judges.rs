@@ -1,5 +1,7 @@
 //! What is told of judges: what they were asked, what that cost, and that they lack a key.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use crate::model::{Model, TOKENS};
@@ -36,6 +38,25 @@ fn judges_are_shown_with_calls_tokens_and_cost_and_cost_nothing_from_the_cache()
     let mut costs: Vec<_> = sandbox.reports().iter().filter_map(|report| report.summary.judge_cost).collect();
     costs.sort_by(f64::total_cmp);
     assert_eq!(costs, [0.0, summary.judge_cost.unwrap()]);
+}
+
+#[test]
+fn a_run_where_one_in_five_calls_fails_judges_every_item_once() {
+    let (sandbox, model) = (Sandbox::with_items(numbered(200, 0)), Model::failing_one_in_five());
+    judged(&sandbox, &model).env("E2E_CONCURRENCY", 50).run().code(0);
+    let report = sandbox.report();
+    let keys: BTreeSet<_> = report.items.iter().map(|item| &item.key).collect();
+    assert_eq!((report.items.len(), keys.len()), (200, 200), "none is lost, none is there twice");
+    for item in &report.items {
+        let evaluation = item.runs[0].evaluations.get("judge").unwrap();
+        assert_eq!((evaluation.score, &evaluation.error), (Some(1.0), &None), "{}", item.key);
+        assert_eq!(evaluation.judge.as_ref().unwrap().calls, 1, "{}", item.key);
+    }
+    let (input, _, output) = TOKENS;
+    let summary = &report.summary;
+    let counted = (summary.judge_calls, summary.judge_cached, summary.judge_tokens);
+    assert_eq!(counted, (Some(200), Some(0), Some(200 * (input + output))));
+    assert_eq!(model.asked(), 250);
 }
 
 #[test]

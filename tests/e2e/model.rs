@@ -1,5 +1,6 @@
 //! A model on loopback that finds every output right.
 
+use std::collections::HashSet;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -21,6 +22,21 @@ pub(crate) struct Model {
 
 impl Model {
     pub(crate) fn start() -> Self {
+        Self::failing(|_| None)
+    }
+
+    /// One that fails whenever it is first asked every fourth question: too busy, broken or cut off within its answer by
+    /// turns. That is one in five calls where each is sent again.
+    pub(crate) fn failing_one_in_five() -> Self {
+        let mut asked = HashSet::new();
+        Self::failing(move |question| {
+            let number = asked.len();
+            let fails = asked.insert(question.to_vec()) && number % 4 == 0;
+            fails.then(|| [Failure::Busy, Failure::Broken, Failure::Cut][number / 4 % 3])
+        })
+    }
+
+    fn failing(mut fails: impl FnMut(&[u8]) -> Option<Failure> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("the port is known");
         let (asked, stops) = (Arc::<AtomicUsize>::default(), Arc::<AtomicBool>::default());
@@ -31,7 +47,7 @@ impl Model {
                     return;
                 }
                 // Whoever asks may go away.
-                let _ = answer(stream, &for_thread);
+                let _ = answer(stream, &for_thread, &mut fails);
             }
         });
         Self { address, asked, stops, thread: Some(thread) }
@@ -58,8 +74,20 @@ impl Drop for Model {
     }
 }
 
+/// What goes wrong with a call.
+#[derive(Clone, Copy)]
+enum Failure {
+    Busy,
+    Broken,
+    Cut,
+}
+
 /// Answers one request, and closes the connection.
-fn answer(stream: TcpStream, asked: &AtomicUsize) -> std::io::Result<()> {
+fn answer(
+    stream: TcpStream,
+    asked: &AtomicUsize,
+    fails: &mut impl FnMut(&[u8]) -> Option<Failure>,
+) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     let mut length = 0;
     loop {
@@ -73,8 +101,10 @@ fn answer(stream: TcpStream, asked: &AtomicUsize) -> std::io::Result<()> {
             length = value.trim().parse().unwrap_or(0);
         }
     }
-    reader.read_exact(&mut vec![0; length])?;
+    let mut question = vec![0; length];
+    reader.read_exact(&mut question)?;
     asked.fetch_add(1, Ordering::SeqCst);
+    let failure = fails(&question);
     let (input, cached, output) = TOKENS;
     let verdict = json!({"chainOfThought": "It is said.", "reason": "it says so", "verdict": true});
     let body = json!({
@@ -91,6 +121,13 @@ fn answer(stream: TcpStream, asked: &AtomicUsize) -> std::io::Result<()> {
         },
     });
     let body = body.to_string();
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
-    write!(reader.get_mut(), "{head}content-length: {}\r\n\r\n{body}", body.len())
+    let (status, sent) = match failure {
+        None => ("200 OK", body.len()),
+        Some(Failure::Busy) => ("429 Too Many Requests\r\nretry-after-ms: 5", 0),
+        Some(Failure::Broken) => ("500 Internal Server Error", 0),
+        Some(Failure::Cut) => ("200 OK", body.len() / 2),
+    };
+    let head = format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\nconnection: close\r\n");
+    let length = if sent == 0 { 0 } else { body.len() };
+    write!(reader.get_mut(), "{head}content-length: {length}\r\n\r\n{}", &body[..sent])
 }

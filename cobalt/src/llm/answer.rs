@@ -36,7 +36,7 @@ impl Models {
     ) -> Result<T, AskError> {
         let target = self.target(Role::Judge, choice)?;
         let key = key::of_question(&target, question);
-        let accepts = |text: &str| read_answer(text, |object| read(object).map(drop));
+        let accepts = |text: &str| read_answer(text, &question.prompt, |object| read(object).map(drop));
         let ask = async {
             if let Some(text) = self.kept_text(&key).filter(|text| accepts(text).is_ok()) {
                 return Ok(Given { text: text.into(), known: true });
@@ -46,7 +46,7 @@ impl Models {
             Ok(Given { text: text.into(), known: false })
         };
         let given = self.landed(&target, &key, meter, ask).await?;
-        read_answer(&given, read).map_err(|problem| useless(&target, &problem))
+        read_answer(&given, &question.prompt, read).map_err(|problem| useless(&target, &problem))
     }
 
     /// What a moderation model finds in a text.

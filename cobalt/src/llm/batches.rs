@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::runtime::{Handle, Id};
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
@@ -17,15 +18,14 @@ const MOST_TEXTS: usize = 96;
 const MOST_BYTES: usize = 100_000;
 /// How long a text waits for others.
 const WAIT: Duration = Duration::from_millis(2);
-/// How often a text is put in line, where the runtime ends that would have sent it.
-const ATTEMPTS: usize = 3;
 
-/// Texts that wait for a request, and whom it goes to.
+/// Texts that wait for a request, and whom it goes to. Each runtime has requests of its own: one that stands still or ends
+/// holds up no other.
 #[derive(Debug)]
 pub(super) struct Batches {
     client: Arc<Client>,
     cache: Option<Arc<Cache>>,
-    queues: Mutex<Vec<(Target, Vec<Waiting>)>>,
+    queues: Mutex<Vec<(Id, Target, Vec<Waiting>)>>,
 }
 
 /// A text that waits.
@@ -64,49 +64,58 @@ impl Batches {
 
     /// The embedding of a text, which is kept under its key.
     pub(super) async fn embed(self: &Arc<Self>, target: &Target, key: &str, text: &str) -> Answered {
-        for _ in 0..ATTEMPTS {
-            let (answer, answered) = oneshot::channel();
-            self.add(target, Waiting { text: text.to_owned(), key: key.to_owned(), answer });
-            if let Ok(answered) = answered.await {
-                return answered;
-            }
-        }
-        let error = AskError("the runtime that would have sent a text to embed has ended".to_owned());
-        Answered { vector: Err(error), spent: Spent::default() }
+        let (answer, answered) = oneshot::channel();
+        self.add(target, Waiting { text: text.to_owned(), key: key.to_owned(), answer });
+        answered.await.unwrap_or_else(|_| {
+            let error = AskError("the request with a text to embed has ended early".to_owned());
+            Answered { vector: Err(error), spent: Spent::default() }
+        })
     }
 
-    /// Puts a text in line, and sends those that wait where they fill a request.
+    /// Puts a text in line, and sends those that wait where they fill a request, else after a while.
     fn add(self: &Arc<Self>, target: &Target, waiting: Waiting) {
+        let (is_first, full) = self.line_up(target, waiting);
+        if is_first {
+            tokio::spawn(Arc::clone(self).send_after(WAIT, target.clone()));
+        }
+        self.dispatch(target, full);
+    }
+
+    /// Whether the text is the first in line, and those that wait where they fill a request.
+    fn line_up(&self, target: &Target, waiting: Waiting) -> (bool, Vec<Waiting>) {
+        let runtime = Handle::current().id();
         let mut queues = self.lock();
-        let queue = match queues.iter().position(|(other, _)| is_same(other, target)) {
-            Some(place) => &mut queues[place].1,
-            None => {
-                queues.push((target.clone(), Vec::new()));
-                let place = queues.len() - 1;
-                &mut queues[place].1
-            }
-        };
+        let is_ours = |(of, to, _): &(Id, Target, Vec<Waiting>)| *of == runtime && is_same(to, target);
+        let place = queues.iter().position(is_ours).unwrap_or_else(|| {
+            queues.push((runtime, target.clone(), Vec::new()));
+            queues.len() - 1
+        });
+        let queue = &mut queues[place].2;
         queue.push(waiting);
-        if queue.len() == 1 {
-            let flush = Flush { batches: Arc::clone(self), target: target.clone() };
-            tokio::spawn(flush.after(WAIT));
-        }
-        if queue.len() == MOST_TEXTS {
-            let full = std::mem::take(queue);
-            drop(queues);
-            tokio::spawn(Arc::clone(self).send(target.clone(), full));
+        let full = if queue.len() == MOST_TEXTS { std::mem::take(queue) } else { Vec::new() };
+        (queue.len() == 1, full)
+    }
+
+    /// Sends after a while what waits for a target.
+    async fn send_after(self: Arc<Self>, wait: Duration, target: Target) {
+        sleep(wait).await;
+        let runtime = Handle::current().id();
+        let waiting = {
+            let mut queues = self.lock();
+            let place = queues.iter().position(|(of, to, _)| *of == runtime && is_same(to, &target));
+            place.map(|place| queues.swap_remove(place).2)
+        };
+        self.dispatch(&target, waiting.unwrap_or_default());
+    }
+
+    /// Sends texts in as many requests as they need.
+    fn dispatch(self: &Arc<Self>, target: &Target, waiting: Vec<Waiting>) {
+        for batch in portions(waiting) {
+            tokio::spawn(Arc::clone(self).send(target.clone(), batch));
         }
     }
 
-    fn take(&self, target: &Target) -> Vec<Waiting> {
-        let mut queues = self.lock();
-        match queues.iter().position(|(other, _)| is_same(other, target)) {
-            Some(place) => queues.swap_remove(place).1,
-            None => Vec::new(),
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<(Target, Vec<Waiting>)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<(Id, Target, Vec<Waiting>)>> {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -156,28 +165,6 @@ impl Batches {
             let bytes: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
             cache.put(key, &bytes);
         }
-    }
-}
-
-/// Sends after a while what waits for a target. Where the runtime ends before, those that wait put themselves in line
-/// again, on their own.
-struct Flush {
-    batches: Arc<Batches>,
-    target: Target,
-}
-
-impl Flush {
-    async fn after(self, wait: Duration) {
-        sleep(wait).await;
-        for batch in portions(self.batches.take(&self.target)) {
-            tokio::spawn(Arc::clone(&self.batches).send(self.target.clone(), batch));
-        }
-    }
-}
-
-impl Drop for Flush {
-    fn drop(&mut self) {
-        drop(self.batches.take(&self.target));
     }
 }
 

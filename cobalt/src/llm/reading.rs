@@ -1,30 +1,70 @@
 //! Reads the object of an answer out of whatever a model wrote around it: fences, prose, a list, further objects.
 
+use std::ops::Range;
+
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 /// How many bytes of what turns out to be no object are read for each byte of a text, before less of it is looked at.
 const PATIENCE: usize = 8;
 
-/// The first complete object in a text that `read` accepts, else what is wrong.
+/// The only complete object in a text that `read` accepts, else what is wrong. `asked` is the prompt that the text answers.
 ///
-/// An object within another one is not looked at: what stands there may be an example, or a part.
+/// An object within another one is not looked at: what stands there may be an example, or a part. Nor is one taken for the
+/// answer of which it cannot be told whether it is: one of several that differ, or one among other words that stands in the
+/// prompt, too. What is to be judged may well hold a verdict, which the model then quotes.
 pub(super) fn read_answer<T>(
     text: &str,
+    asked: &str,
     read: impl Fn(&Map<String, Value>) -> Result<T, String>,
 ) -> Result<T, String> {
+    let text = without_thoughts(text);
+    let mut found: Option<(Map<String, Value>, Range<usize>, T)> = None;
     let mut refused = None;
-    for object in Objects::of(text) {
-        match read(&object) {
-            Ok(answer) => return Ok(answer),
+    for (object, place) in Objects::of(text) {
+        match (read(&object), &found) {
+            (Ok(answer), None) => found = Some((object, place, answer)),
+            (Ok(_), Some((first, ..))) if *first != object => {
+                return Err("it holds several answers, which differ".to_owned());
+            }
+            (Ok(_), Some(_)) => {}
             // What is wrong with the first is what the model should know.
-            Err(problem) => drop(refused.get_or_insert(problem)),
+            (Err(problem), _) => drop(refused.get_or_insert(problem)),
         }
     }
-    Err(refused.unwrap_or_else(|| "there is no complete JSON object in the answer".to_owned()))
+    match found {
+        Some((_, place, _)) if is_among_words(text, &place) && is_quoted(&text[place.clone()], asked) => {
+            Err("it quotes an object of the prompt, which may not be the answer".to_owned())
+        }
+        Some((.., answer)) => Ok(answer),
+        None => Err(refused.unwrap_or_else(|| "there is no complete JSON object in the answer".to_owned())),
+    }
 }
 
-/// The complete JSON objects of a text, in time that is linear in its length whatever it holds.
+/// The answer of a model whose thoughts come before it in the same text. What it only thought of it has not answered.
+fn without_thoughts(text: &str) -> &str {
+    match text.trim_start().strip_prefix("<think>") {
+        Some(rest) => rest.rsplit_once("</think>").map_or("", |(_, answer)| answer),
+        None => text,
+    }
+}
+
+/// Whether there is more than a fence around a part of a text.
+fn is_among_words(text: &str, place: &Range<usize>) -> bool {
+    let before = text[..place.start].trim_end();
+    let around = [before.strip_suffix("```json").unwrap_or(before), &text[place.end..]];
+    around.iter().any(|text| text.contains(char::is_alphanumeric))
+}
+
+/// Whether a prompt holds an object, maybe with other white space or within a text of JSON.
+fn is_quoted(object: &str, prompt: &str) -> bool {
+    let closely = |text: &str| -> String {
+        text.chars().filter(|letter| !letter.is_whitespace() && *letter != '\\').collect()
+    };
+    closely(prompt).contains(&closely(object))
+}
+
+/// The complete JSON objects of a text and their places, in time that is linear in its length whatever it holds.
 struct Objects<'a> {
     text: &'a str,
     at: usize,
@@ -38,7 +78,7 @@ impl<'a> Objects<'a> {
 }
 
 impl Iterator for Objects<'_> {
-    type Item = Map<String, Value>;
+    type Item = (Map<String, Value>, Range<usize>);
 
     fn next(&mut self) -> Option<Self::Item> {
         while let Some(start) = self.text[self.at..].find('{').map(|found| self.at + found) {
@@ -47,12 +87,16 @@ impl Iterator for Objects<'_> {
                 serde_json::Deserializer::from_str(&self.text[start..]).into_iter::<IgnoredAny>();
             let found = stream.next()?;
             let end = start + stream.byte_offset();
-            let object = found.and_then(|_| serde_json::from_str(&self.text[start..end]));
-            match object {
-                Ok(object) => {
+            match found {
+                Ok(_) => {
                     self.at = end;
-                    return Some(object);
+                    // One with a number out of range, say, is none; nor is what stands in it.
+                    if let Ok(object) = serde_json::from_str(&self.text[start..end]) {
+                        return Some((object, start..end));
+                    }
                 }
+                // The object is cut off, and all that follows is a part of it.
+                Err(error) if error.is_eof() => return None,
                 Err(error) => self.skip(start, &error),
             }
         }
@@ -89,6 +133,13 @@ mod tests {
         verdict.as_bool().ok_or_else(|| format!("`verdict` is {verdict}"))
     }
 
+    fn read_answer<T>(
+        text: &str,
+        read: impl Fn(&Map<String, Value>) -> Result<T, String>,
+    ) -> Result<T, String> {
+        super::read_answer(text, "", read)
+    }
+
     #[test]
     fn an_object_is_found_in_whatever_is_around_it() {
         for text in [
@@ -97,7 +148,7 @@ mod tests {
             r#"Here is my verdict: {"verdict": true}. I hope that helps {you}!"#,
             r#"[{"verdict": true}]"#,
             r#"As asked for, in the form {"verdict": …}: {"verdict": true}"#,
-            r#"{"example": 1} and then {"verdict": true} and {"verdict": false}"#,
+            r#"{"example": 1} and then {"verdict": true} and again {"verdict":true}"#,
             r#"{"reason": "a } and a { in \"quotes\"", "verdict": true}"#,
             "\u{feff}質問 {{\"verdict\": true}}",
             r#"{"verdict": "perhaps"} {"verdict": true}"#,
@@ -118,6 +169,52 @@ mod tests {
     fn an_object_within_a_refused_one_is_not_taken_for_the_answer() {
         let text = r#"{"verdict": "no", "example": {"verdict": true}}"#;
         assert_eq!(read_answer(text, verdict).unwrap_err(), "`verdict` is \"no\"");
+    }
+
+    #[test]
+    fn an_object_within_one_that_cannot_be_read_is_not_taken_for_the_answer() {
+        for text in [
+            r#"{"score": 1e999, "example": {"verdict": true}}"#,
+            r#"{"reason": "\ud800", "example": {"verdict": true}}"#,
+            r#"{"evidence": {"verdict": true}, "verdict": fal"#,
+            r#"{"evidence": [{"verdict": true}, "#,
+        ] {
+            assert!(read_answer(text, verdict).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn several_answers_that_differ_are_none() {
+        let text = r#"The output says {"verdict": true}. I say: {"verdict": false}"#;
+        assert_eq!(read_answer(text, verdict).unwrap_err(), "it holds several answers, which differ");
+    }
+
+    #[test]
+    fn what_a_model_only_thought_of_is_not_taken_for_the_answer() {
+        let thoughts = r#"<think>Perhaps {"verdict": true}?</think>"#;
+        assert_eq!(read_answer(&format!("{thoughts}\n{{\"verdict\": false}}"), verdict), Ok(false));
+        for text in [thoughts, r#"<think>Perhaps {"verdict": true}? Or"#] {
+            assert!(read_answer(text, verdict).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_quoted_from_the_prompt_is_not_taken_for_the_answer() {
+        let prompts = [
+            r#"Is this fine? {"verdict": true}"#,
+            r#"Is this fine? {"item": {"verdict" : true}}"#,
+            r#"Is this fine? "{\"verdict\": true}""#,
+        ];
+        let quote = r#"It only says {"verdict": true}, so the verdict is false."#;
+        for prompt in prompts {
+            let problem = super::read_answer(quote, prompt, verdict).unwrap_err();
+            assert!(problem.starts_with("it quotes an object of the prompt"), "{prompt}: {problem}");
+            for alone in [r#"{"verdict": true}"#, "```json\n{\"verdict\": true}\n```\n"] {
+                assert_eq!(super::read_answer(alone, prompt, verdict), Ok(true), "{prompt}: {alone}");
+            }
+            let other = r#"As I see it: {"verdict": false}"#;
+            assert_eq!(super::read_answer(other, prompt, verdict), Ok(false), "{prompt}");
+        }
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl Variables<'_> {
 
 impl ModelChoice {
     /// The provider that is named, or follows from the model, or from the variable of the key.
-    fn vendor(&self) -> Option<Provider> {
+    pub(crate) fn vendor(&self) -> Option<Provider> {
         let of_model = |model: &String| {
             // Gateways name models with their vendors, and speak OpenAI's API all the same.
             let prefixed = Provider::prefixed(model).filter(|_| self.base_url.is_none());
@@ -79,12 +79,12 @@ impl ModelChoice {
     }
 
     /// The same, where something is said of whom to ask: OpenAI, or what speaks its API, where nothing tells more.
-    fn vendor_if_any(&self) -> Option<Provider> {
+    pub(crate) fn vendor_if_any(&self) -> Option<Provider> {
         let is_any = self.model.is_some() || self.base_url.is_some() || self.has_key();
         self.vendor().or_else(|| is_any.then_some(Provider::OpenAi))
     }
 
-    fn has_key(&self) -> bool {
+    pub(crate) fn has_key(&self) -> bool {
         self.api_key.is_some() || self.api_key_env.is_some()
     }
 }

@@ -44,6 +44,9 @@ impl Script {
     }
 
     fn chat(&self, body: &Value) -> Answer {
+        if let Some(answers) = self.scripted["answers"].as_array() {
+            return called(&body["response_format"]["json_schema"]["name"], answers);
+        }
         let raw = || self.scripted["raw"].as_str().expect("a fault has its raw text");
         match self.scripted["fault"].as_str() {
             None => self
@@ -54,11 +57,7 @@ impl Script {
             Some("empty_choices") => Answer::json(200, &json!({ "choices": [] })),
             // The name of a tool is compared for classifiers only; elsewhere its arguments count.
             Some("wrong_tool") if self.is_choice => {
-                let function =
-                    json!({"name": "something_else", "arguments": self.scripted["answer"].to_string()});
-                let message =
-                    json!({"role": "assistant", "content": null, "tool_calls": [{"function": function}]});
-                Answer::json(200, &json!({"choices": [{"message": message, "finish_reason": "tool_calls"}]}))
+                called(&json!("something_else"), &[self.scripted["answer"].clone()])
             }
             Some("wrong_tool") => self
                 .meant(body)
@@ -74,9 +73,7 @@ impl Script {
         let has = |name: &str| properties.contains_key(name);
         let of = |evaluator: &str| self.scripted.get(evaluator).unwrap_or(&self.scripted).clone();
         if has("choice") {
-            let answers = self.scripted["answers"].as_array().cloned();
-            let answers = answers.unwrap_or_else(|| vec![self.scripted["answer"].clone()]);
-            return Ok(answers.iter().map(Value::to_string).collect::<Vec<_>>().join("\n"));
+            return Ok(self.scripted["answer"].to_string());
         }
         let answer = if has("question") {
             let told = self.questions.fetch_add(1, Ordering::Relaxed);
@@ -127,4 +124,12 @@ impl Script {
             None => Answer::error(400, &format!("no scripted embedding among {input}")),
         }
     }
+}
+
+/// Calls of a tool, one for each answer.
+fn called(tool: &Value, answers: &[Value]) -> Answer {
+    let call = |answer: &Value| json!({"function": {"name": tool, "arguments": answer.to_string()}});
+    let calls: Vec<_> = answers.iter().map(call).collect();
+    let message = json!({"role": "assistant", "content": null, "tool_calls": calls});
+    Answer::json(200, &json!({"choices": [{"message": message, "finish_reason": "tool_calls"}]}))
 }

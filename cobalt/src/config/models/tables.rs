@@ -24,7 +24,8 @@ pub(in crate::config) struct Judge {
     pub(super) temperature: Option<Temperature>,
     /// How long one answer may take; "60s" unless it is set.
     pub(super) timeout: Option<Length>,
-    /// How often a request is sent again after a failure that may pass; 4 unless it is set.
+    /// How often a request is sent again after a failure that may pass; 4 unless it is set. Without an answer in time it is sent
+    /// again once.
     pub(super) retries: Option<Retries>,
     /// How many requests of a process are on their way at a time, those for embeddings included; 64 unless it is set.
     pub(super) concurrency: Option<Count>,

@@ -48,16 +48,19 @@ impl Options {
     }
 
     /// Whom texts are embedded by. What is said of the judge's address holds for embeddings, too, unless that is said apart:
-    /// a gateway usually serves both. The exception is a provider that has no embeddings.
+    /// a gateway usually serves both. The exceptions are a provider that has no embeddings, and a key of another vendor.
     pub(super) fn embedding(&self) -> ModelChoice {
-        let own = &self.embedding;
-        if own.provider.is_some()
-            || own.base_url.is_some()
-            || self.model.provider == Some(Provider::Anthropic)
+        let (own, judge) = (&self.embedding, self.model.vendor());
+        let other = own.vendor().filter(|_| self.model.base_url.is_none());
+        let is_other =
+            other.is_some() && self.model.vendor_if_any().is_some_and(|judge| other != Some(judge));
+        if own.provider.is_some() || own.base_url.is_some() || judge == Some(Provider::Anthropic) || is_other
         {
             return own.clone();
         }
         let ModelChoice { provider, base_url, api_key, api_key_env, .. } = self.model.clone();
+        // A key goes to the vendor that it is for.
+        let provider = provider.or(judge.filter(|_| self.model.has_key()));
         ModelChoice { model: own.model.clone(), provider, base_url, api_key, api_key_env, temperature: None }
     }
 
@@ -92,5 +95,52 @@ impl Options {
             return Some("`expected_min` is no cosine from -1 to below 1".to_owned());
         }
         self.weights.problem().map(|problem| format!("`weights`: {problem}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whom embeddings are asked of, and by which variable's key.
+    fn embedding(model: ModelChoice, embedding_model: Option<&str>) -> (Option<Provider>, Option<String>) {
+        let embedding = ModelChoice { model: embedding_model.map(str::to_owned), ..ModelChoice::default() };
+        let choice = Options { model, embedding, ..Options::default() }.embedding();
+        (choice.vendor(), choice.api_key_env)
+    }
+
+    fn judge(model: &str, variable: &str) -> ModelChoice {
+        ModelChoice {
+            model: Some(model.to_owned()),
+            api_key_env: Some(variable.to_owned()),
+            ..ModelChoice::default()
+        }
+    }
+
+    #[test]
+    fn the_key_of_a_judge_goes_to_no_other_vendor_for_embeddings() {
+        let openai = Some("text-embedding-3-small");
+        for (model, variable, embedding_model, expected) in [
+            ("claude-haiku-5-5", "OURS", None, (None, None)),
+            ("claude-haiku-5-5", "ANTHROPIC_API_KEY", openai, (Some(Provider::OpenAi), None)),
+            ("gemini-2.5-pro", "OURS", openai, (Some(Provider::OpenAi), None)),
+            ("gpt-4o", "OURS", Some("voyage-4"), (Some(Provider::Voyage), None)),
+            ("gemini-2.5-pro", "OURS", None, (Some(Provider::Gemini), Some("OURS".to_owned()))),
+            ("gpt-4o", "OURS", openai, (Some(Provider::OpenAi), Some("OURS".to_owned()))),
+        ] {
+            assert_eq!(
+                embedding(judge(model, variable), embedding_model),
+                expected,
+                "{model} {embedding_model:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_gateway_serves_embeddings_with_its_key() {
+        let gateway =
+            ModelChoice { base_url: Some("https://gateway.test/v1".to_owned()), ..judge("m", "OURS") };
+        let expected = (Some(Provider::Voyage), Some("OURS".to_owned()));
+        assert_eq!(embedding(gateway, Some("voyage-4")), expected);
     }
 }

@@ -1,36 +1,72 @@
 //! The connections of the process: those to this machine, and those that leave it.
 
 use std::net::IpAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use reqwest::redirect::{Action, Attempt, Policy};
 use reqwest::{StatusCode, Url};
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
+use tokio::runtime::{Handle, Id};
 
 use super::transport::cause;
 
 /// How often a redirect within the host is followed.
 const MOST_REDIRECTS: usize = 5;
+/// For how many runtimes connections are kept; most processes have one.
+const MOST_RUNTIMES: usize = 8;
 
 /// The connections of the process, each kind set up when it is first asked for.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
     /// To servers of this machine, which no proxy of the environment can reach.
-    near: OnceLock<Result<reqwest::Client, String>>,
+    near: Kind,
     /// To all others, with the certificates that the system trusts, which takes a moment to read.
-    far: OnceLock<Result<reqwest::Client, String>>,
+    far: Kind,
+}
+
+/// Connections of one kind.
+#[derive(Debug, Default)]
+struct Kind {
+    tls: OnceLock<Result<ClientConfig, String>>,
+    /// Those of each runtime, the latest last. A connection goes on with the runtime that has opened it, so that another one
+    /// would wait in vain where that one stands still.
+    clients: Mutex<Vec<(Id, reqwest::Client)>>,
 }
 
 impl Connections {
-    /// Those for an address.
-    pub(super) fn to(&self, url: &str) -> Result<&reqwest::Client, String> {
-        let connections = match is_near(url) {
-            true => self.near.get_or_init(near),
-            false => self.far.get_or_init(far),
-        };
-        connections.as_ref().map_err(Clone::clone)
+    /// Those for an address, in the runtime that asks.
+    pub(super) fn to(&self, url: &str) -> Result<reqwest::Client, String> {
+        if is_near(url) {
+            let trust = |tls: Tls<_>| Ok(tls.with_root_certificates(RootCertStore::empty()));
+            self.near.client(trust, reqwest::ClientBuilder::no_proxy)
+        } else {
+            self.far.client(BuilderVerifierExt::with_platform_verifier, |builder| builder)
+        }
+    }
+}
+
+impl Kind {
+    fn client(
+        &self,
+        trust: impl FnOnce(
+            Tls<rustls::WantsVerifier>,
+        ) -> Result<Tls<rustls::client::WantsClientCert>, rustls::Error>,
+        proxy: impl FnOnce(reqwest::ClientBuilder) -> reqwest::ClientBuilder,
+    ) -> Result<reqwest::Client, String> {
+        let runtime = Handle::current().id();
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, client)) = clients.iter().find(|(other, _)| *other == runtime) {
+            return Ok(client.clone());
+        }
+        let tls = self.tls.get_or_init(|| tls(trust)).clone()?;
+        let client = client(proxy(reqwest::Client::builder()), tls)?;
+        if clients.len() == MOST_RUNTIMES {
+            clients.remove(0);
+        }
+        clients.push((runtime, client.clone()));
+        Ok(client)
     }
 }
 
@@ -43,29 +79,20 @@ fn is_near(url: &str) -> bool {
         || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
 }
 
-fn near() -> Result<reqwest::Client, String> {
-    client(
-        reqwest::Client::builder().no_proxy(),
-        |tls| Ok(tls.with_root_certificates(RootCertStore::empty())),
-    )
-}
-
-fn far() -> Result<reqwest::Client, String> {
-    client(reqwest::Client::builder(), BuilderVerifierExt::with_platform_verifier)
-}
-
 type Tls<State> = rustls::ConfigBuilder<ClientConfig, State>;
 
 /// The provider of TLS is our own: the process may have another one, or none.
-fn client(
-    builder: reqwest::ClientBuilder,
+fn tls(
     trust: impl FnOnce(Tls<rustls::WantsVerifier>) -> Result<Tls<rustls::client::WantsClientCert>, rustls::Error>,
-) -> Result<reqwest::Client, String> {
+) -> Result<ClientConfig, String> {
     let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .and_then(trust)
-        .map_err(|error| format!("TLS cannot be set up: {error}"))?
-        .with_no_client_auth();
+        .map_err(|error| format!("TLS cannot be set up: {error}"))?;
+    Ok(tls.with_no_client_auth())
+}
+
+fn client(builder: reqwest::ClientBuilder, tls: ClientConfig) -> Result<reqwest::Client, String> {
     builder
         .tls_backend_preconfigured(tls)
         .redirect(Policy::custom(redirect))
@@ -110,8 +137,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn connections_that_leave_the_machine_can_be_set_up() {
+    #[tokio::test]
+    async fn connections_that_leave_the_machine_can_be_set_up() {
         assert!(Connections::default().to("https://vendor.test/v1").is_ok());
     }
 }

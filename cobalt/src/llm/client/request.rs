@@ -32,7 +32,11 @@ impl Request {
         });
         let version = (target.provider == Provider::Anthropic).then(|| anthropic::VERSION.to_owned());
         let headers = key.chain(version.map(|version| ("anthropic-version", version))).collect();
-        let url = format!("{}{path}", target.base_url);
+        // A query, such as an `api-version`, stays behind the path.
+        let url = match target.base_url.split_once('?') {
+            Some((base, query)) => format!("{}{path}?{query}", base.trim_end_matches('/')),
+            None => format!("{}{path}", target.base_url),
+        };
         Self { url, headers, body: Ordered(body).text().into_bytes() }
     }
 }

@@ -13,6 +13,10 @@ use super::transport::{self, AttemptError, Problem};
 use super::{ClientError, Target};
 use crate::llm::ModelSettings;
 
+/// How often a request is sent that is not answered in time. The model may well have worked on it, for money, and it is
+/// the longest of all failures: a run whose server is silent is to end.
+const MOST_LATE: u32 = 2;
+
 /// Sends the requests of this process.
 #[derive(Debug)]
 pub(crate) struct Client {
@@ -65,27 +69,33 @@ impl Client {
     pub(super) async fn send(&self, target: &Target, request: &Request) -> Result<Vec<u8>, SendError> {
         let failed = |problem: &str| SendError::Failed(failure::failed(target, request, problem));
         let http = self.connections.to(&request.url).map_err(|problem| failed(&problem))?;
-        let mut attempt = 0;
+        let (mut attempt, mut late) = (0, 0);
         loop {
             let slot = self.slots.acquire().await.map_err(|_| failed("the client is closed"))?;
-            let (problem, wait) = match transport::attempt(http, request, self.timeout).await {
+            let (problem, wait) = match transport::attempt(&http, request, self.timeout).await {
                 Ok(answer) => return Ok(answer),
                 Err(AttemptError::Final(Problem::Refused(refusal))) => {
                     return Err(SendError::Refused(refusal));
                 }
-                Err(AttemptError::Final(Problem::Broken(problem))) => return Err(failed(&problem)),
+                Err(AttemptError::Final(Problem::Broken(problem) | Problem::Late(problem))) => {
+                    return Err(failed(&problem));
+                }
                 Err(AttemptError::Passing { problem, wait }) => (problem, wait),
             };
             drop(slot);
             let said = match &problem {
                 Problem::Refused(refusal) => failure::said(refusal),
                 Problem::Broken(problem) => problem.clone(),
+                Problem::Late(problem) => {
+                    late += 1;
+                    problem.clone()
+                }
             };
             if let Some(wait) = wait.filter(|wait| *wait > LONGEST_WAIT) {
                 let wait = humantime::format_duration(Duration::from_secs(wait.as_secs()));
                 return Err(failed(&format!("{said}; the server asks to wait {wait}, try again after that")));
             }
-            if attempt == self.retries {
+            if attempt == self.retries || late == MOST_LATE {
                 return Err(failed(&tried(&said, attempt + 1)));
             }
             tokio::time::sleep(self.back_off.wait(attempt, wait)).await;

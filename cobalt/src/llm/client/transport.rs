@@ -31,6 +31,8 @@ pub(super) enum Problem {
     Refused(Refusal),
     /// There was no answer, or only a part of one.
     Broken(String),
+    /// There was none in time.
+    Late(String),
 }
 
 /// Sends a request once.
@@ -107,7 +109,7 @@ async fn read_error(response: &mut reqwest::Response) -> String {
 fn broken(error: &reqwest::Error, timeout: Duration) -> AttemptError {
     if error.is_timeout() {
         let problem = format!("no answer within {}", humantime::format_duration(timeout));
-        return AttemptError::Passing { problem: Problem::Broken(problem), wait: None };
+        return AttemptError::Passing { problem: Problem::Late(problem), wait: None };
     }
     let problem = Problem::Broken(cause(error));
     if error.is_builder() || chain(error).any(is_of_tls) {

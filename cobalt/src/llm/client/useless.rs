@@ -17,6 +17,8 @@ pub(super) const EMPTY: &str = "the answer holds neither a text nor a call of a 
 /// The answer as that which it is to hold.
 pub(super) fn parsed<T: DeserializeOwned>(answer: &[u8], what: &str) -> Result<T, ClientError> {
     serde_json::from_slice(answer).map_err(|error| {
+        // It may repeat a text of the answer, however long.
+        let error = shown(&error.to_string());
         ClientError::malformed(format!("the answer holds no {what}: {error}"), Tokens::default())
     })
 }

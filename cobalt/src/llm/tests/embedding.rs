@@ -1,8 +1,10 @@
 //! Embeddings of texts.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::{WEEK, models, of, settings, with_cache};
 use crate::llm::models::Models;
@@ -60,6 +62,11 @@ async fn a_request_has_neither_too_many_texts_nor_too_long_ones() {
     let long: Vec<_> = (0..3).map(|number| number.to_string().repeat(60_000)).collect();
     embed(&models, &long.iter().map(String::as_str).collect::<Vec<_>>()).await.0.unwrap();
     assert_eq!(sent(&server)[3..], [1, 1, 1]);
+    let both: Vec<_> = (0..96).map(|number| format!("{number:5000}")).collect();
+    embed(&models, &both.iter().map(String::as_str).collect::<Vec<_>>()).await.0.unwrap();
+    let mut sizes = sent(&server)[6..].to_vec();
+    sizes.sort_unstable();
+    assert_eq!(sizes, [16, 20, 20, 20, 20], "also where they fill a request by their number");
 }
 
 #[tokio::test]
@@ -146,4 +153,21 @@ async fn texts_are_compared_by_their_characters_without_any_server() {
     let vectors = vectors.unwrap();
     assert_eq!(vectors[0], vectors[2]);
     assert!(usage.is_empty() && server.asked().is_empty());
+}
+
+#[test]
+fn a_runtime_that_stands_still_keeps_no_text_of_another() {
+    let server = TestServer::start(lengths);
+    let models = Arc::new(models(&server));
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let still = runtime();
+    still.block_on(async {
+        let models = Arc::clone(&models);
+        tokio::spawn(async move { embed(&models, &["a"]).await });
+        // It is in line, and not yet sent.
+        tokio::task::yield_now().await;
+    });
+    let other = runtime();
+    let embedded = async { timeout(Duration::from_secs(5), embed(&models, &["bb"])).await };
+    assert_eq!(other.block_on(embedded).unwrap().0, Ok(vec![2.0]));
 }

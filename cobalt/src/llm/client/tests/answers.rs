@@ -198,6 +198,13 @@ async fn embeddings_come_in_the_order_of_the_texts() {
 }
 
 #[tokio::test]
+async fn what_is_said_of_a_long_answer_is_short() {
+    let server = TestServer::script([Answer::json(200, &json!({"data": "x".repeat(100_000)}))]);
+    let error = client().embed(&openai(&server), &["a"]).await.unwrap_err().to_string();
+    assert!(error.contains("the answer holds no embeddings") && error.len() < 1_000, "{}", error.len());
+}
+
+#[tokio::test]
 async fn embeddings_that_do_not_fit_the_texts_are_no_answer() {
     let cases = [
         (vec![vec![1.0]], "the answer holds 1 embeddings for 2 texts"),

@@ -37,3 +37,20 @@ async fn a_call_that_waits_holds_up_no_other() {
     let order: Vec<_> = server.asked().iter().map(|asked| is_slow(&asked.body)).collect();
     assert_eq!(order, [true, false, true]);
 }
+
+/// A runtime whose tasks only go on while it waits for something.
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+#[test]
+fn a_runtime_that_stands_still_or_has_ended_holds_up_no_other() {
+    let server = TestServer::script([Answer::chat("{}")]);
+    let client = client_of(&ModelSettings { retries: 0, ..settings() });
+    let still = runtime();
+    still.block_on(ask(&client, &openai(&server))).unwrap();
+    for _ in 0..2 {
+        runtime().block_on(ask(&client, &openai(&server))).unwrap();
+    }
+    still.block_on(ask(&client, &openai(&server))).unwrap();
+}

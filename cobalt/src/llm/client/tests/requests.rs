@@ -117,6 +117,15 @@ async fn a_tool_of_anthropic_is_forced_where_the_schema_is_refused() {
 }
 
 #[tokio::test]
+async fn a_query_of_the_base_url_stays_behind_the_path_and_is_in_no_error() {
+    let server = TestServer::script([Answer::error(403, "no")]);
+    let base_url = server.url("/v1/?api-version=1&code=hidden");
+    let error = ask(&client(), &Target { base_url, ..openai(&server) }).await.unwrap_err().to_string();
+    assert_eq!(server.asked()[0].path, "/v1/chat/completions?api-version=1&code=hidden");
+    assert!(error.contains("/v1/chat/completions: ") && !error.contains("hidden"), "{error}");
+}
+
+#[tokio::test]
 async fn without_a_key_none_is_sent() {
     let server = TestServer::script([Answer::chat("{}")]);
     ask(&client(), &Target { api_key: None, ..openai(&server) }).await.unwrap();
