@@ -64,7 +64,7 @@ impl Variables<'_> {
 
 impl ModelChoice {
     /// The provider that is named, or follows from the model, or from the variable of the key.
-    fn vendor(&self) -> Option<Provider> {
+    pub(crate) fn vendor(&self) -> Option<Provider> {
         let of_model = |model: &String| {
             // Gateways name models with their vendors, and speak OpenAI's API all the same.
             let prefixed = Provider::prefixed(model).filter(|_| self.base_url.is_none());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::generation::Weights;
 use super::kind::Setting;
-use crate::llm::{ModelChoice, Provider};
+use crate::llm::ModelChoice;
 use crate::metrics::DEFAULT_EXPECTED_MIN;
 
 /// The settings, with the values that hold where nothing was set.
@@ -47,18 +47,28 @@ impl Options {
         self.expected_min.unwrap_or(DEFAULT_EXPECTED_MIN)
     }
 
-    /// Whom texts are embedded by. What is said of the judge's address holds for embeddings, too, unless that is said apart:
-    /// a gateway usually serves both. The exception is a provider that has no embeddings.
-    pub(super) fn embedding(&self) -> ModelChoice {
-        let own = &self.embedding;
-        if own.provider.is_some()
-            || own.base_url.is_some()
-            || self.model.provider == Some(Provider::Anthropic)
-        {
-            return own.clone();
+    /// Whom texts are embedded by. Where a judge is asked as well, what is said of its address holds for embeddings, too,
+    /// unless that is said apart: a gateway usually serves both. The exception is a vendor that has no embeddings.
+    pub(super) fn embedding(&self, asks_judge: bool) -> ModelChoice {
+        let own = self.embedding.clone();
+        let ModelChoice { base_url, api_key_env, .. } = self.model.clone();
+        if !asks_judge {
+            return ModelChoice { base_url: own.base_url.or(base_url), api_key_env, ..own };
         }
-        let ModelChoice { provider, base_url, api_key, api_key_env, .. } = self.model.clone();
-        ModelChoice { model: own.model.clone(), provider, base_url, api_key, api_key_env, temperature: None }
+        // The key of a vendor is for no other one, so it goes along only where it is known for whom it is.
+        let vendor = self.model.vendor();
+        let is_apart = own.provider.is_some() || own.base_url.is_some();
+        let says_where = self.model.provider.is_some() || base_url.is_some() || api_key_env.is_some();
+        let serves = match (vendor, own.vendor()) {
+            (Some(vendor), _) if !vendor.embeds() => false,
+            (vendor, own) => {
+                base_url.is_some() || (vendor.is_some() && own.is_none_or(|own| Some(own) == vendor))
+            }
+        };
+        if is_apart || !says_where || !serves {
+            return own;
+        }
+        ModelChoice { provider: vendor, base_url, api_key_env, ..own }
     }
 
     /// The settings that were set although the evaluator does not have them.
@@ -90,6 +100,9 @@ impl Options {
         }
         if self.expected_min.is_some_and(|least| !(-1.0..1.0).contains(&least)) {
             return Some("`expected_min` is no cosine from -1 to below 1".to_owned());
+        }
+        if let Some(temperature) = self.model.temperature.filter(|value| !(0.0..=2.0).contains(value)) {
+            return Some(format!("the temperature is {temperature}; it is a number from 0 to 2"));
         }
         self.weights.problem().map(|problem| format!("`weights`: {problem}"))
     }

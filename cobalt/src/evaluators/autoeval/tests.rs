@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::Autoeval;
+use crate::Provider;
 use crate::dataset::Item;
 use crate::evaluators::tests::{asked_by, without_models};
 use crate::evaluators::{EvalContext, Evaluator};
@@ -28,6 +29,7 @@ fn what_is_expected_is_in_one_of_two_fields_or_where_it_is_said() {
     let score = |evaluator: &Autoeval, item| scored(evaluator, item, Output::new("meadow"));
     assert_eq!(score(&close, json!({"expectedOutput": "meadow", "expected": "x"})), Ok(1.0));
     assert_eq!(score(&close, json!({"expected": "meadow"})), Ok(1.0));
+    assert_eq!(score(&close, json!({"expectedOutput": null, "expected": "meadow"})), Ok(1.0));
     assert_eq!(
         score(&close.clone().expected("answers[0].text"), json!({"answers": [{"text": "meadow"}]})),
         Ok(1.0)
@@ -104,7 +106,13 @@ fn a_setting_that_a_kind_does_not_have_is_an_error() {
         (Autoeval::answer_correctness("e").weights(-1.0, 1.0), "a weight is negative"),
         (Autoeval::valid_json("e").schema(json!({"type": "nothing"})), "no valid JSON schema"),
         (Autoeval::list_contains("e").embedding_model("m"), "only with `semantic`"),
-        (Autoeval::classifier("e", "{{output}}", [("a", 1.0)]), "at least two labels"),
+        (Autoeval::list_contains("e").expected_min(0.5), "`expected_min` is for embeddings"),
+        (Autoeval::classifier("e", "{{output}}", [("a", None), ("b", None)]), "no label has a score"),
+        (Autoeval::humor("e").temperature(f64::NAN), "the temperature is NaN"),
+        (
+            Autoeval::levenshtein("e").value("expected", Value::Null),
+            "the value of the input `expected` is null",
+        ),
     ] {
         let error = checked(&evaluator, &item).unwrap_err();
         assert!(error.starts_with("`e` (") && error.contains(problem), "{error}");
@@ -114,11 +122,61 @@ fn a_setting_that_a_kind_does_not_have_is_an_error() {
 }
 
 #[test]
+fn a_single_label_is_no_choice() {
+    let error = checked(&Autoeval::classifier("e", "{{output}}", [("a", 1.0)]), &[json!({})]).unwrap_err();
+    assert!(error.contains("at least two labels"), "{error}");
+}
+
+#[test]
+fn inputs_that_no_item_has_together_are_an_error_at_start() {
+    let items = [json!({"input": "q", "expected": "a"}), json!({"input": "q", "context": "c"})];
+    let error = checked(&Autoeval::context_recall("r"), &items).unwrap_err();
+    assert!(error.contains("no item has all of the inputs"), "{error}");
+    let sufficient = json!({"input": "q", "context": "c", "expected": "a"});
+    let error = checked(&Autoeval::context_recall("r"), &[items[0].clone(), sufficient]).unwrap_err();
+    assert!(error.contains("OPENAI_API_KEY"), "{error}");
+}
+
+#[test]
 fn a_missing_key_is_told_before_anything_is_asked() {
     let item = [json!({"input": "q", "expected": "a"})];
     assert!(checked(&Autoeval::factuality("f"), &item).unwrap_err().contains("OPENAI_API_KEY"));
     assert!(checked(&Autoeval::answer_similarity("s"), &item).unwrap_err().contains("OPENAI_API_KEY"));
     assert_eq!(checked(&Autoeval::json_diff("j"), &item), Ok(()));
+}
+
+#[test]
+fn a_judges_key_is_sent_to_no_other_vendor_for_embeddings() {
+    let of = |evaluator: Autoeval| {
+        let choice = evaluator.embedding();
+        (choice.provider, choice.base_url, choice.api_key_env)
+    };
+    let correct = || Autoeval::answer_correctness("c");
+    let (key, none) = (Some("K".to_owned()), (None, None, None));
+    assert_eq!(of(correct().model("claude-haiku-4-5").api_key_env("K")), none);
+    assert_eq!(of(correct().model("claude-haiku-4-5").base_url("https://proxy.test")), none);
+    assert_eq!(of(correct().api_key_env("K")), none);
+    assert_eq!(of(correct().model("gpt-5-mini").api_key_env("K").embedding_model("voyage-4")), none);
+    assert_eq!(
+        of(correct().model("gemini-2.5-flash").api_key_env("K")),
+        (Some(Provider::Gemini), None, key.clone())
+    );
+    let gateway = Some("http://localhost:1/v1".to_owned());
+    assert_eq!(
+        of(correct().base_url("http://localhost:1/v1").api_key_env("K").embedding_model("voyage-4")),
+        (None, gateway, key)
+    );
+}
+
+#[test]
+fn the_address_and_the_key_of_a_kind_without_a_judge_are_those_of_embeddings() {
+    let close = Autoeval::embedding_similarity("e").embedding_provider(Provider::Cohere);
+    let choice = close.api_key_env("K").base_url("http://localhost:1").embedding();
+    assert_eq!(choice.provider, Some(Provider::Cohere));
+    assert_eq!(
+        (choice.base_url.as_deref(), choice.api_key_env.as_deref()),
+        (Some("http://localhost:1"), Some("K"))
+    );
 }
 
 #[test]
@@ -142,6 +200,22 @@ fn a_schema_may_be_the_items_own() {
     assert_eq!(scored(&valid, item.clone(), Output::new("{\"name\": 1}")), Ok(1.0));
     assert_eq!(scored(&valid, item, Output::new("{}")), Ok(0.0));
     assert_eq!(scored(&valid, json!({}), Output::new("{}")), Ok(1.0));
+    let written = json!({"schema": "{\"required\": [\"name\"]}"});
+    assert_eq!(scored(&valid, written, Output::new("{}")), Ok(0.0));
+    let error = scored(&valid, json!({"schema": "{"}), Output::new("{}")).unwrap_err();
+    assert!(error.contains("no valid JSON schema"), "{error}");
+}
+
+#[test]
+fn a_schema_that_is_said_to_be_somewhere_is_not_done_without() {
+    let valid = Autoeval::valid_json("v").field("schema", "form");
+    let form = json!({"type": "object", "required": ["name"]});
+    assert_eq!(scored(&valid, json!({"form": form}), Output::new("{}")), Ok(0.0));
+    for item in [json!({}), json!({"form": null})] {
+        let error = scored(&valid, item.clone(), Output::new("{}")).unwrap_err();
+        assert!(error.contains("the input `schema` is missing: there is no `form`"), "{error}");
+        assert!(checked(&valid, &[item]).unwrap_err().contains("no item has `form`"));
+    }
 }
 
 #[test]
