@@ -6,22 +6,40 @@ use serde_json::{Map, Value};
 /// How many bytes of what turns out to be no object are read for each byte of a text, before less of it is looked at.
 const PATIENCE: usize = 8;
 
-/// The first complete object in a text that `read` accepts, else what is wrong.
+/// The complete object in a text that `read` accepts, else what is wrong.
 ///
-/// An object within another one is not looked at: what stands there may be an example, or a part.
+/// A text that begins with it has said its answer. One that says something else before may quote what it judges, or try
+/// an answer out: objects that differ are then no answer, since none of them is known to be the one that counts. An
+/// object within another one is not looked at: what stands there may be an example, or a part.
 pub(super) fn read_answer<T>(
     text: &str,
     read: impl Fn(&Map<String, Value>) -> Result<T, String>,
 ) -> Result<T, String> {
     let mut refused = None;
+    let mut found: Option<(Map<String, Value>, T)> = None;
     for object in Objects::of(text) {
-        match read(&object) {
-            Ok(answer) => return Ok(answer),
+        match (read(&object), &found) {
+            (Ok(_), Some((before, _))) if *before != object => {
+                return Err("it holds several JSON objects that differ; give one".to_owned());
+            }
+            (Ok(answer), None) if is_at_start(text) && refused.is_none() => return Ok(answer),
+            (Ok(answer), None) => found = Some((object, answer)),
+            (Ok(_), Some(_)) => {}
             // What is wrong with the first is what the model should know.
-            Err(problem) => drop(refused.get_or_insert(problem)),
+            (Err(problem), _) => drop(refused.get_or_insert(problem)),
         }
     }
-    Err(refused.unwrap_or_else(|| "there is no complete JSON object in the answer".to_owned()))
+    let problem = || refused.unwrap_or_else(|| "there is no complete JSON object in the answer".to_owned());
+    found.map(|(_, answer)| answer).ok_or_else(problem)
+}
+
+/// Whether a text begins with an object, be it in a fence.
+fn is_at_start(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let text = text.strip_prefix("```").map_or(text, |fenced| {
+        fenced.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric()).trim_start()
+    });
+    text.starts_with('{')
 }
 
 /// The complete JSON objects of a text, in time that is linear in its length whatever it holds.
@@ -97,7 +115,8 @@ mod tests {
             r#"Here is my verdict: {"verdict": true}. I hope that helps {you}!"#,
             r#"[{"verdict": true}]"#,
             r#"As asked for, in the form {"verdict": …}: {"verdict": true}"#,
-            r#"{"example": 1} and then {"verdict": true} and {"verdict": false}"#,
+            r#"{"example": 1} and then {"verdict": true} and again {"verdict": true}"#,
+            "```json\n{\"verdict\": true}\n```\nOf another output I would say {\"verdict\": false}.",
             r#"{"reason": "a } and a { in \"quotes\"", "verdict": true}"#,
             "\u{feff}質問 {{\"verdict\": true}}",
             r#"{"verdict": "perhaps"} {"verdict": true}"#,
@@ -112,6 +131,17 @@ mod tests {
         assert_eq!(problem("no JSON here"), "there is no complete JSON object in the answer");
         assert_eq!(problem(r#"{"verdict": true"#), "there is no complete JSON object in the answer");
         assert_eq!(problem(r#"{"verdict": 1} {"score": 1}"#), "`verdict` is 1");
+    }
+
+    #[test]
+    fn what_is_quoted_before_the_answer_is_not_taken_for_it() {
+        for text in [
+            r#"The output says {"verdict": true}. My answer: {"verdict": false}"#,
+            r#"{"example": 1} and then {"verdict": true} and {"verdict": false}"#,
+        ] {
+            let problem = read_answer(text, verdict).unwrap_err();
+            assert_eq!(problem, "it holds several JSON objects that differ; give one", "{text}");
+        }
     }
 
     #[test]

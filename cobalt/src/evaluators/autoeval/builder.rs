@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::generation::Weights;
+use super::correctness::Weights;
 use super::{Autoeval, Task};
 use crate::evaluators::EvalContext;
 use crate::evaluators::remap::Remap;

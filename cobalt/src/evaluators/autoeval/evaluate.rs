@@ -4,7 +4,9 @@ use super::judge::{Judge, prompt};
 use super::kind::SCHEMA;
 use super::rubrics::Rubric;
 use super::source::{Inputs, text_of};
-use super::{Autoeval, AutoevalKind, Options, Task, classify, generation, plain, ragas, retrieval};
+use super::{
+    Autoeval, AutoevalKind, Options, Task, classify, correctness, generation, plain, ragas, retrieval,
+};
 use crate::evaluators::{EvalContext, EvalError, Score};
 use crate::threads;
 
@@ -63,7 +65,7 @@ impl Autoeval {
                 generation::answer_relevancy(judge, inputs, options.strictness, options.expected_min()).await
             }
             AutoevalKind::AnswerCorrectness => {
-                generation::answer_correctness(judge, inputs, options.weights).await
+                correctness::answer_correctness(judge, inputs, options.weights).await
             }
             AutoevalKind::Faithfulness => generation::faithfulness(judge, inputs).await,
             AutoevalKind::Ragas => ragas::ragas(judge, inputs, options).await,

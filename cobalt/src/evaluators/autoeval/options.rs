@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::generation::Weights;
+use super::correctness::Weights;
 use super::kind::Setting;
 use crate::llm::ModelChoice;
 use crate::metrics::DEFAULT_EXPECTED_MIN;
