@@ -9,6 +9,7 @@ use crate::dataset::Item;
 use crate::evaluators::tests::{asked_by, without_models};
 use crate::evaluators::{EvalContext, Evaluator};
 use crate::experiment::Output;
+use crate::llm::test_server::{Answer, TestServer};
 
 fn items(items: &[Value]) -> Vec<Item> {
     items.iter().map(|item| item.as_object().unwrap().clone()).collect()
@@ -222,7 +223,7 @@ fn a_schema_that_is_said_to_be_somewhere_is_not_done_without() {
 fn long_texts_do_not_hold_up_the_runtime() {
     let close = Autoeval::levenshtein("close");
     let text = "a".repeat(20_000);
-    let cx = EvalContext::new(crate::item! { "expected": text.clone() }, Output::new(format!("{text}b")));
+    let cx = EvalContext::new(crate::item! { "expected": text }, Output::new("b".repeat(20_000)));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let first = runtime.block_on(async {
         tokio::select! {
@@ -232,4 +233,59 @@ fn long_texts_do_not_hold_up_the_runtime() {
         }
     });
     assert_eq!(first, "the runtime");
+}
+
+#[test]
+fn what_a_judge_found_of_each_statement_is_kept() {
+    let statement = |name: &str, holds: i32| json!({"statement": name, "reason": "r", "attributed": holds});
+    let statements = json!([statement("one", 1), statement("two", 0)]);
+    let answer = json!({"statements": statements}).to_string();
+    let server = TestServer::script([Answer::chat(&answer)]);
+    let recall =
+        Autoeval::context_recall("r").provider(Provider::OpenAi).model("m").base_url(server.url("/v1"));
+    let item = crate::item! { "input": "q", "expected": "e", "context": ["c"] };
+    let score = asked_by(&recall, &EvalContext::new(item, Output::new("o")), "").0.unwrap();
+    assert_eq!((score.value(), score.why()), (0.5, Some("1 of 2 statements attributed to the context")));
+    assert_eq!(score.all_metadata()["statements"], statements);
+}
+
+#[test]
+fn a_correct_answer_says_what_was_right_wrong_and_missing() {
+    let server = TestServer::script([Answer::chat(r#"{"TP": ["a"], "FP": ["b", "c"], "FN": []}"#)]);
+    let correct = Autoeval::answer_correctness("c").weights(1.0, 0.0).provider(Provider::OpenAi);
+    let correct = correct.model("m").base_url(server.url("/v1"));
+    let item = crate::item! { "input": "q", "expected": "e" };
+    let score = asked_by(&correct, &EvalContext::new(item, Output::new("o")), "").0.unwrap();
+    assert_eq!((score.value(), score.why()), (0.5, Some("1 statement right, 2 not supported, 0 missing")));
+    assert_eq!(score.all_metadata()["FP"], json!(["b", "c"]));
+}
+
+#[test]
+fn each_setting_changes_the_fingerprint() {
+    let plain = || Autoeval::new(crate::AutoevalKind::Ragas, "e");
+    let all = [
+        plain(),
+        plain().chain_of_thought(true),
+        plain().strictness(2),
+        plain().threshold(0.5),
+        plain().expected_min(0.5),
+        plain().preserve_strings(true),
+        plain().allow_extra(true),
+        plain().semantic(true),
+        plain().weights(1.0, 0.0),
+        plain().model("m"),
+        plain().provider(Provider::Gemini),
+        plain().base_url("u"),
+        plain().api_key_env("K"),
+        plain().temperature(0.5),
+        plain().embedding_model("m"),
+        plain().embedding_provider(Provider::Local),
+        plain().embedding_base_url("u"),
+        plain().field("input", "q"),
+        plain().value("input", "q"),
+        plain().pass_mark(0.9),
+        plain().context(EvalContext::clone),
+    ];
+    let prints: std::collections::BTreeSet<_> = all.iter().map(Evaluator::fingerprint).collect();
+    assert_eq!(prints.len(), all.len());
 }

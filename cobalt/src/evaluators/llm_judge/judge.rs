@@ -15,6 +15,7 @@ use super::system::{schema, system};
 use crate::evaluators::prompt::Prompt;
 use crate::future::join_all;
 use crate::llm::{Asking, ModelChoice, Question};
+use crate::template::Template;
 
 /// Lets a model judge the output by a prompt of yours.
 ///
@@ -172,7 +173,34 @@ impl LlmJudge {
         models.iter().enumerate().map(nth).collect()
     }
 
+    /// What is wrong with the settings by themselves.
+    fn problem(&self) -> Option<String> {
+        let choices = self.choices();
+        if choices.is_empty() {
+            return Some("the panel has no model; name at least one".to_owned());
+        }
+        if let Some(temperature) = self.choice.temperature.filter(|value| !(0.0..=2.0).contains(value)) {
+            return Some(format!("the temperature is {temperature}; it is a number from 0 to 2"));
+        }
+        let vendors = choices.iter().map(|(choice, _)| choice.vendor());
+        if self.choice.api_key_env.is_some() && self.choice.base_url.is_none() && !all_same(vendors) {
+            return Some(
+                "the models of the panel are of several vendors, and `api_key_env` names one key, which is for one of them; \
+                 leave it out, or set the `base_url` of the gateway that takes it"
+                    .to_owned(),
+            );
+        }
+        let role = Template::parse(self.role.as_deref().unwrap_or_default());
+        role.variables().first().map(|variable| {
+            let name = variable.name();
+            format!("nothing is filled into `system`; put its `{{{{{name}}}}}` into the prompt")
+        })
+    }
+
     async fn judge(&self, cx: &EvalContext) -> Result<Score, EvalError> {
+        if let Some(problem) = self.problem() {
+            return Err(EvalError::new(problem));
+        }
         let asking = cx.models()?;
         let remapped = self.remap.as_ref().map(|remap| remap.apply(cx));
         let prompt = self.prompt.fill(remapped.as_ref().unwrap_or(cx))?;
@@ -219,6 +247,11 @@ impl LlmJudge {
     }
 }
 
+fn all_same<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
+    let first = values.next();
+    values.all(|value| Some(value) == first)
+}
+
 impl Evaluator for LlmJudge {
     fn name(&self) -> &str {
         &self.name
@@ -237,16 +270,10 @@ impl Evaluator for LlmJudge {
         if self.remap.is_none() {
             self.prompt.check_items(setup.items())?;
         }
-        let choices = self.choices();
-        if choices.is_empty() {
-            return Err(CheckError::new("the panel has no model; name at least one"));
+        if let Some(problem) = self.problem() {
+            return Err(CheckError::new(problem));
         }
-        if let Some(temperature) = self.choice.temperature.filter(|value| !(0.0..=2.0).contains(value)) {
-            return Err(CheckError::new(format!(
-                "the temperature is {temperature}; it is a number from 0 to 2"
-            )));
-        }
-        choices.iter().try_for_each(|(choice, _)| setup.models.check_judge(choice))
+        self.choices().iter().try_for_each(|(choice, _)| setup.models.check_judge(choice))
     }
 
     /// Every call to a model has a limit of its own, waiting for a free place left out: a busy run is no error.
