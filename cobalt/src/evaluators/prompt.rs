@@ -42,6 +42,9 @@ impl Prompt {
         let values = self.values(given);
         match self.template.unresolved(&values)[..] {
             [] => Ok(self.template.render(&values)),
+            [name, ..] if self.root(name) == OUTPUT && cx.output().is_null() => {
+                Err(EvalError::new("the agent's output is null; there is nothing to judge"))
+            }
             [name, ..] => {
                 let from =
                     self.source(name).map_or_else(String::new, |path| format!(", from `{}`,", path.name()));
@@ -73,23 +76,37 @@ impl Prompt {
         }
     }
 
-    /// Whether each variable has a value in at least one of the items that it will be filled from.
+    /// Whether something of the agent is shown, and at least one of the items has all that will be filled in from it.
     pub(super) fn check_items<'a>(
         &self,
         items: impl Iterator<Item = &'a Item> + Clone,
     ) -> Result<(), CheckError> {
+        if self.template.variables().iter().all(|variable| self.is_of_items(variable.name())) {
+            return Err(CheckError::new(
+                "the prompt shows nothing of what the agent gave, so every output would be judged the same; put `{{output}}` in \
+                 it",
+            ));
+        }
         let mut lacking: Option<Vec<&str>> = None;
         for item in items.clone() {
             let values = self.values(|name| item.get(name).cloned());
             let unresolved = self.template.unresolved(&values);
-            let before = lacking.take().unwrap_or_else(|| unresolved.clone());
-            let still = before.into_iter().filter(|name| unresolved.contains(name) && self.is_of_items(name));
-            let still = lacking.insert(still.collect());
-            if still.is_empty() {
+            let unresolved: Vec<_> = unresolved.into_iter().filter(|name| self.is_of_items(name)).collect();
+            if unresolved.is_empty() {
                 return Ok(());
             }
+            let before = lacking.take().unwrap_or_else(|| unresolved.clone());
+            lacking = Some(before.into_iter().filter(|name| unresolved.contains(name)).collect());
         }
-        let Some(name) = lacking.and_then(|lacking| lacking.first().copied()) else { return Ok(()) };
+        // Without an item, nothing is lacking.
+        let Some(lacking) = lacking else { return Ok(()) };
+        let Some(name) = lacking.first().copied() else {
+            let names = self.template.variables().into_iter().map(Variable::name);
+            return Err(CheckError::new(format!(
+                "no item has all that the prompt shows; each lacks a part of {}",
+                suggest::list(names.filter(|name| self.is_of_items(name)))
+            )));
+        };
         let path = self.source(name).map_or(name, Variable::name);
         let known: BTreeSet<_> =
             items.flat_map(Item::keys).map(String::as_str).chain([OUTPUT, METADATA]).collect();
@@ -128,9 +145,14 @@ impl Prompt {
 
     /// Whether a variable is filled from the item, and not from what the agent will return.
     fn is_of_items(&self, name: &str) -> bool {
-        let variable = Variable::new(name);
-        let root = self.source(name).unwrap_or(&variable).root();
+        let root = self.root(name);
         root != OUTPUT && root != METADATA
+    }
+
+    /// What a variable starts from.
+    fn root(&self, name: &str) -> String {
+        let variable = Variable::new(name);
+        self.source(name).unwrap_or(&variable).root().to_owned()
     }
 }
 
@@ -213,17 +235,40 @@ mod tests {
         let items = [json!({ "input": "q", "expectedOutput": "a" }), json!({ "note": { "text": null } })];
         assert_eq!(checked("{{input}} {{output.any}} {{metadata.model}}", &items), Ok(()));
         assert_eq!(
-            checked("{{input}} {{expected_output}}", &items).unwrap_err(),
+            checked("{{output}} {{input}} {{expected_output}}", &items).unwrap_err(),
             "the prompt's `{{expected_output}}` would stay empty: no item has `expected_output`; did you mean \
              `expectedOutput`? there are `expectedOutput`, `input`, `metadata`, `note`, `output`"
         );
-        assert!(checked("{{note.text}}", &items).unwrap_err().contains("no item has `note.text`"));
+        assert!(checked("{{output}} {{note.text}}", &items).unwrap_err().contains("no item has `note.text`"));
     }
 
     #[test]
-    fn fields_of_different_items_are_enough() {
-        assert_eq!(checked("{{a}} {{b}}", &[json!({ "a": 1 }), json!({ "b": 1 })]), Ok(()));
-        assert_eq!(checked("{{a}}", &[]), Ok(()));
+    fn an_item_that_has_all_is_enough() {
+        assert_eq!(
+            checked("{{output}} {{a}} {{b}}", &[json!({ "a": 1 }), json!({ "a": 1, "b": 1 })]),
+            Ok(())
+        );
+        assert_eq!(checked("{{a}} {{output}}", &[]), Ok(()));
+        assert_eq!(
+            checked("{{a}} {{b}} {{output}}", &[json!({ "a": 1 }), json!({ "b": 1 })]).unwrap_err(),
+            "no item has all that the prompt shows; each lacks a part of `a`, `b`"
+        );
+    }
+
+    #[test]
+    fn a_prompt_shows_something_of_the_agent() {
+        let items = [json!({ "a": 1 })];
+        assert!(
+            checked("Is {output} right for {{a}}?", &items).unwrap_err().contains("put `{{output}}` in it")
+        );
+        assert_eq!(checked("Did it call {{metadata.tool}}?", &items), Ok(()));
+    }
+
+    #[test]
+    fn an_output_of_null_is_not_blamed_on_the_item() {
+        let error =
+            filled(&prompt("{{output}}", &[]), json!({ "a": 1 }), Output::new(Value::Null)).unwrap_err();
+        assert_eq!(error, "the agent's output is null; there is nothing to judge");
     }
 
     #[test]

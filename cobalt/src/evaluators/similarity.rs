@@ -106,6 +106,9 @@ impl Similarity {
             Some(other) => other.to_string(),
             None => return Err(EvalError::new(self.missing(cx.item()))),
         };
+        if cx.output().is_null() {
+            return Err(EvalError::new("the agent's output is null; there is nothing to compare"));
+        }
         for (text, whose) in [(&*expected, self.field.name()), (cx.output_text(), "output")] {
             if text.trim().is_empty() {
                 return Ok(self.score(0.0).reason(format!("`{whose}` is blank, which is like nothing")));
@@ -273,6 +276,14 @@ mod tests {
             let score = scored(&similarity(&server), &context(json!(expected), json!(output))).unwrap();
             assert!(score.value() == 0.0 && score.why().unwrap().starts_with(whose), "{score:?}");
         }
+        assert!(server.asked().is_empty());
+    }
+
+    #[test]
+    fn an_output_of_null_is_not_compared_as_the_word() {
+        let server = server();
+        let error = scored(&similarity(&server), &context(json!("left"), Value::Null)).unwrap_err();
+        assert_eq!(error, "the agent's output is null; there is nothing to compare");
         assert!(server.asked().is_empty());
     }
 

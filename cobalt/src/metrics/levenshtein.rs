@@ -1,10 +1,12 @@
 //! How alike two texts are by their letters.
 
+use super::edit_distance::edit_distance;
+
 /// Levenshtein similarity: `1 - distance / length of the longer text`, both in Unicode code points, where the distance is
 /// the least number of letters to insert, delete or replace (Levenshtein 1966). Two empty texts are alike: 1.
 ///
 /// Letters are compared as they are: case, white space and the normal form of accents count. Takes time in proportion to
-/// the product of both lengths.
+/// the product of both lengths: for two texts of 200,000 letters, seconds.
 ///
 /// ```
 /// assert_eq!(cobalt::metrics::levenshtein("meadow", "meadaw"), 1.0 - 1.0 / 6.0);
@@ -14,8 +16,8 @@ pub fn levenshtein(a: &str, b: &str) -> f64 {
     if a == b {
         return 1.0;
     }
-    let longer = a.chars().count().max(b.chars().count());
-    1.0 - strsim::levenshtein(a, b) as f64 / longer as f64
+    let [a, b] = [a, b].map(|text| text.chars().collect::<Vec<_>>());
+    1.0 - edit_distance(&a, &b) as f64 / a.len().max(b.len()) as f64
 }
 
 #[cfg(test)]

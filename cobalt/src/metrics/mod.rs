@@ -4,6 +4,7 @@
 //! evaluators of your own. The formulas are those of autoevals and of RAGAS where they have the metric.
 
 mod assignment;
+mod edit_distance;
 mod exact_match;
 mod json_diff;
 mod json_text;

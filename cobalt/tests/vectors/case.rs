@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// What a scripted server answers where it is asked for more than its script has: no error that a case expects.
+pub(crate) const OUT_OF_SCRIPT: &str = "out of script";
+
 /// One line of a vector file.
 pub(crate) struct Case {
     fields: Value,
@@ -74,10 +77,47 @@ impl Case {
         if self.expects_error() || expected.is_null() {
             return match ours {
                 Ok(score) => Err(format!("{score}, expected an error")),
-                Err(_) => Ok(()),
+                Err(error) => self.check_error(&error),
             };
         }
         self.close("score", ours.map_err(|error| format!("{error}; expected {expected}"))?, expected)
+    }
+
+    /// Compares what an error is about. The wording is ours.
+    fn check_error(&self, error: &str) -> Checked {
+        if error.contains(OUT_OF_SCRIPT) {
+            return Err(error.to_owned());
+        }
+        let about: &[&str] = match self.fields["error_kind"].as_str() {
+            // The original takes what is missing to the model, and sees no other error than that of the answer.
+            Some("invalid_judge_answer") if error.contains("is missing") => &[""],
+            Some(
+                "unknown_choice"
+                | "invalid_judge_answer"
+                | "malformed_json"
+                | "no_structured_answer"
+                | "empty_response"
+                | "wrong_tool",
+            ) => &["asked twice", "empty"],
+            Some("provider_http_error") => &["400", "401", "404", "429", "500", "503"],
+            Some("invalid_weights") => &["`weights`"],
+            Some("invalid_input") => &["no list", "no number"],
+            Some("vector_length_mismatch") => &["not of one length", "numbers"],
+            Some("missing_api_key") => &["needs a key"],
+            // Of several that are missing, one is told.
+            Some(kind) if kind.starts_with("missing_") && self.input().get("output").is_none() => {
+                &["output is null", "is missing"]
+            }
+            Some("missing_expected") => &["`expected` is missing"],
+            Some("missing_context") => &["`context` is missing"],
+            Some("missing_input") => &["`input` is missing"],
+            _ => &[""],
+        };
+        if about.iter().any(|word| error.contains(word)) {
+            Ok(())
+        } else {
+            Err(format!("{error}; expected an error of the kind {}", self.fields["error_kind"]))
+        }
     }
 
     /// Compares a number within the tolerance of the case: absolute, and relative for values above 1.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Map, Value, json};
 
-use crate::case::Case;
+use crate::case::{Case, OUT_OF_SCRIPT};
 use crate::test_server::{Answer, Asked, TestServer};
 
 /// Starts a server for one case.
@@ -16,6 +16,10 @@ pub(crate) fn serve(case: &Case) -> TestServer {
         questions: AtomicUsize::new(0),
     };
     TestServer::start(move |asked| script.answer(asked))
+}
+
+fn out_of_script(problem: &str) -> Answer {
+    Answer::error(400, &format!("{OUT_OF_SCRIPT}: {problem}"))
 }
 
 struct Script {
@@ -39,7 +43,7 @@ impl Script {
             "/embeddings" => self.embeddings(&asked.body["input"]),
             "/moderations" => Answer::json(200, &json!({ "results": [self.scripted["moderation"]] })),
             "/chat/completions" => self.chat(&asked.body),
-            other => Answer::error(404, &format!("no such path: {other}")),
+            other => out_of_script(&format!("no such path: {other}")),
         }
     }
 
@@ -49,9 +53,9 @@ impl Script {
         }
         let raw = || self.scripted["raw"].as_str().expect("a fault has its raw text");
         match self.scripted["fault"].as_str() {
-            None => self
-                .meant(body)
-                .map_or_else(|problem| Answer::error(400, &problem), |text| Answer::chat(&text)),
+            None => {
+                self.meant(body).map_or_else(|problem| out_of_script(&problem), |text| Answer::chat(&text))
+            }
             Some("malformed_json" | "wrong_shape") => Answer::chat(raw()),
             Some("no_tool_call") => Answer::chat(self.scripted["content"].as_str().unwrap_or_default()),
             Some("empty_choices") => Answer::json(200, &json!({ "choices": [] })),
@@ -59,10 +63,10 @@ impl Script {
             Some("wrong_tool") if self.is_choice => {
                 called(&json!("something_else"), &[self.scripted["answer"].clone()])
             }
-            Some("wrong_tool") => self
-                .meant(body)
-                .map_or_else(|problem| Answer::error(400, &problem), |text| Answer::chat(&text)),
-            Some(other) => Answer::error(400, &format!("unknown fault {other}")),
+            Some("wrong_tool") => {
+                self.meant(body).map_or_else(|problem| out_of_script(&problem), |text| Answer::chat(&text))
+            }
+            Some(other) => out_of_script(&format!("unknown fault {other}")),
         }
     }
 
@@ -121,7 +125,7 @@ impl Script {
                     rows.map(|(index, row)| json!({"index": index, "embedding": row})).collect();
                 Answer::json(200, &json!({"data": rows, "usage": {"prompt_tokens": 1, "total_tokens": 1}}))
             }
-            None => Answer::error(400, &format!("no scripted embedding among {input}")),
+            None => out_of_script(&format!("no scripted embedding among {input}")),
         }
     }
 }

@@ -63,7 +63,7 @@ pub(in crate::config) struct Autoevals {
     /// How many questions `AnswerRelevancy` has made up for an answer; 3 unless it is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     strictness: Option<Count>,
-    /// From which score of a category `Moderation` counts a text as flagged; what the model says unless it is set.
+    /// The score of a category above which `Moderation` counts a text as bad; what the model says unless it is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     threshold: Option<Score>,
     /// The least cosine of two embeddings that scores above 0.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::generation::Weights;
+use super::correctness::Weights;
 use super::{Autoeval, Task};
 use crate::evaluators::EvalContext;
 use crate::evaluators::remap::Remap;
@@ -152,7 +152,9 @@ impl Autoeval {
         self.set("base_url")
     }
 
-    /// The environment variable that holds the key, instead of the provider's own.
+    /// The environment variable that holds the key, instead of the provider's own. Embeddings are asked for with it as well
+    /// where they are asked for at the same [`base_url`](Self::base_url), or of the vendor that the judge's provider or model
+    /// names, or where there is no judge.
     #[must_use]
     pub fn api_key_env(mut self, variable: impl Into<String>) -> Self {
         self.options.model.api_key_env = Some(variable.into());

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::kind::Setting;
+use serde_json::Value;
+
+use super::kind::{SCHEMA, Setting};
 use super::rubrics::Rubric;
 use super::{Autoeval, AutoevalKind, Task, classify, plain};
+use crate::dataset::Item;
 use crate::evaluators::{CheckError, Setup};
+use crate::llm::ModelChoice;
 use crate::suggest;
 
 impl Autoeval {
@@ -13,8 +17,13 @@ impl Autoeval {
         let told =
             |problem: String| CheckError::new(format!("`{}` ({}): {problem}", self.name, self.task.name()));
         self.problem().map_or(Ok(()), |problem| Err(told(problem)))?;
+        if let Task::Classifier { choices, .. } = &self.task
+            && choices.len() == 1
+        {
+            return Err(told("a classifier needs at least two labels to choose from".to_owned()));
+        }
         self.check_fields(setup).map_err(told)?;
-        let schema = self.sources.fixed("schema").filter(|schema| !schema.is_null());
+        let schema = self.sources.fixed(SCHEMA).filter(|schema| !schema.is_null());
         schema
             .map_or(Ok(()), |schema| plain::validator(schema).map(drop))
             .map_err(|error| told(error.to_string()))?;
@@ -25,7 +34,7 @@ impl Autoeval {
             setup.models.check_judge(&self.options.model)?;
         }
         if self.asks_embeddings() {
-            setup.models.check_embedding(&self.options.embedding())?;
+            setup.models.check_embedding(&self.embedding())?;
         }
         Ok(())
     }
@@ -39,13 +48,22 @@ impl Autoeval {
         if let Some(input) = self.sources.mapped().find(|input| !inputs.contains(input)) {
             return Some(format!("there is no input `{input}`; {}", instead(input, inputs)));
         }
+        let is_null = |input: &&str| {
+            let kind = if let Task::Kind(kind) = &self.task { Some(kind) } else { None };
+            let takes_null = kind.is_none_or(|kind| kind.takes_null(input) || *input == SCHEMA);
+            !takes_null && self.sources.fixed(input).is_some_and(Value::is_null)
+        };
+        if let Some(input) = inputs.iter().copied().find(is_null) {
+            return Some(format!("the value of the input `{input}` is null; leave it out, or give it one"));
+        }
         match &self.task {
             Task::Classifier { prompt, choices } => classify::problem_with(choices)
                 .or_else(|| prompt.check().err().map(|error| error.to_string())),
-            Task::Kind(AutoevalKind::ListContains)
-                if !self.options.semantic && self.options.set.iter().any(|set| set.contains("embedding")) =>
-            {
-                Some("elements are compared by embeddings only with `semantic`".to_owned())
+            Task::Kind(AutoevalKind::ListContains) if !self.options.semantic => {
+                let mut set =
+                    self.options.set.iter().filter(|set| !["semantic", "allow_extra"].contains(set));
+                set.next()
+                    .map(|set| format!("`{set}` is for embeddings, which are compared only with `semantic`"))
             }
             Task::Kind(_) => None,
         }
@@ -68,11 +86,17 @@ impl Autoeval {
     /// The inputs that the task looks at.
     fn inputs(&self) -> &'static [&'static str] {
         match &self.task {
-            Task::Kind(AutoevalKind::ValidJson) => &["output", "schema"],
+            Task::Kind(AutoevalKind::ValidJson) => &["output", SCHEMA],
             Task::Kind(kind) => kind.traits().needs,
             // Its prompt has names of its own.
             Task::Classifier { .. } => &[],
         }
+    }
+
+    /// The inputs that a kind cannot do without. A schema may be missing, unless it is said where it is.
+    pub(super) fn needed(&self, kind: AutoevalKind) -> Vec<&'static str> {
+        let schema = self.sources.is_path(SCHEMA).then_some(SCHEMA);
+        kind.traits().needs.iter().copied().chain(schema).collect()
     }
 
     /// An input that no item has.
@@ -80,15 +104,20 @@ impl Autoeval {
         if self.remap.is_some() || setup.items().next().is_none() {
             return Ok(());
         }
-        let kind = match &self.task {
+        let kind = match self.task {
             Task::Kind(kind) => kind,
-            Task::Classifier { prompt, .. } => {
+            Task::Classifier { ref prompt, .. } => {
                 return prompt.check_items(setup.items()).map_err(|error| error.to_string());
             }
         };
-        let in_none =
-            |input: &&&str| !setup.items().any(|item| self.sources.may_be_in(input, item, kind.takes_null()));
-        let Some(input) = kind.traits().needs.iter().find(in_none) else { return Ok(()) };
+        let needed = self.needed(kind);
+        let has = |item: &Item, input: &str| self.sources.may_be_in(input, item, kind.takes_null(input));
+        if setup.items().any(|item| needed.iter().all(|input| has(item, input))) {
+            return Ok(());
+        }
+        let Some(input) = needed.iter().find(|input| !setup.items().any(|item| has(item, input))) else {
+            return Err(format!("no item has all of the inputs {}; each lacks one", suggest::list(needed)));
+        };
         let fields: BTreeSet<_> = setup.items().flat_map(|item| item.keys().map(String::as_str)).collect();
         Err(format!(
             "no item has {} for the input `{input}`; the items have {}; name another field with `.field(\"{input}\", …)`",
@@ -101,6 +130,11 @@ impl Autoeval {
         self.asks_judge()
             || self.asks_embeddings()
             || matches!(self.task, Task::Kind(AutoevalKind::Moderation))
+    }
+
+    /// Whom texts are embedded by.
+    pub(super) fn embedding(&self) -> ModelChoice {
+        self.options.embedding(self.asks_judge())
     }
 
     fn asks_judge(&self) -> bool {

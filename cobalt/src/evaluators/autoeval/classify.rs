@@ -30,8 +30,8 @@ impl Rubric {
 
 /// Says what is wrong with labels.
 pub(super) fn problem_with(choices: &[Choice]) -> Option<String> {
-    if choices.len() < 2 {
-        return Some("a classifier needs at least two labels to choose from".to_owned());
+    if choices.iter().all(|choice| choice.score.is_none()) {
+        return Some("no label has a score".to_owned());
     }
     for (index, choice) in choices.iter().enumerate() {
         let label = choice.label.trim();
@@ -121,6 +121,6 @@ mod tests {
         assert!(problem_with(&choices(&[("yes ", 1.0), ("yes", 0.0)])).unwrap().contains("two labels"));
         assert!(problem_with(&choices(&[("", 1.0), ("no", 0.0)])).unwrap().contains("empty"));
         assert!(problem_with(&choices(&[("yes", 7.0), ("no", 0.0)])).unwrap().contains("from 0 to 1"));
-        assert!(problem_with(&choices(&[("yes", 1.0)])).unwrap().contains("at least two"));
+        assert_eq!(problem_with(&[]).as_deref(), Some("no label has a score"));
     }
 }

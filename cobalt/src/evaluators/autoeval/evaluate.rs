@@ -1,9 +1,12 @@
 //! One output, scored by an `Autoeval`.
 
 use super::judge::{Judge, prompt};
+use super::kind::SCHEMA;
 use super::rubrics::Rubric;
 use super::source::{Inputs, text_of};
-use super::{Autoeval, AutoevalKind, Options, Task, classify, generation, plain, ragas, retrieval};
+use super::{
+    Autoeval, AutoevalKind, Options, Task, classify, correctness, generation, plain, ragas, retrieval,
+};
 use crate::evaluators::{EvalContext, EvalError, Score};
 use crate::threads;
 
@@ -24,11 +27,12 @@ impl Autoeval {
                 classify::classify(&self.judge(&cx)?, &question, choices, chain_of_thought).await
             }
             Task::Kind(kind) => {
-                let mut inputs = Inputs::find(&self.sources, kind.traits().needs, kind.takes_null(), &cx)?;
-                if let Some(schema) =
-                    self.sources.find("schema", &cx).filter(|_| *kind == AutoevalKind::ValidJson)
+                let needed = self.needed(*kind);
+                let mut inputs = Inputs::find(&self.sources, &needed, |input| kind.takes_null(input), &cx)?;
+                if *kind == AutoevalKind::ValidJson
+                    && let Some(schema) = self.sources.find(SCHEMA, &cx)
                 {
-                    inputs.add("schema", schema.into_owned());
+                    inputs.add(SCHEMA, schema.into_owned());
                 }
                 if self.asks_models() {
                     self.judged(*kind, &inputs, &self.judge(&cx)?).await
@@ -40,8 +44,7 @@ impl Autoeval {
     }
 
     fn judge(&self, cx: &EvalContext) -> Result<Judge<'_>, EvalError> {
-        let embedding = self.options.embedding();
-        Ok(Judge { asking: cx.models()?, model: &self.options.model, embedding })
+        Ok(Judge { asking: cx.models()?, model: &self.options.model, embedding: self.embedding() })
     }
 
     async fn judged(
@@ -62,7 +65,7 @@ impl Autoeval {
                 generation::answer_relevancy(judge, inputs, options.strictness, options.expected_min()).await
             }
             AutoevalKind::AnswerCorrectness => {
-                generation::answer_correctness(judge, inputs, options.weights).await
+                correctness::answer_correctness(judge, inputs, options.weights).await
             }
             AutoevalKind::Faithfulness => generation::faithfulness(judge, inputs).await,
             AutoevalKind::Ragas => ragas::ragas(judge, inputs, options).await,

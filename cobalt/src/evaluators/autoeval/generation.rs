@@ -1,15 +1,14 @@
-//! What was answered, scored: relevancy, correctness and faithfulness of the answer.
+//! What was answered, scored: relevancy and faithfulness of the answer.
 
 use serde_json::{Map, Value};
 
 use super::answer;
 use super::judge::{Judge, flag, list_of, object, prompt, string};
-use super::retrieval::share;
+use super::retrieval::{Finding, share};
 use super::source::Inputs;
 use crate::evaluators::{EvalError, Score};
 use crate::future::join_all;
 use crate::llm::Schema;
-use crate::metrics::f_beta;
 use crate::wording::count;
 
 /// Whether the output answers the input: questions that it would answer are compared with the one that was asked.
@@ -32,7 +31,8 @@ pub(super) async fn answer_relevancy(
     let embeddings = judge.embed(questions.iter().map(String::as_str).chain([&*input])).await?;
     let similarities = questions.iter().map(|question| embeddings.similarity(question, &input, expected_min));
     let sum = similarities.sum::<Result<f64, _>>()?;
-    Ok(Score::new(sum / questions.len() as f64).metadata("questions", questions))
+    let reason = format!("mean likeness of the input to {}", count(questions.len(), "question"));
+    Ok(Score::new(sum / questions.len() as f64).reason(reason).metadata("questions", questions))
 }
 
 async fn question_for(judge: &Judge<'_>, inputs: &Inputs, which: u32) -> Result<(String, bool), EvalError> {
@@ -49,74 +49,6 @@ async fn question_for(judge: &Judge<'_>, inputs: &Inputs, which: u32) -> Result<
         Ok((answer::text(answer, "question")?.to_owned(), answer::flag(answer, "noncommittal")?))
     };
     judge.ask(prompt, Schema { name: "answer_relevancy", schema }, which, read).await
-}
-
-/// What factual agreement and likeness count for in the correctness of an answer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Weights {
-    pub(super) factuality: f64,
-    pub(super) similarity: f64,
-}
-
-impl Default for Weights {
-    fn default() -> Self {
-        Self { factuality: 0.75, similarity: 0.25 }
-    }
-}
-
-impl Weights {
-    pub(super) fn problem(self) -> Option<&'static str> {
-        let weights = [self.factuality, self.similarity];
-        if weights.iter().any(|weight| !weight.is_finite() || *weight < 0.0) {
-            return Some("a weight is negative or no number");
-        }
-        weights.iter().all(|weight| *weight == 0.0).then_some("both weights are 0; one has to count")
-    }
-}
-
-/// Whether the output says what is expected: the F1 of its statements, with the likeness of both texts.
-pub(super) async fn answer_correctness(
-    judge: &Judge<'_>,
-    inputs: &Inputs,
-    weights: Weights,
-) -> Result<Score, EvalError> {
-    let (output, expected) = (inputs.text("output"), inputs.text("expected"));
-    let similarity: std::pin::Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(async {
-        if weights.similarity == 0.0 {
-            return Ok(None);
-        }
-        judge.similarity(&output, &expected, 0.0).await.map(Some)
-    });
-    let factuality = Box::pin(async { statements_f1(judge, inputs).await.map(Some) });
-    let mut parts = join_all(vec![factuality, similarity]).await.into_iter();
-    let mut next = || parts.next().unwrap_or(Ok(None));
-    let (factuality, similarity) = (next()?.unwrap_or_default(), next()?);
-    let Weights { factuality: f, similarity: s } = weights;
-    let score = (f * factuality + s * similarity.unwrap_or_default()) / (f + s);
-    let score = Score::new(score.clamp(0.0, 1.0)).metadata("factualityScore", factuality);
-    Ok(match similarity {
-        Some(similarity) => score.metadata("answerSimilarityScore", similarity),
-        None => score,
-    })
-}
-
-async fn statements_f1(judge: &Judge<'_>, inputs: &Inputs) -> Result<f64, EvalError> {
-    let task = "The output and the expected text both answer the input; the expected one is right. Take both apart into single \
-                statements and sort these: `TP`, statements of the output that the expected text supports; `FP`, statements of \
-                the output that it does not support; `FN`, statements of the expected text that the output lacks.";
-    let texts = [inputs.text("input"), inputs.text("output"), inputs.text("expected")];
-    let prompt = prompt(task, &[("input", &texts[0]), ("output", &texts[1]), ("expected", &texts[2])]);
-    let statement = string("a statement");
-    let schema = object(&[
-        ("TP", list_of(&statement, "statements of the output that the expected text supports")),
-        ("FP", list_of(&statement, "statements of the output that it does not support")),
-        ("FN", list_of(&statement, "statements of the expected text that the output lacks")),
-    ]);
-    let read = |answer: &Map<String, Value>| {
-        let count = |name| Ok::<_, String>(answer::texts(answer, name)?.len());
-        Ok(f_beta(count("TP")?, count("FP")?, count("FN")?, 1.0))
-    };
-    judge.ask(prompt, Schema { name: "answer_correctness", schema }, 0, read).await
 }
 
 /// The share of the output's statements that follow from the context.
@@ -144,10 +76,10 @@ pub(super) async fn faithfulness(judge: &Judge<'_>, inputs: &Inputs) -> Result<S
             let (given, wanted) = (count(verdicts.len(), "verdict"), count(statements.len(), "statement"));
             return Err(format!("`faithfulness` holds {given} on {wanted}; give one on each"));
         }
-        verdicts.into_iter().map(|each| answer::flag(each, "verdict")).collect::<Result<Vec<_>, _>>()
+        verdicts.into_iter().map(|each| Finding::read(each, "verdict")).collect::<Result<Vec<_>, _>>()
     };
-    let verdicts = judge.ask(prompt, Schema { name: "faithfulness", schema }, 0, read).await?;
-    Ok(share(&verdicts, "supported by the context"))
+    let findings = judge.ask(prompt, Schema { name: "faithfulness", schema }, 0, read).await?;
+    Ok(share(findings, "supported by the context"))
 }
 
 async fn statements_of_output(judge: &Judge<'_>, inputs: &Inputs) -> Result<Vec<String>, EvalError> {

@@ -46,6 +46,9 @@ pub(super) struct Traits {
     pub(super) takes: &'static [Setting],
 }
 
+/// What `ValidJson` looks at where an item has it.
+pub(super) const SCHEMA: &str = "schema";
+
 const COMPARED: &[&str] = &["output", "expected"];
 const ANSWERED: &[&str] = &["input", "output", "expected"];
 const RETRIEVED: &[&str] = &["input", "expected", "context"];
@@ -96,8 +99,8 @@ impl AutoevalKind {
         Traits { needs, takes }
     }
 
-    /// Whether `null` is a value like others: JSON is compared with JSON.
-    pub(super) fn takes_null(self) -> bool {
-        matches!(self, Self::JsonDiff | Self::ExactMatch | Self::ValidJson)
+    /// Whether `null` is a value of an input like others: JSON is compared with JSON.
+    pub(super) fn takes_null(self, input: &str) -> bool {
+        matches!(self, Self::JsonDiff | Self::ExactMatch | Self::ValidJson) && input != SCHEMA
     }
 }

@@ -5,6 +5,7 @@ mod builder;
 mod check;
 mod classify;
 mod constructors;
+mod correctness;
 mod evaluate;
 mod generation;
 mod judge;

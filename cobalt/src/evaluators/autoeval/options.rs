@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::generation::Weights;
+use super::correctness::Weights;
 use super::kind::Setting;
-use crate::llm::{ModelChoice, Provider};
+use crate::llm::ModelChoice;
 use crate::metrics::DEFAULT_EXPECTED_MIN;
 
 /// The settings, with the values that hold where nothing was set.
@@ -47,21 +47,28 @@ impl Options {
         self.expected_min.unwrap_or(DEFAULT_EXPECTED_MIN)
     }
 
-    /// Whom texts are embedded by. What is said of the judge's address holds for embeddings, too, unless that is said apart:
-    /// a gateway usually serves both. The exceptions are a provider that has no embeddings, and a key of another vendor.
-    pub(super) fn embedding(&self) -> ModelChoice {
-        let (own, judge) = (&self.embedding, self.model.vendor());
-        let other = own.vendor().filter(|_| self.model.base_url.is_none());
-        let is_other =
-            other.is_some() && self.model.vendor_if_any().is_some_and(|judge| other != Some(judge));
-        if own.provider.is_some() || own.base_url.is_some() || judge == Some(Provider::Anthropic) || is_other
-        {
-            return own.clone();
+    /// Whom texts are embedded by. Where a judge is asked as well, what is said of its address holds for embeddings, too,
+    /// unless that is said apart: a gateway usually serves both. The exception is a vendor that has no embeddings.
+    pub(super) fn embedding(&self, asks_judge: bool) -> ModelChoice {
+        let own = self.embedding.clone();
+        let ModelChoice { base_url, api_key_env, .. } = self.model.clone();
+        if !asks_judge {
+            return ModelChoice { base_url: own.base_url.or(base_url), api_key_env, ..own };
         }
-        let ModelChoice { provider, base_url, api_key, api_key_env, .. } = self.model.clone();
-        // A key goes to the vendor that it is for.
-        let provider = provider.or(judge.filter(|_| self.model.has_key()));
-        ModelChoice { model: own.model.clone(), provider, base_url, api_key, api_key_env, temperature: None }
+        // The key of a vendor is for no other one, so it goes along only where it is known for whom it is.
+        let vendor = self.model.vendor();
+        let is_apart = own.provider.is_some() || own.base_url.is_some();
+        let says_where = self.model.provider.is_some() || base_url.is_some() || api_key_env.is_some();
+        let serves = match (vendor, own.vendor()) {
+            (Some(vendor), _) if !vendor.embeds() => false,
+            (vendor, own) => {
+                base_url.is_some() || (vendor.is_some() && own.is_none_or(|own| Some(own) == vendor))
+            }
+        };
+        if is_apart || !says_where || !serves {
+            return own;
+        }
+        ModelChoice { provider: vendor, base_url, api_key_env, ..own }
     }
 
     /// The settings that were set although the evaluator does not have them.
@@ -94,53 +101,9 @@ impl Options {
         if self.expected_min.is_some_and(|least| !(-1.0..1.0).contains(&least)) {
             return Some("`expected_min` is no cosine from -1 to below 1".to_owned());
         }
+        if let Some(temperature) = self.model.temperature.filter(|value| !(0.0..=2.0).contains(value)) {
+            return Some(format!("the temperature is {temperature}; it is a number from 0 to 2"));
+        }
         self.weights.problem().map(|problem| format!("`weights`: {problem}"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Whom embeddings are asked of, and by which variable's key.
-    fn embedding(model: ModelChoice, embedding_model: Option<&str>) -> (Option<Provider>, Option<String>) {
-        let embedding = ModelChoice { model: embedding_model.map(str::to_owned), ..ModelChoice::default() };
-        let choice = Options { model, embedding, ..Options::default() }.embedding();
-        (choice.vendor(), choice.api_key_env)
-    }
-
-    fn judge(model: &str, variable: &str) -> ModelChoice {
-        ModelChoice {
-            model: Some(model.to_owned()),
-            api_key_env: Some(variable.to_owned()),
-            ..ModelChoice::default()
-        }
-    }
-
-    #[test]
-    fn the_key_of_a_judge_goes_to_no_other_vendor_for_embeddings() {
-        let openai = Some("text-embedding-3-small");
-        for (model, variable, embedding_model, expected) in [
-            ("claude-haiku-5-5", "OURS", None, (None, None)),
-            ("claude-haiku-5-5", "ANTHROPIC_API_KEY", openai, (Some(Provider::OpenAi), None)),
-            ("gemini-2.5-pro", "OURS", openai, (Some(Provider::OpenAi), None)),
-            ("gpt-4o", "OURS", Some("voyage-4"), (Some(Provider::Voyage), None)),
-            ("gemini-2.5-pro", "OURS", None, (Some(Provider::Gemini), Some("OURS".to_owned()))),
-            ("gpt-4o", "OURS", openai, (Some(Provider::OpenAi), Some("OURS".to_owned()))),
-        ] {
-            assert_eq!(
-                embedding(judge(model, variable), embedding_model),
-                expected,
-                "{model} {embedding_model:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_gateway_serves_embeddings_with_its_key() {
-        let gateway =
-            ModelChoice { base_url: Some("https://gateway.test/v1".to_owned()), ..judge("m", "OURS") };
-        let expected = (Some(Provider::Voyage), Some("OURS".to_owned()));
-        assert_eq!(embedding(gateway, Some("voyage-4")), expected);
     }
 }

@@ -89,8 +89,16 @@ fn valid(output: &Value, schema: &Value) -> Result<Score, EvalError> {
     })
 }
 
-/// What a schema demands. Nothing is fetched for it.
+/// What a schema demands, which may be written as text, as in a table. Nothing is fetched for it.
 pub(super) fn validator(schema: &Value) -> Result<jsonschema::Validator, EvalError> {
-    jsonschema::validator_for(schema)
-        .map_err(|error| EvalError::new(format!("the schema is no valid JSON schema: {error}")))
+    let invalid = |problem: String| EvalError::new(format!("the schema is no valid JSON schema: {problem}"));
+    let read;
+    let schema = match schema {
+        Value::String(text) => {
+            read = serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
+            &read
+        }
+        schema => schema,
+    };
+    jsonschema::validator_for(schema).map_err(|error| invalid(error.to_string()))
 }

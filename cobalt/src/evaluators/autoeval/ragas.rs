@@ -7,6 +7,7 @@ use super::source::Inputs;
 use super::{AutoevalKind, Options, generation, retrieval};
 use crate::evaluators::{EvalError, Score};
 use crate::future::join_all;
+use crate::wording::decimal;
 
 type Part<'a> = Pin<Box<dyn Future<Output = Result<Score, EvalError>> + Send + 'a>>;
 
@@ -23,8 +24,14 @@ pub(super) async fn ragas(judge: &Judge<'_>, inputs: &Inputs, options: &Options)
     let mut scores = Vec::new();
     for (kind, score) in kinds.into_iter().zip(join_all(parts).await) {
         let score = score.map_err(|error| EvalError::new(format!("{kind}: {error}")))?;
-        scores.push((kind, score.value()));
+        scores.push((kind, score));
     }
-    let mean = scores.iter().map(|(_, score)| score).sum::<f64>() / scores.len() as f64;
-    Ok(scores.iter().fold(Score::new(mean), |score, (kind, part)| score.metadata(kind.name(), *part)))
+    let mean = scores.iter().map(|(_, score)| score.value()).sum::<f64>() / scores.len() as f64;
+    let in_words = |(kind, score): &(AutoevalKind, Score)| {
+        let why = score.why().map_or_else(String::new, |why| format!(", {why}"));
+        format!("{kind} {}{why}", decimal(score.value(), 3))
+    };
+    let reason = scores.iter().map(in_words).collect::<Vec<_>>().join("; ");
+    let whole = Score::new(mean).reason(reason);
+    Ok(scores.iter().fold(whole, |whole, (kind, part)| whole.metadata(kind.name(), part.value())))
 }

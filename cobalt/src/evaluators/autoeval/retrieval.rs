@@ -25,10 +25,10 @@ pub(super) async fn context_recall(judge: &Judge<'_>, inputs: &Inputs) -> Result
     let schema = object(&[("statements", list_of(&statement, "all statements of the expected text"))]);
     let read = |answer: &Map<String, Value>| {
         let statements = answer::objects(answer, "statements")?;
-        statements.into_iter().map(|each| answer::flag(each, "attributed")).collect::<Result<Vec<_>, _>>()
+        statements.into_iter().map(|each| Finding::read(each, "attributed")).collect::<Result<Vec<_>, _>>()
     };
-    let attributed = judge.ask(prompt, Schema { name: "context_recall", schema }, 0, read).await?;
-    Ok(share(&attributed, "attributed to the context"))
+    let findings = judge.ask(prompt, Schema { name: "context_recall", schema }, 0, read).await?;
+    Ok(share(findings, "attributed to the context"))
 }
 
 /// Whether the context served to reach the expected answer.
@@ -70,13 +70,14 @@ pub(super) async fn context_relevancy(judge: &Judge<'_>, inputs: &Inputs) -> Res
     let schema = object(&[("sentences", list_of(&sentence, "the sentences that are needed"))]);
     let read = |answer: &Map<String, Value>| {
         let sentences = answer::objects(answer, "sentences")?;
-        let lengths = sentences.into_iter().map(|each| Ok(answer::text(each, "sentence")?.chars().count()));
-        lengths.collect::<Result<Vec<_>, String>>()
+        let sentences = sentences.into_iter().map(|each| Ok(answer::text(each, "sentence")?.to_owned()));
+        sentences.collect::<Result<Vec<_>, String>>()
     };
-    let lengths = judge.ask(prompt, Schema { name: "context_relevancy", schema }, 0, read).await?;
-    let needed: usize = lengths.iter().sum();
-    let reason = format!("{} needed, {needed} of {length} characters", count(lengths.len(), "sentence"));
-    Ok(Score::new((needed as f64 / length as f64).min(1.0)).reason(reason))
+    let sentences = judge.ask(prompt, Schema { name: "context_relevancy", schema }, 0, read).await?;
+    let needed: usize = sentences.iter().map(|sentence| sentence.chars().count()).sum();
+    let reason = format!("{} needed, {needed} of {length} characters", count(sentences.len(), "sentence"));
+    let score = Score::new((needed as f64 / length as f64).min(1.0));
+    Ok(score.reason(reason).metadata("sentences", sentences))
 }
 
 /// How far the context names the entities of the expected answer.
@@ -95,7 +96,11 @@ pub(super) async fn context_entity_recall(
     let (expected, context) = (next()?, next()?);
     let embeddings = judge.embed(expected.iter().chain(&context).map(String::as_str)).await?;
     let score = list_likeness(&context, &expected, true, |a, b| embeddings.similarity(a, b, expected_min))?;
-    Ok(Score::new(score).metadata("expectedEntities", expected).metadata("contextEntities", context))
+    let reason = format!("{} entities expected, {} in the context", expected.len(), context.len());
+    Ok(Score::new(score)
+        .reason(reason)
+        .metadata("expectedEntities", expected)
+        .metadata("contextEntities", context))
 }
 
 async fn entities(judge: &Judge<'_>, name: &str, text: &str) -> Result<Vec<String>, EvalError> {
@@ -123,9 +128,25 @@ pub(super) fn list_likeness(
     failed.into_inner().map_or(Ok(score), Err)
 }
 
-/// The share of statements that hold; 0 of none.
-pub(super) fn share(holds: &[bool], what: &str) -> Score {
-    let held = holds.iter().filter(|holds| **holds).count();
-    let score = if holds.is_empty() { 0.0 } else { held as f64 / holds.len() as f64 };
-    Score::new(score).reason(format!("{held} of {} {what}", count(holds.len(), "statement")))
+/// What a judge found of a statement.
+pub(super) struct Finding {
+    holds: bool,
+    /// The statement and the reason, as the judge wrote them.
+    written: Value,
+}
+
+impl Finding {
+    /// Reads a finding whose verdict is in this field.
+    pub(super) fn read(written: &Map<String, Value>, verdict: &str) -> Result<Self, String> {
+        Ok(Self { holds: answer::flag(written, verdict)?, written: Value::Object(written.clone()) })
+    }
+}
+
+/// The share of statements that hold, 0 of none. What was found of each is kept.
+pub(super) fn share(findings: Vec<Finding>, what: &str) -> Score {
+    let held = findings.iter().filter(|finding| finding.holds).count();
+    let score = if findings.is_empty() { 0.0 } else { held as f64 / findings.len() as f64 };
+    let reason = format!("{held} of {} {what}", count(findings.len(), "statement"));
+    let written: Vec<_> = findings.into_iter().map(|finding| finding.written).collect();
+    Score::new(score).reason(reason).metadata("statements", written)
 }

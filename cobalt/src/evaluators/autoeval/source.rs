@@ -40,6 +40,11 @@ impl Sources {
         self.0.keys().map(String::as_str)
     }
 
+    /// Whether an input is taken from a path of its own.
+    pub(super) fn is_path(&self, input: &str) -> bool {
+        matches!(self.0.get(input), Some(Source::Path(_)))
+    }
+
     /// The value that is the same for every item.
     pub(super) fn fixed(&self, input: &str) -> Option<&Value> {
         match self.0.get(input) {
@@ -66,13 +71,8 @@ impl Sources {
                 }
                 _ => in_item(path, cx.item()).map(Cow::Borrowed),
             },
-            None => match input {
-                "output" => Some(Cow::Borrowed(cx.output())),
-                "expected" => {
-                    EXPECTED_FIELDS.iter().find_map(|field| cx.item().get(*field)).map(Cow::Borrowed)
-                }
-                field => cx.item().get(field).map(Cow::Borrowed),
-            },
+            None if input == "output" => Some(Cow::Borrowed(cx.output())),
+            None => own_field(input, cx.item()).map(Cow::Borrowed),
         }
     }
 
@@ -80,15 +80,11 @@ impl Sources {
     pub(super) fn may_be_in(&self, input: &str, item: &Item, null_counts: bool) -> bool {
         let counts = |value: &Value| null_counts || !value.is_null();
         match self.0.get(input) {
-            Some(Source::Value(_)) => true,
+            Some(Source::Value(value)) => counts(value),
             Some(Source::Path(path)) => {
                 matches!(path.root(), "output" | "metadata") || in_item(path, item).is_some_and(counts)
             }
-            None => match input {
-                "output" => true,
-                "expected" => EXPECTED_FIELDS.iter().find_map(|field| item.get(*field)).is_some_and(counts),
-                field => item.get(field).is_some_and(counts),
-            },
+            None => input == "output" || own_field(input, item).is_some_and(counts),
         }
     }
 
@@ -106,6 +102,14 @@ impl Sources {
     }
 }
 
+/// The item's field for an input that nothing else is said of; one that is not `null` goes first.
+fn own_field<'v>(input: &str, item: &'v Item) -> Option<&'v Value> {
+    let names = if input == "expected" { &EXPECTED_FIELDS[..] } else { &[input] };
+    let mut found = names.iter().filter_map(|name| item.get(*name));
+    let first = found.next()?;
+    if first.is_null() { found.find(|value| !value.is_null()).or(Some(first)) } else { Some(first) }
+}
+
 /// The value of a path; `null` only where it is a field by itself.
 fn in_item<'v>(path: &Variable, item: &'v Item) -> Option<&'v Value> {
     item.get(path.name()).or_else(|| path.resolve(item))
@@ -120,11 +124,11 @@ impl Inputs {
     pub(super) fn find(
         sources: &Sources,
         needs: &[&'static str],
-        takes_null: bool,
+        takes_null: impl Fn(&str) -> bool,
         cx: &EvalContext,
     ) -> Result<Self, EvalError> {
         let found = needs.iter().map(|input| {
-            let value = sources.find(input, cx).filter(|value| takes_null || !value.is_null());
+            let value = sources.find(input, cx).filter(|value| takes_null(input) || !value.is_null());
             value.map(|value| (*input, value.into_owned())).ok_or_else(|| missing(sources, input, cx))
         });
         found.collect::<Result<_, _>>().map(Self)

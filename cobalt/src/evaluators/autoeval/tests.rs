@@ -4,10 +4,12 @@
 use serde_json::{Value, json};
 
 use super::Autoeval;
+use crate::Provider;
 use crate::dataset::Item;
 use crate::evaluators::tests::{asked_by, without_models};
 use crate::evaluators::{EvalContext, Evaluator};
 use crate::experiment::Output;
+use crate::llm::test_server::{Answer, TestServer};
 
 fn items(items: &[Value]) -> Vec<Item> {
     items.iter().map(|item| item.as_object().unwrap().clone()).collect()
@@ -28,6 +30,7 @@ fn what_is_expected_is_in_one_of_two_fields_or_where_it_is_said() {
     let score = |evaluator: &Autoeval, item| scored(evaluator, item, Output::new("meadow"));
     assert_eq!(score(&close, json!({"expectedOutput": "meadow", "expected": "x"})), Ok(1.0));
     assert_eq!(score(&close, json!({"expected": "meadow"})), Ok(1.0));
+    assert_eq!(score(&close, json!({"expectedOutput": null, "expected": "meadow"})), Ok(1.0));
     assert_eq!(
         score(&close.clone().expected("answers[0].text"), json!({"answers": [{"text": "meadow"}]})),
         Ok(1.0)
@@ -104,7 +107,13 @@ fn a_setting_that_a_kind_does_not_have_is_an_error() {
         (Autoeval::answer_correctness("e").weights(-1.0, 1.0), "a weight is negative"),
         (Autoeval::valid_json("e").schema(json!({"type": "nothing"})), "no valid JSON schema"),
         (Autoeval::list_contains("e").embedding_model("m"), "only with `semantic`"),
-        (Autoeval::classifier("e", "{{output}}", [("a", 1.0)]), "at least two labels"),
+        (Autoeval::list_contains("e").expected_min(0.5), "`expected_min` is for embeddings"),
+        (Autoeval::classifier("e", "{{output}}", [("a", None), ("b", None)]), "no label has a score"),
+        (Autoeval::humor("e").temperature(f64::NAN), "the temperature is NaN"),
+        (
+            Autoeval::levenshtein("e").value("expected", Value::Null),
+            "the value of the input `expected` is null",
+        ),
     ] {
         let error = checked(&evaluator, &item).unwrap_err();
         assert!(error.starts_with("`e` (") && error.contains(problem), "{error}");
@@ -114,11 +123,61 @@ fn a_setting_that_a_kind_does_not_have_is_an_error() {
 }
 
 #[test]
+fn a_single_label_is_no_choice() {
+    let error = checked(&Autoeval::classifier("e", "{{output}}", [("a", 1.0)]), &[json!({})]).unwrap_err();
+    assert!(error.contains("at least two labels"), "{error}");
+}
+
+#[test]
+fn inputs_that_no_item_has_together_are_an_error_at_start() {
+    let items = [json!({"input": "q", "expected": "a"}), json!({"input": "q", "context": "c"})];
+    let error = checked(&Autoeval::context_recall("r"), &items).unwrap_err();
+    assert!(error.contains("no item has all of the inputs"), "{error}");
+    let sufficient = json!({"input": "q", "context": "c", "expected": "a"});
+    let error = checked(&Autoeval::context_recall("r"), &[items[0].clone(), sufficient]).unwrap_err();
+    assert!(error.contains("OPENAI_API_KEY"), "{error}");
+}
+
+#[test]
 fn a_missing_key_is_told_before_anything_is_asked() {
     let item = [json!({"input": "q", "expected": "a"})];
     assert!(checked(&Autoeval::factuality("f"), &item).unwrap_err().contains("OPENAI_API_KEY"));
     assert!(checked(&Autoeval::answer_similarity("s"), &item).unwrap_err().contains("OPENAI_API_KEY"));
     assert_eq!(checked(&Autoeval::json_diff("j"), &item), Ok(()));
+}
+
+#[test]
+fn a_judges_key_is_sent_to_no_other_vendor_for_embeddings() {
+    let of = |evaluator: Autoeval| {
+        let choice = evaluator.embedding();
+        (choice.provider, choice.base_url, choice.api_key_env)
+    };
+    let correct = || Autoeval::answer_correctness("c");
+    let (key, none) = (Some("K".to_owned()), (None, None, None));
+    assert_eq!(of(correct().model("claude-haiku-4-5").api_key_env("K")), none);
+    assert_eq!(of(correct().model("claude-haiku-4-5").base_url("https://proxy.test")), none);
+    assert_eq!(of(correct().api_key_env("K")), none);
+    assert_eq!(of(correct().model("gpt-5-mini").api_key_env("K").embedding_model("voyage-4")), none);
+    assert_eq!(
+        of(correct().model("gemini-2.5-flash").api_key_env("K")),
+        (Some(Provider::Gemini), None, key.clone())
+    );
+    let gateway = Some("http://localhost:1/v1".to_owned());
+    assert_eq!(
+        of(correct().base_url("http://localhost:1/v1").api_key_env("K").embedding_model("voyage-4")),
+        (None, gateway, key)
+    );
+}
+
+#[test]
+fn the_address_and_the_key_of_a_kind_without_a_judge_are_those_of_embeddings() {
+    let close = Autoeval::embedding_similarity("e").embedding_provider(Provider::Cohere);
+    let choice = close.api_key_env("K").base_url("http://localhost:1").embedding();
+    assert_eq!(choice.provider, Some(Provider::Cohere));
+    assert_eq!(
+        (choice.base_url.as_deref(), choice.api_key_env.as_deref()),
+        (Some("http://localhost:1"), Some("K"))
+    );
 }
 
 #[test]
@@ -142,13 +201,29 @@ fn a_schema_may_be_the_items_own() {
     assert_eq!(scored(&valid, item.clone(), Output::new("{\"name\": 1}")), Ok(1.0));
     assert_eq!(scored(&valid, item, Output::new("{}")), Ok(0.0));
     assert_eq!(scored(&valid, json!({}), Output::new("{}")), Ok(1.0));
+    let written = json!({"schema": "{\"required\": [\"name\"]}"});
+    assert_eq!(scored(&valid, written, Output::new("{}")), Ok(0.0));
+    let error = scored(&valid, json!({"schema": "{"}), Output::new("{}")).unwrap_err();
+    assert!(error.contains("no valid JSON schema"), "{error}");
+}
+
+#[test]
+fn a_schema_that_is_said_to_be_somewhere_is_not_done_without() {
+    let valid = Autoeval::valid_json("v").field("schema", "form");
+    let form = json!({"type": "object", "required": ["name"]});
+    assert_eq!(scored(&valid, json!({"form": form}), Output::new("{}")), Ok(0.0));
+    for item in [json!({}), json!({"form": null})] {
+        let error = scored(&valid, item.clone(), Output::new("{}")).unwrap_err();
+        assert!(error.contains("the input `schema` is missing: there is no `form`"), "{error}");
+        assert!(checked(&valid, &[item]).unwrap_err().contains("no item has `form`"));
+    }
 }
 
 #[test]
 fn long_texts_do_not_hold_up_the_runtime() {
     let close = Autoeval::levenshtein("close");
     let text = "a".repeat(20_000);
-    let cx = EvalContext::new(crate::item! { "expected": text.clone() }, Output::new(format!("{text}b")));
+    let cx = EvalContext::new(crate::item! { "expected": text }, Output::new("b".repeat(20_000)));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let first = runtime.block_on(async {
         tokio::select! {
@@ -158,4 +233,59 @@ fn long_texts_do_not_hold_up_the_runtime() {
         }
     });
     assert_eq!(first, "the runtime");
+}
+
+#[test]
+fn what_a_judge_found_of_each_statement_is_kept() {
+    let statement = |name: &str, holds: i32| json!({"statement": name, "reason": "r", "attributed": holds});
+    let statements = json!([statement("one", 1), statement("two", 0)]);
+    let answer = json!({"statements": statements}).to_string();
+    let server = TestServer::script([Answer::chat(&answer)]);
+    let recall =
+        Autoeval::context_recall("r").provider(Provider::OpenAi).model("m").base_url(server.url("/v1"));
+    let item = crate::item! { "input": "q", "expected": "e", "context": ["c"] };
+    let score = asked_by(&recall, &EvalContext::new(item, Output::new("o")), "").0.unwrap();
+    assert_eq!((score.value(), score.why()), (0.5, Some("1 of 2 statements attributed to the context")));
+    assert_eq!(score.all_metadata()["statements"], statements);
+}
+
+#[test]
+fn a_correct_answer_says_what_was_right_wrong_and_missing() {
+    let server = TestServer::script([Answer::chat(r#"{"TP": ["a"], "FP": ["b", "c"], "FN": []}"#)]);
+    let correct = Autoeval::answer_correctness("c").weights(1.0, 0.0).provider(Provider::OpenAi);
+    let correct = correct.model("m").base_url(server.url("/v1"));
+    let item = crate::item! { "input": "q", "expected": "e" };
+    let score = asked_by(&correct, &EvalContext::new(item, Output::new("o")), "").0.unwrap();
+    assert_eq!((score.value(), score.why()), (0.5, Some("1 statement right, 2 not supported, 0 missing")));
+    assert_eq!(score.all_metadata()["FP"], json!(["b", "c"]));
+}
+
+#[test]
+fn each_setting_changes_the_fingerprint() {
+    let plain = || Autoeval::new(crate::AutoevalKind::Ragas, "e");
+    let all = [
+        plain(),
+        plain().chain_of_thought(true),
+        plain().strictness(2),
+        plain().threshold(0.5),
+        plain().expected_min(0.5),
+        plain().preserve_strings(true),
+        plain().allow_extra(true),
+        plain().semantic(true),
+        plain().weights(1.0, 0.0),
+        plain().model("m"),
+        plain().provider(Provider::Gemini),
+        plain().base_url("u"),
+        plain().api_key_env("K"),
+        plain().temperature(0.5),
+        plain().embedding_model("m"),
+        plain().embedding_provider(Provider::Local),
+        plain().embedding_base_url("u"),
+        plain().field("input", "q"),
+        plain().value("input", "q"),
+        plain().pass_mark(0.9),
+        plain().context(EvalContext::clone),
+    ];
+    let prints: std::collections::BTreeSet<_> = all.iter().map(Evaluator::fingerprint).collect();
+    assert_eq!(prints.len(), all.len());
 }

@@ -15,6 +15,7 @@ use super::system::{schema, system};
 use crate::evaluators::prompt::Prompt;
 use crate::future::join_all;
 use crate::llm::{Asking, ModelChoice, Question};
+use crate::template::Template;
 
 /// Lets a model judge the output by a prompt of yours.
 ///
@@ -162,24 +163,52 @@ impl LlmJudge {
         self.chain_of_thought.unwrap_or(self.scoring == Scoring::Boolean)
     }
 
-    /// Each model to ask, and which time it is asked.
-    fn choices(&self) -> Vec<(ModelChoice, u32)> {
-        let Some(models) = &self.panel else { return vec![(self.choice.clone(), 0)] };
-        let nth = |(index, model): (usize, &String)| {
-            let which = models[..index].iter().filter(|earlier| *earlier == model).count();
-            (ModelChoice { model: Some(model.clone()), ..self.choice.clone() }, which as u32)
-        };
-        models.iter().enumerate().map(nth).collect()
+    /// Each model to ask.
+    fn choices(&self) -> Vec<ModelChoice> {
+        let Some(models) = &self.panel else { return vec![self.choice.clone()] };
+        let choice = |model: &String| ModelChoice { model: Some(model.clone()), ..self.choice.clone() };
+        models.iter().map(choice).collect()
+    }
+
+    /// What is wrong with the settings by themselves.
+    fn problem(&self) -> Option<String> {
+        let choices = self.choices();
+        if choices.is_empty() {
+            return Some("the panel has no model; name at least one".to_owned());
+        }
+        if let Some(temperature) = self.choice.temperature.filter(|value| !(0.0..=2.0).contains(value)) {
+            return Some(format!("the temperature is {temperature}; it is a number from 0 to 2"));
+        }
+        let vendors = choices.iter().map(ModelChoice::vendor);
+        if self.choice.api_key_env.is_some() && self.choice.base_url.is_none() && !all_same(vendors) {
+            return Some(
+                "the models of the panel are of several vendors, and `api_key_env` names one key, which is for one of them; \
+                 leave it out, or set the `base_url` of the gateway that takes it"
+                    .to_owned(),
+            );
+        }
+        let role = Template::parse(self.role.as_deref().unwrap_or_default());
+        role.variables().first().map(|variable| {
+            let name = variable.name();
+            format!("nothing is filled into `system`; put its `{{{{{name}}}}}` into the prompt")
+        })
     }
 
     async fn judge(&self, cx: &EvalContext) -> Result<Score, EvalError> {
+        if let Some(problem) = self.problem() {
+            return Err(EvalError::new(problem));
+        }
         let asking = cx.models()?;
         let remapped = self.remap.as_ref().map(|remap| remap.apply(cx));
         let prompt = self.prompt.fill(remapped.as_ref().unwrap_or(cx))?;
-        let votes =
-            self.choices().into_iter().map(|(choice, which)| -> Pin<Box<dyn Future<Output = _> + Send>> {
-                Box::pin(self.ask(&asking, choice, which, &prompt))
-            });
+        // By the name that the vendor knows it by: `m` and `openai/m` are one model, asked twice.
+        let names: Vec<_> = self.choices().iter().map(|choice| asking.models.judge_model(choice)).collect();
+        let nth = |index: usize| names[..index].iter().filter(|name| **name == names[index]).count() as u32;
+        let votes = self.choices().into_iter().enumerate().map(
+            |(index, choice)| -> Pin<Box<dyn Future<Output = _> + Send>> {
+                Box::pin(self.ask(&asking, choice, nth(index), &prompt))
+            },
+        );
         let mut votes = join_all(votes.collect()).await.into_iter().collect::<Result<Vec<Vote>, _>>()?;
         if self.panel.is_some() {
             return Ok(together(votes, self.aggregate, self.scoring, self.pass_mark));
@@ -219,6 +248,11 @@ impl LlmJudge {
     }
 }
 
+fn all_same<T: PartialEq>(mut values: impl Iterator<Item = T>) -> bool {
+    let first = values.next();
+    values.all(|value| Some(value) == first)
+}
+
 impl Evaluator for LlmJudge {
     fn name(&self) -> &str {
         &self.name
@@ -237,16 +271,10 @@ impl Evaluator for LlmJudge {
         if self.remap.is_none() {
             self.prompt.check_items(setup.items())?;
         }
-        let choices = self.choices();
-        if choices.is_empty() {
-            return Err(CheckError::new("the panel has no model; name at least one"));
+        if let Some(problem) = self.problem() {
+            return Err(CheckError::new(problem));
         }
-        if let Some(temperature) = self.choice.temperature.filter(|value| !(0.0..=2.0).contains(value)) {
-            return Err(CheckError::new(format!(
-                "the temperature is {temperature}; it is a number from 0 to 2"
-            )));
-        }
-        choices.iter().try_for_each(|(choice, _)| setup.models.check_judge(choice))
+        self.choices().iter().try_for_each(|choice| setup.models.check_judge(choice))
     }
 
     /// Every call to a model has a limit of its own, waiting for a free place left out: a busy run is no error.

@@ -233,3 +233,20 @@ fn every_setting_is_part_of_the_fingerprint() {
     assert_eq!(different.len(), prints.len());
     assert_eq!(judge().context(Clone::clone).fingerprint(), judge().context(Clone::clone).fingerprint());
 }
+
+#[test]
+fn one_key_is_not_sent_to_several_vendors() {
+    let panel = LlmJudge::new("p", "{{output}}").models(["gpt-5-mini", "claude-haiku-4-5"]).api_key_env("K");
+    let item = [crate::item! { "input": "q" }];
+    assert!(without_models(&panel, &item).unwrap_err().to_string().contains("`api_key_env` names one key"));
+    assert!(judged(&panel, &context()).0.unwrap_err().contains("`api_key_env` names one key"));
+    let gateway = panel.base_url("http://localhost:1/v1");
+    assert!(without_models(&gateway, &item).unwrap_err().to_string().contains("set K"));
+}
+
+#[test]
+fn a_variable_in_the_role_is_not_sent_as_it_is() {
+    let judge = LlmJudge::new("j", "{{output}}").system("You judge answers to {{input}}.");
+    let error = without_models(&judge, &[crate::item! { "input": "q" }]).unwrap_err().to_string();
+    assert_eq!(error, "nothing is filled into `system`; put its `{{input}}` into the prompt");
+}
