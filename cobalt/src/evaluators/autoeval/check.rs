@@ -10,8 +10,7 @@ use crate::suggest;
 
 impl Autoeval {
     pub(super) fn check_all(&self, setup: &Setup) -> Result<(), CheckError> {
-        let told =
-            |problem: String| CheckError::new(format!("`{}` ({}): {problem}", self.name, self.task.name()));
+        let told = |problem: String| CheckError::new(format!("{}: {problem}", self.task.name()));
         self.problem().map_or(Ok(()), |problem| Err(told(problem)))?;
         self.check_fields(setup).map_err(told)?;
         let schema = self.sources.fixed("schema").filter(|schema| !schema.is_null());
@@ -91,9 +90,10 @@ impl Autoeval {
         let Some(input) = kind.traits().needs.iter().find(in_none) else { return Ok(()) };
         let fields: BTreeSet<_> = setup.items().flat_map(|item| item.keys().map(String::as_str)).collect();
         Err(format!(
-            "no item has {} for the input `{input}`; the items have {}; name another field with `.field(\"{input}\", …)`",
+            "no item has {} for the input `{input}`; {}; map the input to another field, or set its value once for all \
+             items",
             self.sources.place(input),
-            suggest::list(fields)
+            suggest::instead(self.sources.path(input), fields)
         ))
     }
 
