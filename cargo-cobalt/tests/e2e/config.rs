@@ -67,7 +67,7 @@ fn each_evaluator_has_a_line_and_a_long_one_does_not_push_the_others_aside() {
         said.stdout
     );
     assert!(lines[first + 1].trim_start().starts_with("{ name = \"llm-judge\""), "{}", said.stdout);
-    assert!(lines.iter().filter(|line| line.len() > 120).count() == 1, "{}", said.stdout);
+    assert!(lines.iter().filter(|line| line.len() > 150).count() == 1, "{}", said.stdout);
 }
 
 #[test]

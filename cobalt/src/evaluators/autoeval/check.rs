@@ -90,8 +90,8 @@ impl Autoeval {
         let Some(input) = kind.traits().needs.iter().find(in_none) else { return Ok(()) };
         let fields: BTreeSet<_> = setup.items().flat_map(|item| item.keys().map(String::as_str)).collect();
         Err(format!(
-            "no item has {} for the input `{input}`; {}; map the input to another field, or set its value once for all \
-             items",
+            "no item has {} for the input `{input}`; {}; map the input with `field`, or set it for all items with `value` \
+             (in `cobalt.toml` `fields` and `values`)",
             self.sources.place(input),
             suggest::instead(self.sources.path(input), fields)
         ))

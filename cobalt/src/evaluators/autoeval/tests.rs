@@ -70,7 +70,7 @@ fn an_input_that_no_item_has_is_an_error_at_start() {
     assert_eq!(
         error,
         "ContextRecall: no item has `context` for the input `context`; there are `docs`, `expected`, `input`; map the input \
-         to another field, or set its value once for all items"
+         with `field`, or set it for all items with `value` (in `cobalt.toml` `fields` and `values`)"
     );
     let mapped = recall.clone().field("context", "dosc");
     let error = checked(&mapped, &[json!({"input": "q", "expected": "a", "docs": []})]).unwrap_err();
