@@ -132,7 +132,7 @@ fn autoevals_have_the_settings_of_their_table() {
 fn a_name_that_is_none_is_told_the_nearest() {
     let judge = "[[evaluators]]\ntype = \"llm-judge\"\nprompt = \"{{output}}\"\n";
     for (setting, problem) in [
-        ("scoring = \"bool\"", "4:11: unknown way of scoring `bool`; the ways here are `boolean`, `scale`"),
+        ("scoring = \"bool\"", "4:11: unknown way of scoring `bool`; did you mean `boolean`?"),
         ("scoring = \"scales\"", "4:11: unknown way of scoring `scales`; did you mean `scale`?"),
         ("models = []", "4:10: the list is empty; name at least one, or leave the key out"),
         (
