@@ -29,9 +29,6 @@ pub(super) fn target(
         return Err(CheckError::new(cannot(provider, role)));
     }
     let temperature = own.temperature.or(configured.temperature);
-    if let Some(temperature) = temperature.filter(|value| !(0.0..=2.0).contains(value)) {
-        return Err(CheckError::new(format!("the temperature is {temperature}; it is a number from 0 to 2")));
-    }
     if provider == Provider::Local {
         found.check_local(&model)?;
         return Ok(Target { provider, model, base_url: String::new(), api_key: None, temperature: None });
@@ -68,7 +65,7 @@ impl Variables<'_> {
 
 impl ModelChoice {
     /// The provider that is named, or follows from the model, or from the variable of the key.
-    pub(crate) fn vendor(&self) -> Option<Provider> {
+    fn vendor(&self) -> Option<Provider> {
         let of_model = |model: &String| {
             // Gateways name models with their vendors, and speak OpenAI's API all the same.
             let prefixed = Provider::prefixed(model).filter(|_| self.base_url.is_none());
@@ -80,12 +77,12 @@ impl ModelChoice {
     }
 
     /// The same, where something is said of whom to ask: OpenAI, or what speaks its API, where nothing tells more.
-    pub(crate) fn vendor_if_any(&self) -> Option<Provider> {
+    fn vendor_if_any(&self) -> Option<Provider> {
         let is_any = self.model.is_some() || self.base_url.is_some() || self.has_key();
         self.vendor().or_else(|| is_any.then_some(Provider::OpenAi))
     }
 
-    pub(crate) fn has_key(&self) -> bool {
+    fn has_key(&self) -> bool {
         self.api_key.is_some() || self.api_key_env.is_some()
     }
 }

@@ -47,24 +47,17 @@ impl Options {
         self.expected_min.unwrap_or(DEFAULT_EXPECTED_MIN)
     }
 
-    /// Whom texts are embedded by. What is said of the judge's address and key holds for embeddings, too, unless that is said
-    /// apart: a gateway usually serves both. The exception is a vendor that has no embeddings, or not this model: its key
-    /// goes to no other.
+    /// Whom texts are embedded by. What is said of the judge's address holds for embeddings, too, unless that is said apart:
+    /// a gateway usually serves both. The exception is a provider that has no embeddings.
     pub(super) fn embedding(&self) -> ModelChoice {
         let own = &self.embedding;
-        let judge = self.model.vendor_if_any();
-        // OpenAI's models are on Azure, too.
-        let has_model =
-            |vendor| judge == Some(vendor) || (judge, vendor) == (Some(Provider::Azure), Provider::OpenAi);
-        let is_elsewhere =
-            self.model.base_url.is_none() && own.vendor().is_some_and(|vendor| !has_model(vendor));
-        let is_apart = own.provider.is_some() || own.base_url.is_some();
-        if is_apart || is_elsewhere || judge.is_some_and(|judge| !judge.embeds()) {
+        if own.provider.is_some()
+            || own.base_url.is_some()
+            || self.model.provider == Some(Provider::Anthropic)
+        {
             return own.clone();
         }
         let ModelChoice { provider, base_url, api_key, api_key_env, .. } = self.model.clone();
-        let of_key = judge.filter(|_| base_url.is_none() && self.model.has_key());
-        let provider = provider.or(of_key);
         ModelChoice { model: own.model.clone(), provider, base_url, api_key, api_key_env, temperature: None }
     }
 
@@ -99,35 +92,5 @@ impl Options {
             return Some("`expected_min` is no cosine from -1 to below 1".to_owned());
         }
         self.weights.problem().map(|problem| format!("`weights`: {problem}"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::evaluators::Autoeval;
-
-    fn embedding(autoeval: Autoeval) -> (Option<Provider>, Option<String>, Option<String>) {
-        let ModelChoice { provider, base_url, api_key_env, .. } = autoeval.options.embedding();
-        (provider, base_url, api_key_env)
-    }
-
-    #[test]
-    fn a_judges_key_goes_to_no_other_vendor_for_embeddings() {
-        let ragas = || Autoeval::ragas("r").api_key_env("OUR_KEY");
-        let key = Some("OUR_KEY".to_owned());
-        assert_eq!(embedding(ragas().model("claude-haiku-4-5")), (None, None, None));
-        assert_eq!(embedding(ragas().model("gemini-2.5-flash")), (Some(Provider::Gemini), None, key.clone()));
-        let apart = ragas().model("gemini-2.5-flash").embedding_model("text-embedding-3-small");
-        assert_eq!(embedding(apart), (None, None, None));
-        let azure = ragas().provider(Provider::Azure).embedding_model("text-embedding-3-small");
-        assert_eq!(embedding(azure), (Some(Provider::Azure), None, key));
-    }
-
-    #[test]
-    fn a_gateway_serves_both() {
-        let url = "http://localhost:1/v1";
-        let both = Autoeval::ragas("r").model("llama3.3").base_url(url).embedding_model("nomic-embed-text");
-        assert_eq!(embedding(both), (None, Some(url.to_owned()), None));
     }
 }

@@ -241,6 +241,11 @@ impl Evaluator for LlmJudge {
         if choices.is_empty() {
             return Err(CheckError::new("the panel has no model; name at least one"));
         }
+        if let Some(temperature) = self.choice.temperature.filter(|value| !(0.0..=2.0).contains(value)) {
+            return Err(CheckError::new(format!(
+                "the temperature is {temperature}; it is a number from 0 to 2"
+            )));
+        }
         choices.iter().try_for_each(|(choice, _)| setup.models.check_judge(choice))
     }
 

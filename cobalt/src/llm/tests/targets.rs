@@ -260,11 +260,3 @@ fn nobody_is_led_to_believe_that_a_model_compares_the_letters() {
         "local local  none",
     );
 }
-
-#[test]
-fn a_temperature_is_from_0_to_2() {
-    for (own, configured) in [("temperature=2.1", ""), ("", "temperature=-1")] {
-        let error = led(Role::Judge, own, configured, KEYS).unwrap_err().to_string();
-        assert!(error.contains("it is a number from 0 to 2"), "{error}");
-    }
-}
