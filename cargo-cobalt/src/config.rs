@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::cli;
 use crate::environment::Environment;
 use crate::error::Error;
-use crate::terminal::{Align, paint, print, print_json, table};
+use crate::terminal::{Align, paint, print, print_json, table_up_to};
 
 /// The settings for the current folder: those of the nearest package or workspace that it lies in.
 ///
@@ -42,11 +42,24 @@ pub(crate) fn config(arguments: &cli::Config, flags: &Flags) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-/// A line for each setting: its key, its value as the file would have it, and where it comes from.
+/// Values up to this width stand in a column, in columns of a terminal.
+const WIDEST: usize = 40;
+
+/// A line for each setting: its key, its value as the file would have it, and where it comes from. A list of tables has a
+/// line for each of them.
 fn lines(settings: &[Setting], paint: Paint) -> String {
-    let row =
-        |Setting { key, value, origin, .. }: &Setting| [key.clone(), written(value), origin.to_string()];
-    table(["key", "value", "origin"].map(|title| (title, Align::Left)), settings.iter().map(row), paint)
+    let titles = ["key", "value", "origin"].map(|title| (title, Align::Left));
+    table_up_to(WIDEST, titles, settings.iter().flat_map(rows), paint)
+}
+
+fn rows(Setting { key, value, origin, .. }: &Setting) -> Vec<[String; 3]> {
+    let elements = value.as_array().filter(|elements| elements.iter().any(Value::is_object));
+    let Some(elements) = elements else { return vec![[key.clone(), written(value), origin.to_string()]] };
+    let row = |(index, element)| match index {
+        0 => [key.clone(), written(element), origin.to_string()],
+        _ => [String::new(), written(element), String::new()],
+    };
+    elements.iter().enumerate().map(row).collect()
 }
 
 /// A value as TOML has it, and nothing where there is none.

@@ -60,13 +60,24 @@ pub(crate) fn table<const N: usize>(
     rows: impl IntoIterator<Item = [String; N]>,
     paint: Paint,
 ) -> String {
+    table_up_to(usize::MAX, titles, rows, paint)
+}
+
+/// The same, but a cell that is wider than `widest` moves only what follows on its own line.
+pub(crate) fn table_up_to<const N: usize>(
+    widest: usize,
+    titles: [(&str, Align); N],
+    rows: impl IntoIterator<Item = [String; N]>,
+    paint: Paint,
+) -> String {
     let head = titles.map(|(title, _)| title.to_owned());
     let rows: Vec<_> = std::iter::once(head).chain(rows).map(|row| row.map(|cell| one_line(&cell))).collect();
-    let widths: [usize; N] =
-        std::array::from_fn(|column| rows.iter().map(|row| columns(&row[column])).max().unwrap_or(0));
+    let widths: [usize; N] = std::array::from_fn(|column| {
+        rows.iter().map(|row| columns(&row[column])).filter(|width| *width <= widest).max().unwrap_or(0)
+    });
     let line = |row: &[String; N]| {
         let cells = row.iter().zip(titles).zip(widths).map(|((cell, (_, align)), width)| {
-            let space = " ".repeat(width - columns(cell));
+            let space = " ".repeat(width.saturating_sub(columns(cell)));
             if align == Align::Right { space + cell } else { format!("{cell}{space}") }
         });
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()

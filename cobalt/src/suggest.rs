@@ -1,5 +1,8 @@
 //! Names as an error lists them, and the one that was probably meant.
 
+/// How many letters of a name tell which one is meant.
+const SHORTEST_BEGINNING: usize = 4;
+
 /// Names in backticks, at most twelve of them.
 #[must_use]
 pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
@@ -11,15 +14,20 @@ pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-/// The candidate that differs from `wanted` in style or in few letters, if there is one.
+/// The candidate that differs from `wanted` in style or in few letters, or begins with it, if there is one.
 #[must_use]
 pub fn closest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = folded(wanted);
-    let tolerated = wanted.chars().count() / 3;
+    let length = wanted.chars().count();
+    let near = |candidate| {
+        let folded = folded(candidate);
+        let distance = strsim::damerau_levenshtein(&wanted, &folded);
+        let is_near = distance <= length / 3 || (length >= SHORTEST_BEGINNING && folded.starts_with(&wanted));
+        is_near.then_some((distance, candidate))
+    };
     candidates
         .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(&wanted, &folded(candidate)), candidate))
-        .filter(|(distance, _)| *distance <= tolerated)
+        .filter_map(near)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)
 }
@@ -45,6 +53,14 @@ mod tests {
         let candidates = ["expected", "expectedOutput", "output"];
         assert_eq!(closest("expected_output", candidates), Some("expectedOutput"));
         assert_eq!(closest("inptu", ["id", "input"]), Some("input"));
+    }
+
+    #[test]
+    fn a_name_that_is_begun_is_the_shortest_that_begins_so() {
+        assert_eq!(closest("Factual", ["ValidJSON", "Factuality"]), Some("Factuality"));
+        assert_eq!(closest("api-key", ["name", "api-key-env"]), Some("api-key-env"));
+        assert_eq!(closest("context", ["ContextPrecision", "ContextRecall"]), Some("ContextRecall"));
+        assert_eq!(closest("in", ["input"]), None);
     }
 
     #[test]

@@ -50,6 +50,27 @@ fn every_setting_is_shown_with_where_it_comes_from() {
 }
 
 #[test]
+fn each_evaluator_has_a_line_and_a_long_one_does_not_push_the_others_aside() {
+    let project = Project::empty();
+    let long = "criterion ".repeat(20);
+    let tables = [
+        "type = \"exact-match\"\nfield = \"answer\"".to_owned(),
+        format!("type = \"llm-judge\"\nprompt = \"{long}{{{{output}}}}\""),
+    ];
+    project.write("cobalt.toml", &tables.map(|table| format!("[[evaluators]]\n{table}\n")).concat());
+    let said = project.cobalt(&["config"], 0);
+    let lines: Vec<_> = said.stdout.lines().collect();
+    let first = lines.iter().position(|line| line.starts_with("evaluators ")).unwrap();
+    assert!(
+        lines[first].contains("exact-match") && lines[first].ends_with("cobalt.toml:1"),
+        "{}",
+        said.stdout
+    );
+    assert!(lines[first + 1].trim_start().starts_with("{ name = \"llm-judge\""), "{}", said.stdout);
+    assert!(lines.iter().filter(|line| line.len() > 150).count() == 1, "{}", said.stdout);
+}
+
+#[test]
 fn the_nearest_project_counts_from_any_folder_and_whoever_started_the_command() {
     let project = Project::empty();
     project.write("cobalt.toml", "concurrency = 3\n");

@@ -9,9 +9,10 @@ use serde_json::Value;
 
 use super::evaluators::KindName;
 use super::model::File;
-use super::models::{Address, Age, KeyVariable, Retries, Temperature, Word};
+use super::models::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word};
 use super::values::{Bound, Count, Dollars, Length, Score, Target, VariableName, VariableValue, Weight};
 use crate::evaluators::{ALIASES, AutoevalKind};
+use crate::llm::Provider;
 
 /// The JSON schema of `cobalt.toml`.
 #[must_use]
@@ -69,15 +70,17 @@ schema_of! {
     Weight: { "type": "number", "minimum": 0 },
     Length: {
         "type": "string",
-        "pattern": "^\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h)\\s*$",
+        "pattern": "^(?=.*[1-9])\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h)\\s*$",
         "examples": ["30s", "500ms", "1.5s", "2m"],
     },
     Age: {
         "type": "string",
-        "pattern": "^\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h|d)\\s*$",
+        "pattern": "^(?=.*[1-9])\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h|d)\\s*$",
         "examples": ["7d", "12h"],
     },
-    Word: { "type": "string", "minLength": 1 },
+    Word: { "type": "string", "pattern": "\\S" },
+    JudgeVendor: { "type": "string", "enum": Provider::names(Provider::judges) },
+    EmbeddingVendor: { "type": "string", "enum": Provider::names(Provider::embeds) },
     KeyVariable: { "type": "string", "pattern": "^[A-Za-z0-9_]+$", "examples": ["GATEWAY_API_KEY"] },
     Address: { "type": "string", "pattern": "^https?://.+", "examples": ["http://localhost:11434/v1"] },
     Temperature: { "type": "number", "minimum": 0, "maximum": 2 },

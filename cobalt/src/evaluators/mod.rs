@@ -22,7 +22,7 @@ mod setup;
 #[cfg(feature = "judge")]
 mod similarity;
 #[cfg(all(test, feature = "judge"))]
-mod tests;
+pub(crate) mod tests;
 
 use std::fmt::Debug;
 use std::future::Future;

@@ -20,7 +20,7 @@ pub(super) fn asked_by(
 }
 
 /// Checks against these items, where no key is set.
-pub(super) fn without_models(evaluator: &dyn Evaluator, items: &[Item]) -> Result<(), CheckError> {
+pub(crate) fn without_models(evaluator: &dyn Evaluator, items: &[Item]) -> Result<(), CheckError> {
     let dataset = Dataset::from_items(items.iter().cloned());
     evaluator.check(&Setup { dataset, models: models("", |_| None) })
 }

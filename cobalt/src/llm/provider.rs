@@ -5,9 +5,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::suggest;
+
 /// An API that models are asked by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Provider {
@@ -47,6 +48,26 @@ impl Provider {
             Self::Local => "local",
         }
     }
+
+    /// Whether it has models that judge.
+    pub(crate) fn judges(self) -> bool {
+        matches!(self, Self::OpenAi | Self::Anthropic | Self::Gemini | Self::Azure)
+    }
+
+    /// Whether it has embeddings.
+    pub(crate) fn embeds(self) -> bool {
+        self != Self::Anthropic
+    }
+
+    /// Those that can do something, by their names.
+    pub(crate) fn names(can: impl Fn(Self) -> bool) -> Vec<&'static str> {
+        Self::ALL.into_iter().filter(|provider| can(*provider)).map(Self::name).collect()
+    }
+
+    /// Says that it has none of what is wanted, and who has.
+    pub(crate) fn lacks(self, what: &str, can: impl Fn(Self) -> bool) -> String {
+        format!("{self} has no {what}; set another `provider`: {}", suggest::list(Self::names(can)))
+    }
 }
 
 impl fmt::Display for Provider {
@@ -57,16 +78,16 @@ impl fmt::Display for Provider {
 
 /// A name that no provider has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "unknown provider `{0}`; there are `openai`, `anthropic`, `gemini`, `azure`, `cohere`, `voyage` and `local`"
-)]
-pub struct UnknownProvider(String);
+#[error("unknown provider `{wanted}`; {}", suggest::instead(.wanted, Provider::names(|_| true)))]
+pub struct UnknownProvider {
+    wanted: String,
+}
 
 impl FromStr for Provider {
     type Err = UnknownProvider;
 
     fn from_str(name: &str) -> Result<Self, UnknownProvider> {
         let known = Self::ALL.into_iter().find(|provider| provider.name() == name);
-        known.ok_or_else(|| UnknownProvider(name.to_owned()))
+        known.ok_or_else(|| UnknownProvider { wanted: name.to_owned() })
     }
 }

@@ -30,6 +30,7 @@ pub(super) fn target(
     }
     let temperature = own.temperature.or(configured.temperature);
     if provider == Provider::Local {
+        found.check_local(&model)?;
         return Ok(Target { provider, model, base_url: String::new(), api_key: None, temperature: None });
     }
     let base_url = found.base_url(provider)?;
@@ -70,12 +71,9 @@ impl ModelChoice {
             let prefixed = Provider::prefixed(model).filter(|_| self.base_url.is_none());
             prefixed.map(|(provider, _)| provider).or_else(|| Provider::of_model(model))
         };
-        let of_variable = |name: &String| {
-            Provider::ALL.into_iter().find(|provider| provider.key_variables().contains(&&**name))
-        };
         self.provider
             .or_else(|| self.model.as_ref().and_then(of_model))
-            .or_else(|| self.api_key_env.as_ref().and_then(of_variable))
+            .or_else(|| self.api_key_env.as_ref().and_then(|name| Provider::of_key_variable(name)))
     }
 
     /// The same, where something is said of whom to ask: OpenAI, or what speaks its API, where nothing tells more.
@@ -148,6 +146,18 @@ impl Search<'_> {
         (provider, provider.default_model(self.role))
     }
 
+    /// Refuses to compare by characters where a model is named that is not asked then.
+    fn check_local(&self, model: &str) -> Result<(), CheckError> {
+        let has_address = |choice: &ModelChoice| choice.base_url.is_some();
+        let is_model = Some(model) != Provider::Local.default_model(Role::Embedding);
+        if !is_model && !has_address(self.own) && !self.taken_over(Provider::Local).is_some_and(has_address) {
+            return Ok(());
+        }
+        Err(CheckError::new(
+            "the provider `local` asks no model; leave `model` and `base-url` out, or set another `provider`",
+        ))
+    }
+
     /// What is configured, where it is about the same vendor.
     fn taken_over(&self, provider: Provider) -> Option<&ModelChoice> {
         Some(self.configured).filter(|configured| configured.vendor_if_any() == Some(provider))
@@ -194,6 +204,13 @@ impl Search<'_> {
             return Ok(Some(key.clone()));
         }
         if let Some(name) = said.and_then(|choice| choice.api_key_env.as_ref()) {
+            let others = Provider::of_key_variable(name).filter(|other| *other != provider);
+            if let Some(other) = others.filter(|_| provider.owns(base_url)) {
+                return Err(CheckError::new(format!(
+                    "{name} holds a key of {other}, and `{model}` is asked of {provider}; name a variable with a key of \
+                     {provider}, or leave `api-key-env` out"
+                )));
+            }
             return self.variable.get(name).map(|key| Some(Secret(key))).ok_or_else(|| missing(name, ""));
         }
         let is_its_own = provider.owns(base_url)
@@ -225,7 +242,5 @@ fn cannot(provider: Provider, role: Role) -> String {
         Role::Embedding => "embeddings",
         Role::Moderation => "moderation",
     };
-    let others: Vec<_> =
-        Provider::ALL.into_iter().filter(|other| other.can(role)).map(Provider::name).collect();
-    format!("{provider} has no {what}; set another `provider`: {}", crate::suggest::list(others))
+    provider.lacks(what, |other| other.can(role))
 }

@@ -34,6 +34,11 @@ impl Provider {
         }
     }
 
+    /// Whose key an environment variable holds, by its name alone.
+    pub(super) fn of_key_variable(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|provider| provider.key_variables().contains(&name))
+    }
+
     /// The environment variable that holds its base URL.
     pub(super) fn base_url_variable(self) -> Option<&'static str> {
         match self {
@@ -78,8 +83,8 @@ impl Provider {
     /// Whether it has models for this.
     pub(super) fn can(self, role: Role) -> bool {
         match role {
-            Role::Judge => matches!(self, Self::OpenAi | Self::Anthropic | Self::Gemini | Self::Azure),
-            Role::Embedding => self != Self::Anthropic,
+            Role::Judge => self.judges(),
+            Role::Embedding => self.embeds(),
             Role::Moderation => self == Self::OpenAi,
         }
     }

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 #[cfg(feature = "judge")]
 use std::sync::Arc;
 
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::names::KindName;
 #[cfg(feature = "judge")]
 use super::typed::with_written;
-use crate::config::models::{Address, KeyVariable, Temperature, Vendor, Word};
+use crate::config::models::{Address, EmbeddingVendor, JudgeVendor, KeyVariable, Temperature, Word};
 use crate::config::values::{Count, Score, Weight};
 #[cfg(feature = "judge")]
 use crate::evaluators::{Autoeval, Evaluator};
@@ -38,7 +39,7 @@ pub(in crate::config) struct Autoevals {
     model: Option<Word>,
     /// Whose API is spoken; follows from the model, else from `[judge]`, unless it is set.
     #[serde(skip_serializing_if = "Option::is_none")]
-    provider: Option<Vendor>,
+    provider: Option<JudgeVendor>,
     /// Where the API is; that of `[judge]`, else the vendor's own, unless it is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     base_url: Option<Address>,
@@ -53,7 +54,7 @@ pub(in crate::config) struct Autoevals {
     embedding_model: Option<Word>,
     /// Whose embeddings are asked for; follows from the model, else from `[embedding]`, unless it is set.
     #[serde(skip_serializing_if = "Option::is_none")]
-    embedding_provider: Option<Vendor>,
+    embedding_provider: Option<EmbeddingVendor>,
     /// Where the API of embeddings is, unless it is the judge's.
     #[serde(skip_serializing_if = "Option::is_none")]
     embedding_base_url: Option<Address>,
@@ -98,6 +99,24 @@ struct Weights {
 }
 
 impl Autoevals {
+    /// Refuses an input that is said to come from two places.
+    pub(super) fn checked(self) -> Result<Self, toml::de::Error> {
+        let twice = |input: &str, one: &str, other: &str| {
+            Err(toml::de::Error::custom(format!(
+                "`{one}` and `{other}` both say what the input `{input}` is; leave one of them out"
+            )))
+        };
+        if let Some(input) = self.fields.keys().find(|input| self.values.contains_key(*input)) {
+            return twice(input, "fields", "values");
+        }
+        let input = "expected";
+        match &self.expected {
+            Some(_) if self.fields.contains_key(input) => twice(input, input, "fields"),
+            Some(_) if self.values.contains_key(input) => twice(input, input, "values"),
+            _ => Ok(self),
+        }
+    }
+
     #[cfg(feature = "judge")]
     pub(super) fn make(&self) -> Arc<dyn Evaluator> {
         let written = self.clone();
@@ -107,12 +126,12 @@ impl Autoevals {
             Autoeval::new(kind, name),
             expected(written.expected.map(|Word(path)| path)),
             model(written.model.map(|Word(model)| model)),
-            provider(written.provider.map(|Vendor(provider)| provider)),
+            provider(written.provider.map(|JudgeVendor(provider)| provider)),
             base_url(written.base_url.map(|Address(url)| url)),
             api_key_env(written.api_key_env.map(|KeyVariable(name)| name)),
             temperature(written.temperature.map(|Temperature(temperature)| temperature)),
             embedding_model(written.embedding_model.map(|Word(model)| model)),
-            embedding_provider(written.embedding_provider.map(|Vendor(provider)| provider)),
+            embedding_provider(written.embedding_provider.map(|EmbeddingVendor(provider)| provider)),
             embedding_base_url(written.embedding_base_url.map(|Address(url)| url)),
             chain_of_thought(written.chain_of_thought),
             strictness(

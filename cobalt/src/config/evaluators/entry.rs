@@ -8,6 +8,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::function::registered;
+use super::placed::Placed;
 use super::typed::Typed;
 use crate::config::error::{ConfigError, Place};
 use crate::evaluators::Evaluator;
@@ -42,7 +43,9 @@ impl Entry {
     pub(in crate::config) fn make(&self, place: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
         match self {
             Self::Registered(name) => Ok(Arc::new(registered(name, place)?)),
-            Self::Typed(typed) => typed.make(place),
+            Self::Typed(typed) => {
+                Ok(Arc::new(Placed { evaluator: typed.make(place)?, place: place.clone() }))
+            }
         }
     }
 }

@@ -12,13 +12,17 @@ use super::typed::LLM_JUDGE;
 #[cfg(feature = "judge")]
 use super::typed::with_written;
 use crate::config::model::at_least_one;
-use crate::config::models::{Address, KeyVariable, Temperature, Vendor, Word};
+use crate::config::models::{Address, JudgeVendor, KeyVariable, Temperature, Word};
 use crate::config::values::Score;
 #[cfg(feature = "judge")]
 use crate::evaluators::{Evaluator, LlmJudge, Scoring};
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(extend("not" = whom_twice(), "dependentRequired" = panel_of_aggregate()))
+)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::config) struct Judge {
     /// The name in reports.
@@ -44,7 +48,7 @@ pub(in crate::config) struct Judge {
     aggregate: Option<AggregateName>,
     /// Whose API is spoken; follows from the model, else from `[judge]`, unless it is set.
     #[serde(skip_serializing_if = "Option::is_none")]
-    provider: Option<Vendor>,
+    provider: Option<JudgeVendor>,
     /// Where the API is; that of `[judge]`, else the vendor's own, unless it is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     base_url: Option<Address>,
@@ -92,7 +96,7 @@ impl Judge {
             model(written.model.map(|Word(model)| model)),
             models(written.models.map(|models| models.into_iter().map(|Word(model)| model))),
             aggregate(written.aggregate.map(|AggregateName(aggregate)| aggregate)),
-            provider(written.provider.map(|Vendor(provider)| provider)),
+            provider(written.provider.map(|JudgeVendor(provider)| provider)),
             base_url(written.base_url.map(|Address(url)| url)),
             api_key_env(written.api_key_env.map(|KeyVariable(name)| name)),
             temperature(written.temperature.map(|Temperature(temperature)| temperature)),
@@ -106,4 +110,16 @@ impl Judge {
         let fields = written.context.into_iter();
         Arc::new(fields.fold(judge, |judge, (name, Word(path))| judge.field(name, path)))
     }
+}
+
+/// What `checked` refuses, as a schema has it: whom to ask, said twice.
+#[cfg(feature = "schema")]
+fn whom_twice() -> serde_json::Value {
+    serde_json::json!({ "required": ["model", "models"] })
+}
+
+/// The same for an aggregate without a panel.
+#[cfg(feature = "schema")]
+fn panel_of_aggregate() -> serde_json::Value {
+    serde_json::json!({ "aggregate": ["models"] })
 }

@@ -6,6 +6,7 @@ mod exact_match;
 mod function;
 mod llm_judge;
 mod names;
+mod placed;
 mod similarity;
 mod typed;
 

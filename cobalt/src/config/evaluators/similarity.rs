@@ -9,7 +9,7 @@ use super::names::DistanceName;
 use super::typed::SIMILARITY;
 #[cfg(feature = "judge")]
 use super::typed::with_written;
-use crate::config::models::{Address, KeyVariable, Vendor, Word};
+use crate::config::models::{Address, EmbeddingVendor, KeyVariable, Word};
 use crate::config::values::Score;
 #[cfg(feature = "judge")]
 use crate::evaluators::{Evaluator, Similarity};
@@ -35,7 +35,7 @@ pub(in crate::config) struct Close {
     /// Whose API is spoken; follows from the model, else from `[embedding]`, unless it is set. "local" needs no key, and
     /// knows nothing of meaning.
     #[serde(skip_serializing_if = "Option::is_none")]
-    provider: Option<Vendor>,
+    provider: Option<EmbeddingVendor>,
     /// Where the API is; that of `[embedding]`, else the vendor's own, unless it is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     base_url: Option<Address>,
@@ -60,7 +60,7 @@ impl Close {
             distance(written.distance.map(|DistanceName(distance)| distance)),
             threshold(written.threshold.map(|Score(threshold)| threshold)),
             model(written.model.map(|Word(model)| model)),
-            provider(written.provider.map(|Vendor(provider)| provider)),
+            provider(written.provider.map(|EmbeddingVendor(provider)| provider)),
             base_url(written.base_url.map(|Address(url)| url)),
             api_key_env(written.api_key_env.map(|KeyVariable(name)| name)),
             pass_mark(written.pass_mark.map(|Score(mark)| mark)),

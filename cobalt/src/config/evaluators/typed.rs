@@ -52,7 +52,7 @@ impl Typed {
             Type::Function => Function::deserialize(settings).map(Self::Function),
             Type::LlmJudge => Judge::deserialize(settings)?.checked().map(Self::LlmJudge),
             Type::Similarity => Close::deserialize(settings).map(Self::Similarity),
-            Type::Autoevals => Autoevals::deserialize(settings).map(Self::Autoevals),
+            Type::Autoevals => Autoevals::deserialize(settings)?.checked().map(Self::Autoevals),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::tables::{Cache, Embedding, Judge};
-use super::values::{Address, Age, KeyVariable, Retries, Temperature, Vendor, Word};
+use super::values::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word};
 use crate::config::error::ConfigError;
 use crate::config::merge::{Merge, first};
 use crate::config::settings::Origin;
@@ -11,7 +11,7 @@ use crate::config::values::{Count, Length};
 use crate::config::variables::CACHE;
 use crate::llm::{
     CacheSettings, DEFAULT_CONCURRENCY, DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, ModelChoice,
-    ModelSettings, Secret,
+    ModelSettings, Provider, Secret,
 };
 use crate::redact::REDACTED;
 use crate::store::Layout;
@@ -26,6 +26,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         layout: &Layout,
     ) -> Result<ModelSettings, ConfigError> {
         let Judge { model, provider, base_url, api_key, api_key_env, temperature, .. } = judge;
+        let provider = provider.map(|JudgeVendor(provider)| provider);
         let judge_choice =
             self.choice("judge", Choice { model, provider, base_url, api_key, api_key_env, temperature })?;
         let Length(timeout) = self.or_default("judge.timeout", judge.timeout, || Length(DEFAULT_TIMEOUT));
@@ -33,6 +34,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let Count(concurrency) =
             self.or_default("judge.concurrency", judge.concurrency, || Count(DEFAULT_CONCURRENCY));
         let Embedding { model, provider, base_url, api_key, api_key_env } = embedding;
+        let provider = provider.map(|EmbeddingVendor(provider)| provider);
         let temperature = None;
         let embedding = self
             .choice("embedding", Choice { model, provider, base_url, api_key, api_key_env, temperature })?;
@@ -74,7 +76,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
 /// What both tables have.
 struct Choice {
     model: Option<Word>,
-    provider: Option<Vendor>,
+    provider: Option<Provider>,
     base_url: Option<Address>,
     api_key: Option<Word>,
     api_key_env: Option<KeyVariable>,
@@ -85,7 +87,7 @@ impl From<Choice> for ModelChoice {
     fn from(written: Choice) -> Self {
         Self {
             model: written.model.map(|Word(model)| model),
-            provider: written.provider.map(|Vendor(provider)| provider),
+            provider: written.provider,
             base_url: written.base_url.map(|Address(url)| url),
             api_key: written.api_key.map(|Word(key)| Secret(key)),
             api_key_env: written.api_key_env.map(|KeyVariable(name)| name),

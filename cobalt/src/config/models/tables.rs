@@ -2,18 +2,18 @@
 
 use serde::Deserialize;
 
-use super::values::{Address, Age, KeyVariable, Retries, Temperature, Vendor, Word};
+use super::values::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word};
 use crate::config::values::{Count, Length};
 
 /// Whom judges ask that do not say it themselves, and how.
 #[derive(Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("not" = one_key())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub(in crate::config) struct Judge {
     /// The model; an inexpensive one of the vendor that there is a key for, unless it is set.
     pub(super) model: Option<Word>,
     /// Whose API is spoken; follows from the model unless it is set.
-    pub(super) provider: Option<Vendor>,
+    pub(super) provider: Option<JudgeVendor>,
     /// Where the API is, up to what comes before `/chat/completions` or `/v1/messages`; the vendor's own unless it is set.
     pub(super) base_url: Option<Address>,
     /// The key itself. Better not here: the file is committed with your code.
@@ -33,13 +33,13 @@ pub(in crate::config) struct Judge {
 
 /// Whom texts are embedded by, where an evaluator does not say it.
 #[derive(Debug, Default, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("not" = one_key())))]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub(in crate::config) struct Embedding {
     /// The model; "text-embedding-3-small" unless it or the provider is set.
     pub(super) model: Option<Word>,
     /// Whose API is spoken; follows from the model unless it is set. "local" needs no key, and knows nothing of meaning.
-    pub(super) provider: Option<Vendor>,
+    pub(super) provider: Option<EmbeddingVendor>,
     /// Where the API is, up to what comes before `/embeddings`; the vendor's own unless it is set.
     pub(super) base_url: Option<Address>,
     /// The key itself. Better not here: the file is committed with your code.
@@ -57,4 +57,10 @@ pub(in crate::config) struct Cache {
     pub(super) enabled: Option<bool>,
     /// How long an answer is taken from there; "7d" unless it is set.
     pub(super) ttl: Option<Age>,
+}
+
+/// That `api-key` and `api-key-env` are not both there, as a schema has it.
+#[cfg(feature = "schema")]
+fn one_key() -> serde_json::Value {
+    serde_json::json!({ "required": ["api-key", "api-key-env"] })
 }

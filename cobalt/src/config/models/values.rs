@@ -68,16 +68,38 @@ impl<'de> Deserialize<'de> for Address {
     }
 }
 
-/// A provider by its name.
+/// A provider of models that judge, by its name.
 #[derive(Clone, Copy, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
-pub(in crate::config) struct Vendor(pub(in crate::config) Provider);
+pub(in crate::config) struct JudgeVendor(pub(in crate::config) Provider);
 
-impl<'de> Deserialize<'de> for Vendor {
+impl<'de> Deserialize<'de> for JudgeVendor {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |name: &str| name.parse().map(Self).map_err(|unknown| format!("{unknown}"));
-        deserializer.deserialize_str(Text { expected: "the name of a provider in quotes", read })
+        vendor(deserializer, "models that judge", Provider::judges).map(Self)
     }
+}
+
+/// A provider of embeddings, by its name.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(in crate::config) struct EmbeddingVendor(pub(in crate::config) Provider);
+
+impl<'de> Deserialize<'de> for EmbeddingVendor {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        vendor(deserializer, "embeddings", Provider::embeds).map(Self)
+    }
+}
+
+/// A provider that has what is wanted of it.
+fn vendor<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    wanted: &str,
+    can: fn(Provider) -> bool,
+) -> Result<Provider, D::Error> {
+    let read = |name: &str| match name.parse::<Provider>() {
+        Ok(provider) if can(provider) => Ok(provider),
+        Ok(provider) => Err(provider.lacks(wanted, can)),
+        Err(unknown) => Err(unknown.to_string()),
+    };
+    deserializer.deserialize_str(Text { expected: "the name of a provider in quotes", read })
 }
 
 /// A temperature: from 0 to 2.

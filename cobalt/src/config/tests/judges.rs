@@ -132,7 +132,7 @@ fn autoevals_have_the_settings_of_their_table() {
 fn a_name_that_is_none_is_told_the_nearest() {
     let judge = "[[evaluators]]\ntype = \"llm-judge\"\nprompt = \"{{output}}\"\n";
     for (setting, problem) in [
-        ("scoring = \"bool\"", "4:11: unknown way of scoring `bool`; the ways here are `boolean`, `scale`"),
+        ("scoring = \"bool\"", "4:11: unknown way of scoring `bool`; did you mean `boolean`?"),
         ("scoring = \"scales\"", "4:11: unknown way of scoring `scales`; did you mean `scale`?"),
         ("models = []", "4:10: the list is empty; name at least one, or leave the key out"),
         (
@@ -165,4 +165,50 @@ fn what_is_required_is_named() {
     assert_eq!(refused("evaluators = [{ type = \"llm-judge\" }]"), "1:15: the key `prompt` is missing");
     assert_eq!(refused("evaluators = [{ type = \"similarity\" }]"), "1:15: the key `field` is missing");
     assert_eq!(refused("evaluators = [{ type = \"autoevals\" }]"), "1:15: the key `autoeval` is missing");
+}
+
+#[test]
+fn a_provider_that_has_not_what_is_asked_of_it_is_told_where_it_stands() {
+    for (text, problem) in [
+        (
+            "[judge]\nprovider = \"local\"",
+            "2:12: local has no models that judge; set another `provider`: `openai`",
+        ),
+        (
+            "[embedding]\nprovider = \"anthropic\"",
+            "2:12: anthropic has no embeddings; set another `provider`: `openai`",
+        ),
+        (
+            "[[evaluators]]\ntype = \"llm-judge\"\nprompt = \"{{output}}\"\nprovider = \"voyage\"",
+            "4:12: voyage has no models that judge",
+        ),
+    ] {
+        let error = refused(text);
+        assert!(error.starts_with(problem), "{error}");
+    }
+}
+
+#[test]
+fn an_input_cannot_come_from_two_places() {
+    let table = "[[evaluators]]\ntype = \"autoevals\"\nautoeval = \"ClosedQA\"\n";
+    for (settings, problem) in [
+        (
+            "fields = { criteria = \"a\" }\nvalues = { criteria = \"b\" }",
+            "`fields` and `values` both say what the input `criteria` is",
+        ),
+        ("expected = \"a\"\nfields = { expected = \"b\" }", "`expected` and `fields` both say"),
+        ("expected = \"a\"\nvalues = { expected = \"b\" }", "`expected` and `values` both say"),
+    ] {
+        let error = refused(&format!("{table}{settings}"));
+        assert!(error.contains(problem), "{error}");
+    }
+}
+
+#[test]
+fn what_an_evaluator_of_the_file_objects_to_says_where_it_stands() {
+    let project =
+        Project::with("concurrency = 2\n\n[[evaluators]]\ntype = \"llm-judge\"\nprompt = \"Good?\"\n");
+    let made = project.load().evaluators().unwrap();
+    let error = crate::evaluators::tests::without_models(&made[0], &[]).unwrap_err().to_string();
+    assert!(error.contains("cobalt.toml:3:1: the prompt shows nothing to be judged"), "{error}");
 }

@@ -114,8 +114,8 @@ fn a_duration_that_cannot_be_is_told_how_one_is_written() {
 fn a_setting_of_models_that_cannot_be_is_told_what_may() {
     assert_eq!(
         refused("[judge]\nprovider = \"opnai\""),
-        "2:12: unknown provider `opnai`; there are `openai`, `anthropic`, `gemini`, `azure`, `cohere`, `voyage` and \
-         `local`"
+        "2:12: unknown provider `opnai`; did you mean `openai`? there are `openai`, `anthropic`, `gemini`, `azure`, \
+         `cohere`, `voyage`, `local`"
     );
     assert_eq!(
         refused("[judge]\nbase-url = \"localhost:11434\""),

@@ -14,8 +14,7 @@ use crate::suggest;
 
 impl Autoeval {
     pub(super) fn check_all(&self, setup: &Setup) -> Result<(), CheckError> {
-        let told =
-            |problem: String| CheckError::new(format!("`{}` ({}): {problem}", self.name, self.task.name()));
+        let told = |problem: String| CheckError::new(format!("{}: {problem}", self.task.name()));
         self.problem().map_or(Ok(()), |problem| Err(told(problem)))?;
         if let Task::Classifier { choices, .. } = &self.task
             && choices.len() == 1
@@ -120,9 +119,10 @@ impl Autoeval {
         };
         let fields: BTreeSet<_> = setup.items().flat_map(|item| item.keys().map(String::as_str)).collect();
         Err(format!(
-            "no item has {} for the input `{input}`; the items have {}; name another field with `.field(\"{input}\", …)`",
+            "no item has {} for the input `{input}`; {}; map the input with `field`, or set it for all items with `value` \
+             (in `cobalt.toml` `fields` and `values`)",
             self.sources.place(input),
-            suggest::list(fields)
+            suggest::instead(self.sources.path(input), fields)
         ))
     }
 

@@ -88,6 +88,15 @@ impl Sources {
         }
     }
 
+    /// The field or path where an input is looked for first.
+    pub(super) fn path<'s>(&'s self, input: &'s str) -> &'s str {
+        match self.0.get(input) {
+            Some(Source::Path(path)) => path.name(),
+            None if input == "expected" => EXPECTED_FIELDS[0],
+            Some(Source::Value(_)) | None => input,
+        }
+    }
+
     /// Where an input is looked for, in words.
     pub(super) fn place(&self, input: &str) -> String {
         match self.0.get(input) {

@@ -54,8 +54,9 @@ pub(super) fn said(refusal: &Refusal) -> String {
         (429, _) if refusal.is_quota() => Some("the quota is used up: check plan and billing".to_owned()),
         _ => None,
     };
-    let parts = [Some(format!("status {}", refusal.status)), message, advice];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(": ")
+    let what = message.map_or_else(String::new, |message| format!(": {}", message.trim_end_matches('.')));
+    let advice = advice.map_or_else(String::new, |advice| format!("; {advice}"));
+    format!("status {}{what}{advice}", refusal.status)
 }
 
 /// The final error for a problem.

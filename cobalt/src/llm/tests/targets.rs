@@ -228,3 +228,35 @@ fn moderation_is_openais_whoever_judges() {
     );
     leads(Role::Moderation, "", "model=gpt-4o key=configured", KEYS, &expected.replace(" ko", " configured"));
 }
+
+#[test]
+fn a_key_that_is_known_to_be_another_vendors_is_not_sent() {
+    let refused = |own: &str| led(Role::Judge, own, "", KEYS).unwrap_err().to_string();
+    let error = refused("model=gpt-6-luna key-env=ANTHROPIC_API_KEY");
+    let expected =
+        "ANTHROPIC_API_KEY holds a key of anthropic, and `gpt-6-luna` is asked of openai; name a variable";
+    assert!(error.starts_with(expected), "{error}");
+    // Whose key a gateway takes is its own affair.
+    let own = format!("model=gpt-6-luna url={GATEWAY} key-env=ANTHROPIC_API_KEY");
+    leads(Role::Judge, &own, "", KEYS, &format!("openai gpt-6-luna {GATEWAY} ka"));
+}
+
+#[test]
+fn nobody_is_led_to_believe_that_a_model_compares_the_letters() {
+    for (own, configured) in [
+        ("provider=local model=text-embedding-3-small", ""),
+        ("provider=local url=http://localhost:1/v1", ""),
+        ("", "provider=local model=nomic-embed-text"),
+        ("", "provider=local url=http://localhost:1/v1"),
+    ] {
+        let error = led(Role::Embedding, own, configured, "").unwrap_err().to_string();
+        assert!(error.contains("`local` asks no model; leave `model` and `base-url` out"), "{own}: {error}");
+    }
+    leads(
+        Role::Embedding,
+        "provider=local",
+        "provider=openai model=text-embedding-3-small",
+        "",
+        "local local  none",
+    );
+}

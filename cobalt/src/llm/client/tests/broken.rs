@@ -36,7 +36,7 @@ async fn a_used_up_quota_is_not_asked_again() {
     let server = TestServer::script([Answer::json(429, &quota)]);
     let error = ask(&client(), &openai(&server)).await.unwrap_err().to_string();
     assert!(
-        error.ends_with("You exceeded your quota.: the quota is used up: check plan and billing"),
+        error.ends_with("You exceeded your quota; the quota is used up: check plan and billing"),
         "{error}"
     );
     assert_eq!(server.asked().len(), 1);

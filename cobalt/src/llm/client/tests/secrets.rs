@@ -39,7 +39,7 @@ async fn a_refused_key_is_told_without_the_key() {
     let echo = format!("Incorrect API key provided: {KEY}. (key-****test, {}...)", &KEY[..12]);
     let server = TestServer::script([Answer::error(401, &echo)]);
     let error = ask(&client(), &openai(&server)).await.unwrap_err().to_string();
-    let end = "status 401: Incorrect API key provided: [redacted]. ([redacted], [redacted]...): the key is refused: \
+    let end = "status 401: Incorrect API key provided: [redacted]. ([redacted], [redacted]...); the key is refused: \
                check the variable or the setting that holds it";
     assert!(error.ends_with(end), "{error}");
     assert_eq!(server.asked().len(), 1);
