@@ -89,11 +89,6 @@ impl Provider {
         }
     }
 
-    /// Whether it has models that embed.
-    pub(crate) fn embeds(self) -> bool {
-        self.can(Role::Embedding)
-    }
-
     /// Whose model this is, by its name alone.
     pub(super) fn of_model(model: &str) -> Option<Self> {
         let is = |beginnings: &[&str]| beginnings.iter().any(|beginning| model.starts_with(beginning));
