@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use serde_json::Value;
+
 /// What stands for a secret.
 pub(crate) const REDACTED: &str = "[redacted]";
 
@@ -89,6 +91,23 @@ pub(crate) fn redacted(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Takes what looks like a key out of a text.
+pub(crate) fn redact(text: &mut String) {
+    if let Cow::Owned(shown) = redacted(text) {
+        *text = shown;
+    }
+}
+
+/// Takes what looks like a key out of the texts of a value, which is not nested too deep.
+pub(crate) fn redact_texts(value: &mut Value) {
+    match value {
+        Value::String(text) => redact(text),
+        Value::Array(values) => values.iter_mut().for_each(redact_texts),
+        Value::Object(fields) => fields.values_mut().for_each(redact_texts),
+        _ => {}
+    }
+}
+
 /// Where the keys are, and what stands behind `Bearer`.
 fn keys(text: &str) -> Vec<Range<usize>> {
     let mut keys = Vec::new();
@@ -149,6 +168,8 @@ fn passwords(text: &str) -> impl Iterator<Item = Range<usize>> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -191,6 +212,13 @@ mod tests {
         {
             assert_eq!(redacted(text), text);
         }
+    }
+
+    #[test]
+    fn keys_are_taken_out_of_the_texts_of_a_value() {
+        let mut value = json!({ "a": ["sk-proj-abcdefghijklmnop", 1, { "b": "fine" }] });
+        redact_texts(&mut value);
+        assert_eq!(value, json!({ "a": ["[redacted]", 1, { "b": "fine" }] }));
     }
 
     #[test]

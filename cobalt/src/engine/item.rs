@@ -20,7 +20,10 @@ pub(super) async fn run(work: &Work, index: usize, executed: impl Fn(usize)) -> 
     let mut runs = Vec::with_capacity(work.definition.runs);
     for run_index in 0..work.definition.runs {
         let context = Context::new(work.dataset.clone(), index, Arc::clone(key), run_index);
-        runs.push(execute(work, context).await);
+        let mut execution = execute(work, context).await;
+        // Agents and evaluators have seen everything; what is kept and shown of it holds no keys.
+        execution.redact();
+        runs.push(execution);
         executed(run_index);
     }
     let passed = runs.iter().all(|run| passes(work, run));

@@ -10,6 +10,7 @@ use super::agent::AgentError;
 use super::tokens::TokenCount;
 use crate::dataset::Item;
 use crate::nesting::{dismantle, is_too_deep, too_deep};
+use crate::redact::redact_texts;
 
 /// An agent's answer with what it reports about itself.
 ///
@@ -70,6 +71,12 @@ impl Output {
         dismantle(self.value);
         self.metadata.into_iter().for_each(|(_, value)| dismantle(value));
         Err(AgentError::new(too_deep("the output")))
+    }
+
+    /// Takes what looks like a key out of all texts.
+    pub(crate) fn redact(&mut self) {
+        redact_texts(&mut self.value);
+        self.metadata.values_mut().for_each(redact_texts);
     }
 
     /// Adds a field of metadata.

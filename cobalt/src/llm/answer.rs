@@ -12,6 +12,7 @@ use super::prices::Tokens;
 use super::reading::read_answer;
 use super::vendors::Role;
 use super::{AskError, Meter, ModelChoice, Moderation, Question, key};
+use crate::redact::redacted;
 
 /// How often a question is asked until its answer is of use.
 const ATTEMPTS: usize = 2;
@@ -42,7 +43,8 @@ impl Models {
                 return Ok(Given { text: text.into(), known: true });
             }
             let text = self.accepted(&target, question, meter, accepts).await?;
-            self.keep(&key, text.as_bytes());
+            // What was judged may hold a key, and the answer repeat it.
+            self.keep(&key, redacted(&text).as_bytes());
             Ok(Given { text: text.into(), known: false })
         };
         let given = self.landed(&target, &key, meter, ask).await?;

@@ -12,6 +12,7 @@ use super::stats::describe;
 use crate::dataset::Item;
 use crate::experiment::Output;
 use crate::llm::JudgeUsage;
+use crate::redact::{redact, redact_texts};
 
 /// How an execution ended. Ordered from the best to the worst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -129,6 +130,19 @@ pub struct Execution {
 }
 
 impl Execution {
+    /// Takes what looks like a key out of all texts.
+    pub(crate) fn redact(&mut self) {
+        if let Some(output) = &mut self.output {
+            output.redact();
+        }
+        self.error.iter_mut().for_each(redact);
+        for (_, evaluation) in &mut self.evaluations.0 {
+            let ScoredEvaluation { reason, chain_of_thought, metadata, error, .. } = evaluation;
+            [reason, chain_of_thought, error].into_iter().flatten().for_each(redact);
+            metadata.values_mut().for_each(redact_texts);
+        }
+    }
+
     /// Whether the agent failed, or an evaluator gave no score.
     #[must_use]
     pub fn is_in_error(&self) -> bool {
