@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use cobalt::config::Flags;
 use cobalt::reporters::{Event, Listed};
-use cobalt::suggest;
+use cobalt::{Wanted, suggest};
 use serde::Serialize;
 
 use crate::cli::{Color, List};
@@ -74,7 +74,7 @@ fn ask(
     errors: &mut Vec<String>,
 ) -> Result<(), Error> {
     let filters = &arguments.selection.filter;
-    let asked = Asked { filters, list: true, arguments: &[], variables: &variables };
+    let asked = Asked { filters, wanted: Wanted::List, arguments: &[], variables: &variables };
     let (mut said, mut greeted) = (Vec::new(), false);
     let status = run_binary(binary, asked, |message| match message {
         Message::Event(Event::Hello { .. }, _) => greeted = true,

@@ -51,7 +51,7 @@ pub use evaluators::{LlmJudge, Similarity};
 pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Output, TokenCount};
 pub use harness::main;
 #[doc(hidden)]
-pub use harness::{Request, exit_code};
+pub use harness::{Request, Wanted, exit_code};
 pub use llm::Provider;
 pub use report::{Report, Threshold};
 pub use session::MissingKey;

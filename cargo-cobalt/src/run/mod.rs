@@ -1,6 +1,7 @@
 //! `cargo cobalt run`: finds, builds and runs experiments, and shows what they do.
 
 mod bars;
+mod keys;
 mod pipe;
 mod process;
 mod screen;
@@ -10,6 +11,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
+use cobalt::Wanted;
 use cobalt::config::{Config, Flags, Reporter};
 
 pub(crate) use self::process::{Asked, Message, run as run_binary};
@@ -22,6 +24,9 @@ use crate::error::Error;
 use crate::interrupt;
 use crate::project::{Binary, Built, Project, compile};
 use crate::terminal::{paint, stderr_width};
+
+/// A binary, and what is added to its variables.
+type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
 
 /// Runs the selected experiments, one test binary after another.
 pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
@@ -41,14 +46,14 @@ pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCo
     if !foreign.is_empty() {
         screen.tell(&format!("left alone: {}", foreign.join("; ")));
     }
+    let with_variables = |binary| Ok((binary, variables(&project, binary, flags)?));
+    let ready: Vec<_> = binaries.iter().map(with_variables).collect::<Result<_, Error>>()?;
     let mut tally = Tally::default();
-    for binary in &binaries {
-        let variables = variables(&project, binary, flags)?;
-        run_one(binary, arguments, &variables, &mut screen, &mut tally)?;
-        if interrupt::was_heard() {
-            tally.interrupted();
-            break;
-        }
+    let missing = keys::missing(&ready, arguments)?;
+    if missing.is_empty() {
+        run_all(&ready, arguments, &mut screen, &mut tally)?;
+    } else {
+        missing.iter().try_for_each(|key| tally.refuse(&key.to_string(), &mut screen))?;
     }
     screen.summaries();
     let code = tally.conclude(settings.is_ci(), &binaries, &screen)?;
@@ -83,6 +88,22 @@ pub(crate) fn variables(
     Ok(from_files.chain(from_cargo).chain(from_flags).collect())
 }
 
+fn run_all(
+    binaries: &[WithVariables<'_>],
+    arguments: &Run,
+    screen: &mut Screen,
+    tally: &mut Tally,
+) -> Result<(), Error> {
+    for (binary, variables) in binaries {
+        run_one(binary, arguments, variables, screen, tally)?;
+        if interrupt::was_heard() {
+            tally.interrupted();
+            break;
+        }
+    }
+    Ok(())
+}
+
 fn run_one(
     binary: &Binary,
     arguments: &Run,
@@ -90,8 +111,8 @@ fn run_one(
     screen: &mut Screen,
     tally: &mut Tally,
 ) -> Result<(), Error> {
-    let asked =
-        Asked { filters: &arguments.selection.filter, list: false, arguments: &arguments.harness, variables };
+    let filters = &arguments.selection.filter;
+    let asked = Asked { filters, wanted: Wanted::Run, arguments: &arguments.harness, variables };
     let status = run_binary(binary, asked, |message| match message {
         Message::Event(event, line) => {
             let is_new = tally.hear(&event);

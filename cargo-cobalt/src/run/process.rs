@@ -7,9 +7,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cobalt::Request;
 use cobalt::pattern::Pattern;
 use cobalt::reporters::Event;
+use cobalt::{Request, Wanted};
 
 use super::pipe::{Ends, Pipe};
 use crate::error::Error;
@@ -48,7 +48,7 @@ const LISTENERS: usize = 3;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
     pub(crate) filters: &'a [Pattern],
-    pub(crate) list: bool,
+    pub(crate) wanted: Wanted,
     /// Arguments for the harness.
     pub(crate) arguments: &'a [String],
     /// What is added to the variables of this process; of two with a name, the later counts.
@@ -89,7 +89,7 @@ pub(crate) fn run(
 }
 
 fn start(binary: &Binary, asked: Asked<'_>, pipe: &Pipe) -> Result<Child, Error> {
-    let request = Request::new(pipe.path().to_owned(), asked.filters.to_vec(), asked.list);
+    let request = Request::new(pipe.path().to_owned(), asked.filters.to_vec(), asked.wanted);
     let (name, value) = request.variable().map_err(|error| Error::Pipe(error.into()))?;
     let mut command = Command::new(&binary.path);
     command.args(asked.arguments).current_dir(&binary.root).env(name, value);

@@ -99,6 +99,16 @@ impl Tally {
         }
     }
 
+    /// No binary is run, for this reason, which is told as if one of them had.
+    pub(super) fn refuse(&mut self, error: &str, screen: &mut Screen) -> Result<(), Error> {
+        let event = Event::Failed { error: error.to_owned() };
+        let line = serde_json::to_string(&event).map_err(|error| Error::Print(error.into()))?;
+        let is_new = self.hear(&event);
+        screen.event(event, &line, is_new);
+        self.worst = UNFIT;
+        Ok(())
+    }
+
     /// This program was asked to end.
     pub(super) fn interrupted(&mut self) {
         self.worst = INTERRUPTED;

@@ -7,7 +7,16 @@ use crate::project::{Project, Said};
 fn keyed() -> Project {
     let project = Project::empty();
     project.target("keyed");
+    project.write("tests/judge/mod.rs", include_str!("fixture/judge.rs"));
     project.write("tests/keyed.rs", include_str!("fixture/keyed.rs"));
+    project
+}
+
+/// The same with another target, which by its name comes first.
+fn early_and_keyed() -> Project {
+    let project = keyed();
+    project.target("early");
+    project.write("tests/early.rs", include_str!("fixture/early.rs"));
     project
 }
 
@@ -27,6 +36,45 @@ fn a_missing_key_is_said_with_all_that_need_it_and_nothing_is_run() {
     assert_eq!(project.results(), ["desk", "sums"]);
     let mut empty = project.command(&["run", "keyed", "--filter", "judged"]);
     Said::by(empty.env("TRIAL_KEY", ""), 3).tells("TRIAL_KEY is not set, or empty");
+}
+
+#[test]
+fn a_key_that_a_later_target_needs_is_missed_before_an_earlier_one_runs() {
+    let project = early_and_keyed();
+    let nothing_ran = |arguments: &[&str]| {
+        let said = project.cobalt(arguments, 3);
+        assert_eq!(said.stderr.matches("error: TRIAL_KEY is not set").count(), 1, "{said:?}");
+        assert!(!said.stdout.contains("the agent was asked") && project.results().is_empty(), "{said:?}");
+        said
+    };
+    nothing_ran(&["run", "--filter", "thrifty", "--filter", "judged"])
+        .tells("model `m` of someone needs it as a key, in experiments `desk`, `sums`;");
+    nothing_ran(&["run", "--filter", "thrifty", "--filter", "costly", "--filter", "desk"])
+        .tells("in experiments `costly`, `desk`;");
+    nothing_ran(&["run", "--filter", "thrifty", "--filter", "spared", "--", "--include-ignored"])
+        .tells("in experiments `spared`, `unread`;");
+    nothing_ran(&["run", "--", "thrifty", "desk::one"]).tells("in experiment `desk`;");
+    nothing_ran(&["run", "--", "--format=terse", "thrifty", "desk"]).tells("in experiment `desk`;");
+
+    let selected = ["run", "--ci", "--", "thrifty", "desk::no-such-item"];
+    project.cobalt(&selected, 0).says("the agent was asked");
+    assert_eq!(project.results(), ["thrifty"], "an item that is not selected needs no key");
+    project.cobalt(&["run", "--", "--list"], 0).says("desk::one: test");
+    let resumed = project.cobalt(&["run", "--resume", "no-such-run"], 3).tells("no-such-run");
+    assert!(!resumed.stderr.contains("TRIAL_KEY"), "nothing else is run: {resumed:?}");
+}
+
+#[test]
+fn keys_that_several_targets_lack_are_events_too() {
+    let project = early_and_keyed();
+    project.write("cobalt.toml", "reporters = [\"json\"]\n");
+    let said = project.cobalt(&["run"], 3);
+    let event: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(event["event"], "failed");
+    assert!(
+        event["error"].as_str().unwrap().contains("in experiments `costly`, `desk`, `sums`;"),
+        "{said:?}"
+    );
 }
 
 #[test]

@@ -101,6 +101,11 @@ impl Args {
         (self.filters.is_empty() || self.filters.iter().any(matches)) && !self.mimic.skip.iter().any(matches)
     }
 
+    /// Whether every case is selected, whatever its name.
+    pub(super) fn selects_all(&self, is_ignored: bool) -> bool {
+        self.filters.is_empty() && self.mimic.skip.is_empty() && self.selects("", is_ignored)
+    }
+
     /// Whether cases are run that are else ignored.
     pub(super) fn runs_ignored(&self) -> bool {
         self.mimic.ignored || self.mimic.include_ignored
@@ -188,6 +193,16 @@ mod tests {
         assert_eq!(selected(&["--exact", "--skip=desk::a"]), ["desk::ab", "sums::a"]);
         assert_eq!(selected(&["--", "--odd", "sums"]), ["sums::a"]);
         assert_eq!(selected(&["--skip", "-b", "--skip", "desk::", "--skip", "b"]), ["sums::a"]);
+    }
+
+    #[test]
+    fn names_matter_only_where_there_is_a_filter() {
+        assert!(read(&[]).selects_all(false) && read(&["--ignored"]).selects_all(true));
+        for (arguments, is_ignored) in
+            [(&["desk"][..], false), (&["--skip", "a"], false), (&["--ignored"], false)]
+        {
+            assert!(!read(arguments).selects_all(is_ignored), "{arguments:?}");
+        }
     }
 
     #[test]

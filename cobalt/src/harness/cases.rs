@@ -7,7 +7,7 @@ use super::filter::Filter;
 use crate::config::Config;
 use crate::dataset::{Dataset, Item};
 use crate::error::{BoxError, Error};
-use crate::experiment::{Experiment, Prepared};
+use crate::experiment::{Declaration, Experiment, Prepared};
 use crate::panics;
 use crate::private::ExperimentDefinition;
 use crate::session::Plan;
@@ -87,9 +87,14 @@ impl Declared {
         Self { definition, prepared }
     }
 
+    /// What is declared apart from the data, as far as it can be read.
+    pub(super) fn declaration(&self) -> Option<&Declaration> {
+        self.prepared.as_ref().ok().map(|prepared| &prepared.experiment.declaration)
+    }
+
     /// The experiment's tags, as far as its declaration can be read.
     pub(super) fn tags(&self) -> &[String] {
-        self.prepared.as_ref().map_or(&[], |prepared| &prepared.experiment.declaration.tags)
+        self.declaration().map_or(&[], |declaration| &declaration.tags)
     }
 
     /// The experiment's name.
@@ -104,8 +109,7 @@ impl Declared {
 
     /// The variable for want of which the experiment is one case that is ignored, as far as its declaration can be read.
     pub(super) fn ignored_without(&self) -> Option<String> {
-        let prepared = self.prepared.as_ref().ok()?;
-        prepared.experiment.declaration.ignored_without().map(str::to_owned)
+        self.declaration()?.ignored_without().map(str::to_owned)
     }
 
     pub(super) fn is_selected_by(&self, filter: &Filter<'_>) -> bool {

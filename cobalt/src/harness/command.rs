@@ -8,8 +8,9 @@ use super::cases::{Declared, names_of};
 use super::ending::shut_down;
 use super::exit_code::{FAILED, INTERRUPTED, UNFIT};
 use super::filter::Filter;
+use super::keys;
 use super::process::{Process, handle, no_signals};
-use super::request::Request;
+use super::request::{Request, Wanted};
 use super::schedule::{Schedule, WaitsFor};
 use crate::config::Config;
 use crate::experiment::Definition;
@@ -33,13 +34,30 @@ pub(super) fn answer(
 ) -> Result<i32, String> {
     let mut stream = greet(request)?;
     let filter = Filter(&request.filters);
-    if request.list {
-        definitions.iter().for_each(|definition| list(definition, &filter, args, &config, &mut stream));
-        stream.flush();
-        return Ok(0);
+    match request.wanted {
+        Wanted::Run => return schedule_and_run(definitions, &filter, args, config, stream),
+        Wanted::List => {
+            definitions.iter().for_each(|definition| list(definition, &filter, args, &config, &mut stream));
+        }
+        Wanted::MissingKeys => {
+            for key in keys::missing(definitions, &filter, args, &config) {
+                stream.send(&Event::KeyMissing(key));
+            }
+        }
     }
+    stream.flush();
+    Ok(0)
+}
+
+fn schedule_and_run(
+    definitions: &[&'static ExperimentDefinition],
+    filter: &Filter<'_>,
+    args: &Args,
+    config: Config,
+    mut stream: Stream,
+) -> Result<i32, String> {
     let mut schedule = Schedule::default();
-    match schedule.add_all(definitions, &filter, args, &config) {
+    match schedule.add_all(definitions, filter, args, &config) {
         Ok(()) => run(schedule, args, config, stream),
         Err(error) => {
             // An error of several lines is several errors, of which other binaries may say some too.

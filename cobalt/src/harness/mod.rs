@@ -3,11 +3,13 @@
 mod args;
 mod board;
 mod cases;
+mod chosen;
 mod command;
 mod ending;
 mod environment;
 pub mod exit_code;
 mod filter;
+mod keys;
 mod nextest;
 mod process;
 mod ready;
@@ -30,7 +32,7 @@ use self::exit_code::{FAILED, UNFIT};
 use self::filter::Filter;
 use self::nextest::Nextest;
 use self::process::{Process, handle, no_signals};
-pub use self::request::Request;
+pub use self::request::{Request, Wanted};
 use self::schedule::Schedule;
 use self::trials::Trials;
 use crate::config::Config;
@@ -80,7 +82,9 @@ fn run(args: &Args) -> Result<i32, String> {
     environment::complete(config.env())?;
     definitions.retain(|definition| args.may_select(&cases::case_name(definition)));
     let request = Request::from_environment()?;
-    if let Some(request) = request.as_ref().filter(|_| !args.asks_for_test_output()) {
+    let answers =
+        |request: &&Request| !args.asks_for_test_output() || request.is_answered_beside_test_output();
+    if let Some(request) = request.as_ref().filter(answers) {
         return command::answer(request, &definitions, args, config);
     }
     if let Some(request) = &request {

@@ -10,6 +10,18 @@ use crate::reporters::PROTOCOL;
 /// The variable that holds a request as JSON.
 const VARIABLE: &str = "COBALT_REQUEST";
 
+/// What a test binary is to tell events of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wanted {
+    /// The experiments are run.
+    Run,
+    /// The experiments are only listed.
+    List,
+    /// The keys that are missing for what would be run; nothing is.
+    MissingKeys,
+}
+
 /// A request: to tell events, rather than to print test cases.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Request {
@@ -20,15 +32,15 @@ pub struct Request {
     pub events: PathBuf,
     /// Patterns of which an experiment's name or one of its tags must match one; none selects every experiment.
     pub filters: Vec<Pattern>,
-    /// Whether the experiments are only to be listed.
-    pub list: bool,
+    /// What is asked for.
+    pub wanted: Wanted,
 }
 
 impl Request {
     /// A request in the version of this library.
     #[must_use]
-    pub fn new(events: PathBuf, filters: Vec<Pattern>, list: bool) -> Self {
-        Self { protocol: PROTOCOL.to_owned(), asker: std::process::id(), events, filters, list }
+    pub fn new(events: PathBuf, filters: Vec<Pattern>, wanted: Wanted) -> Self {
+        Self { protocol: PROTOCOL.to_owned(), asker: std::process::id(), events, filters, wanted }
     }
 
     /// The variable and its value for a process that is asked.
@@ -38,6 +50,11 @@ impl Request {
     /// A path that is no UTF-8.
     pub fn variable(&self) -> serde_json::Result<(&'static str, String)> {
         Ok((VARIABLE, serde_json::to_string(self)?))
+    }
+
+    /// Whether it is answered where the arguments ask for the lines that libtest prints. These name no key that is missing.
+    pub(super) fn is_answered_beside_test_output(&self) -> bool {
+        self.wanted == Wanted::MissingKeys
     }
 
     /// The request to this process, if there is one.
@@ -84,10 +101,13 @@ mod tests {
 
     #[test]
     fn a_request_is_read_as_it_was_made() {
-        let request = Request::new("/tmp/events".into(), vec!["smoke".parse().unwrap()], true);
+        let request = Request::new("/tmp/events".into(), vec!["smoke".parse().unwrap()], Wanted::MissingKeys);
         let (_, text) = request.variable().unwrap();
         let read = Request::read(&text).unwrap();
-        assert_eq!((read.events, read.filters, read.list), (request.events, request.filters, request.list));
+        assert_eq!(
+            (read.events, read.filters, read.wanted),
+            (request.events, request.filters, request.wanted)
+        );
     }
 
     #[test]

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::args::Args;
 use super::cases::{self, Broken, Declared, Selection, View};
+use super::chosen::Chosen;
 use super::filter::Filter;
 use super::nextest::Nextest;
 use super::ready::{Ready, Way};
 use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
-use crate::session::{MissingKeys, Run, named_to_resume, to_resume};
+use crate::session::{MissingKeys, Run, to_resume};
 use crate::store::CutOff;
 
 /// The cases of this process, and the runs that they wait for.
@@ -46,7 +47,7 @@ pub(super) enum WaitsFor {
 }
 
 /// What became of a declaration, in its place among the others.
-enum Part {
+pub(super) enum Part {
     Case(Case),
     Run { ready: Box<Ready>, is_ignored: bool },
 }
@@ -122,28 +123,18 @@ impl Schedule {
         args: &Args,
         config: &Config,
     ) -> Result<(), Error> {
-        let (mut resume, unknown) = named_to_resume(config.layout());
-        let resumes = !(resume.is_empty() && unknown.is_empty());
+        let Chosen { experiments, left, unknown } = Chosen::of(definitions, filter, config);
         self.unknown = unknown;
         let mut missing = MissingKeys::default();
-        let mut parts = Vec::with_capacity(definitions.len());
-        for definition in definitions {
-            let resumed = resume.iter().position(|run| run.experiment == (definition.name)());
-            let resumed = resumed.map(|index| resume.remove(index));
-            if resumes && resumed.is_none() {
-                continue;
-            }
-            let declared = Declared::new(definition);
-            if !declared.is_selected_by(filter) {
-                continue;
-            }
+        let mut parts = Vec::with_capacity(experiments.len());
+        for (declared, resumed) in experiments {
             parts.push(match declared.ignored_without() {
                 Some(variable) if !args.runs_ignored() => self.ignored(&declared, variable, resumed),
                 variable => part(declared, variable.is_some(), resumed, args, config, &mut missing),
             });
         }
         missing.into_result()?;
-        for run in resume {
+        for run in left {
             let is_here = definitions.iter().any(|definition| (definition.name)() == run.experiment);
             let why =
                 if is_here { "of which another run is resumed" } else { "which is not in this test target" };
@@ -188,7 +179,7 @@ impl Schedule {
 
 /// An experiment's items and thresholds, or the one case of it where it is ignored elsewhere, and as much of a run as they
 /// need.
-fn part(
+pub(super) fn part(
     declared: Declared,
     is_ignored: bool,
     resumed: Option<CutOff>,

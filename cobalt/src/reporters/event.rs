@@ -10,7 +10,7 @@ use super::explain::explain;
 use crate::evaluators::Evaluator;
 use crate::experiment::Definition;
 use crate::report::{Execution, ItemResult, Report, Status, with_unit};
-use crate::session::Outcome;
+use crate::session::{MissingKey, Outcome};
 use crate::wording::cut;
 
 /// The version of the events and of what is asked for; told first. The text is also how `cargo cobalt` finds out whether a
@@ -84,6 +84,8 @@ pub enum Event {
         /// What is wrong, and what to do.
         error: String,
     },
+    /// A key is missing, where these are asked for before anything is run.
+    KeyMissing(MissingKey),
     /// An event of a later version.
     #[serde(other)]
     Unknown,

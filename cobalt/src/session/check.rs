@@ -5,15 +5,22 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::Plan;
-use crate::dataset::Dataset;
+use super::resolve::resolve;
+use crate::config::Config;
+use crate::dataset::{Dataset, Item};
 use crate::error::Error;
 use crate::evaluators::{CheckError, Evaluator, Setup, Unfit};
+use crate::experiment::{Declaration, Definition};
+use crate::llm::Models;
 use crate::panics;
 use crate::suggest;
 
 /// A variable that should hold a key and does not.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct MissingKey {
     /// The variable's name.
@@ -22,6 +29,23 @@ pub struct MissingKey {
     pub asked_for: Vec<String>,
     /// The experiments that need it.
     pub experiments: Vec<String>,
+}
+
+impl MissingKey {
+    /// Adds it to those that are known: one of the same variable takes in whom it is for, and the experiments.
+    #[doc(hidden)]
+    pub fn add_to(self, keys: &mut Vec<Self>) {
+        let Some(known) = keys.iter_mut().find(|known| known.variable == self.variable) else {
+            keys.push(self);
+            return;
+        };
+        let add = |known: &mut Vec<String>, more: Vec<String>| {
+            let more: Vec<_> = more.into_iter().filter(|text| !known.contains(text)).collect();
+            known.extend(more);
+        };
+        add(&mut known.asked_for, self.asked_for);
+        add(&mut known.experiments, self.experiments);
+    }
 }
 
 /// What is missing, and what to do.
@@ -45,23 +69,35 @@ impl fmt::Display for MissingKey {
 pub(crate) struct MissingKeys(Vec<MissingKey>);
 
 impl MissingKeys {
-    fn add(&mut self, experiment: &str, variable: String, asked_for: String) {
-        let known = self.0.iter().position(|key| key.variable == variable).unwrap_or_else(|| {
-            self.0.push(MissingKey { variable, asked_for: Vec::new(), experiments: Vec::new() });
-            self.0.len() - 1
-        });
-        let key = &mut self.0[known];
-        if !key.asked_for.contains(&asked_for) {
-            key.asked_for.push(asked_for);
+    /// Those of an experiment whose data is not read. Nothing else that its evaluators object to counts, as that may be
+    /// for want of items.
+    pub(crate) fn of(declaration: &Declaration, config: &Config) -> Self {
+        let mut missing = Self::default();
+        if let Ok(definition) = resolve(declaration.clone(), config) {
+            let dataset = Dataset::from_items([] as [Item; 0]);
+            let setup = Setup { dataset, models: Models::of(config) };
+            problems(&definition, &setup, &mut missing).for_each(drop);
         }
-        if !key.experiments.iter().any(|known| known == experiment) {
-            key.experiments.push(experiment.to_owned());
-        }
+        missing
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn extend(&mut self, more: Self) {
+        more.0.into_iter().for_each(|key| key.add_to(&mut self.0));
     }
 
     /// An error where any is missing.
     pub(crate) fn into_result(self) -> Result<(), Error> {
-        if self.0.is_empty() { Ok(()) } else { Err(Error::MissingKeys { keys: self.0 }) }
+        if self.is_empty() { Ok(()) } else { Err(Error::MissingKeys { keys: self.0 }) }
+    }
+}
+
+impl From<MissingKeys> for Vec<MissingKey> {
+    fn from(MissingKeys(keys): MissingKeys) -> Self {
+        keys
     }
 }
 
@@ -69,20 +105,30 @@ impl Plan {
     /// Asks each evaluator whether it can score the selected items, or all. Keys that are missing are collected.
     pub(crate) fn check(&self, items: Option<&[usize]>, missing: &mut MissingKeys) -> Result<(), Error> {
         let setup = Setup { dataset: selected(&self.dataset, items), models: Arc::clone(&self.models) };
-        for evaluator in &self.definition.evaluators {
-            let problem = match ask(&**evaluator, &setup) {
-                Ok(()) => continue,
-                Err(CheckError(Unfit::MissingKey { variable, asked_for })) => {
-                    missing.add(self.name(), variable, asked_for);
-                    continue;
-                }
-                Err(CheckError(Unfit::Problem(problem))) => problem,
-            };
-            let problem = format!("evaluator `{}`: {problem}", evaluator.name());
-            return Err(Error::Definition { experiment: self.name().to_owned(), problem });
+        match problems(&self.definition, &setup, missing).next() {
+            Some(problem) => Err(Error::Definition { experiment: self.name().to_owned(), problem }),
+            None => Ok(()),
         }
-        Ok(())
     }
+}
+
+/// Asks one evaluator after another what it objects to. Keys that are missing are collected instead.
+fn problems<'a>(
+    definition: &'a Definition,
+    setup: &'a Setup,
+    missing: &'a mut MissingKeys,
+) -> impl Iterator<Item = String> + 'a {
+    definition.evaluators.iter().filter_map(move |evaluator| match ask(&**evaluator, setup) {
+        Ok(()) => None,
+        Err(CheckError(Unfit::MissingKey { variable, asked_for })) => {
+            let (asked_for, experiments) = (vec![asked_for], vec![definition.name.clone()]);
+            MissingKey { variable, asked_for, experiments }.add_to(&mut missing.0);
+            None
+        }
+        Err(CheckError(Unfit::Problem(problem))) => {
+            Some(format!("evaluator `{}`: {problem}", evaluator.name()))
+        }
+    })
 }
 
 fn selected(dataset: &Dataset, items: Option<&[usize]>) -> Dataset {
@@ -101,10 +147,9 @@ fn ask(evaluator: &dyn Evaluator, setup: &Setup) -> Result<(), CheckError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
+    use crate::Score;
     use crate::evaluators::{EvalContext, Evaluation};
     use crate::experiment::Experiment;
-    use crate::{Item, Score};
 
     /// An evaluator whose check is a function of the items.
     #[derive(Debug)]
@@ -128,9 +173,11 @@ mod tests {
         let items = ["a", "b", "c"].map(|input| crate::item! { "input": input });
         let experiment = Experiment::new(name, Dataset::from_items(items));
         let experiment = evaluators.into_iter().fold(experiment, Experiment::evaluator);
-        let folder = tempfile::tempdir().unwrap();
-        let config = Config::load(folder.path(), |_| None).unwrap();
-        Plan::new(experiment.bind(|_: Item| "x"), &config).unwrap()
+        Plan::new(experiment.bind(|_: Item| "x"), &config()).unwrap()
+    }
+
+    fn config() -> Config {
+        Config::load(tempfile::tempdir().unwrap().path(), |_| None).unwrap()
     }
 
     fn without_openai(_: &Setup) -> Result<(), CheckError> {
@@ -159,6 +206,24 @@ mod tests {
             lines[1].starts_with("COHERE_API_KEY") && lines[1].contains("in experiment `sums`;"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn before_the_data_is_read_nothing_but_keys_counts() {
+        let picky = |setup: &Setup| {
+            assert!(setup.items().next().is_none(), "no data is read");
+            Err(CheckError::new("no item has `docs`"))
+        };
+        let evaluators = [
+            Checked("picky", picky),
+            Checked("shaky", |_| panic!("at once")),
+            Checked("judge", without_openai),
+        ];
+        let unread = Experiment::new("desk", "no-such-file.jsonl");
+        let Experiment { declaration, .. } = evaluators.into_iter().fold(unread, Experiment::evaluator);
+        let keys: Vec<_> = MissingKeys::of(&declaration, &config()).into();
+        assert_eq!((keys.len(), &*keys[0].variable), (1, "OPENAI_API_KEY"));
+        assert_eq!(keys[0].experiments, ["desk"]);
     }
 
     #[test]
