@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-/// The most levels of lists and objects in an item's field, an agent's output or what an evaluator keeps. The reader of JSON stops at 128, and a
-/// result file adds a few levels of its own.
+/// The most levels of lists and objects in an item's field, an agent's output or what an evaluator keeps. The reader of
+/// JSON stops at 128, and a result file adds a few levels of its own.
 pub(crate) const DEEPEST: usize = 100;
 
 /// Whether a value has more levels than can be kept. Takes no more of the stack for a deep value than for a flat one.
