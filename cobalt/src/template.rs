@@ -141,12 +141,29 @@ impl Variable {
 
     fn follow<'v>(&self, context: &'v Map<String, Value>) -> Option<&'v Value> {
         let (root, rest) = self.steps.split_first()?;
-        rest.iter().try_fold(context.get(root)?, |value, step| match value {
-            Value::Object(fields) => fields.get(step),
-            Value::Array(values) => values.get(index_of(step)?),
-            _ => None,
-        })
+        descend(context.get(root)?, rest)
     }
+
+    /// What the path leads to where `root` is what its first step names; `None` where that is missing or `null`.
+    pub(crate) fn resolve_in<'v>(&self, root: &'v Value) -> Option<&'v Value> {
+        let rest = self.steps.get(1..).unwrap_or_default();
+        descend(root, rest).filter(|value| !value.is_null())
+    }
+
+    /// The same where the root is an object; a path that leads no further leads to no value.
+    pub(crate) fn resolve_below<'v>(&self, root: &'v Map<String, Value>) -> Option<&'v Value> {
+        let (field, rest) = self.steps.get(1..)?.split_first()?;
+        descend(root.get(field)?, rest).filter(|value| !value.is_null())
+    }
+}
+
+/// Follows the steps of a path.
+fn descend<'v>(from: &'v Value, steps: &[String]) -> Option<&'v Value> {
+    steps.iter().try_fold(from, |value, step| match value {
+        Value::Object(fields) => fields.get(step),
+        Value::Array(values) => values.get(index_of(step)?),
+        _ => None,
+    })
 }
 
 /// The bytes of the name that starts at `start` and ends before `}}`; else where the search stopped.

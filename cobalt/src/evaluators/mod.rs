@@ -14,6 +14,7 @@ mod function;
 mod llm_judge;
 #[cfg(feature = "judge")]
 mod model_setters;
+mod places;
 #[cfg(feature = "judge")]
 mod prompt;
 mod remap;

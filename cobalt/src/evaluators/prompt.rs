@@ -4,17 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
+use super::places::{METADATA, OUTPUT};
 use super::{CheckError, EvalContext, EvalError};
 use crate::dataset::Item;
 use crate::suggest;
 use crate::template::{Template, Variable};
 
-/// The agent's output. It wins over a field of the item.
-const OUTPUT: &str = "output";
-/// What the agent reported about itself; where that is nothing, the item's field.
-const METADATA: &str = "metadata";
-
-/// A prompt with `{{variables}}`.
+/// A prompt with `{{variables}}`. `output` wins over a field of the item; where the agent reports no `metadata`, it is the
+/// item's field.
 #[derive(Clone, Debug)]
 pub(super) struct Prompt {
     template: Template,

@@ -1,19 +1,16 @@
 //! `Similarity`: the output is close to a field of the item, by their embeddings.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::choices::Distance;
 use super::model_setters::model_setters;
+use super::places::ItemField;
 use super::remap::Remap;
 use super::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
-use crate::dataset::Item;
 use crate::llm::{Asking, ModelChoice};
 use crate::metrics::{cosine, dot};
-use crate::suggest;
-use crate::template::Variable;
 
 /// Compares the output with a field of the item by their embeddings.
 ///
@@ -30,7 +27,7 @@ use crate::template::Variable;
 #[derive(Clone, Debug)]
 pub struct Similarity {
     name: String,
-    field: Variable,
+    field: ItemField,
     distance: Distance,
     threshold: Option<f64>,
     choice: ModelChoice,
@@ -44,7 +41,7 @@ impl Similarity {
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self {
             name: name.into(),
-            field: Variable::new(field.as_ref()),
+            field: ItemField::new(field.as_ref()),
             distance: Distance::default(),
             threshold: None,
             choice: ModelChoice::default(),
@@ -101,10 +98,9 @@ impl Similarity {
         let Asking { models, meter } = cx.models()?;
         let remapped = self.remap.as_ref().map(|remap| remap.apply(cx));
         let cx = remapped.as_ref().unwrap_or(cx);
-        let expected = match self.field.resolve(cx.item()) {
-            Some(Value::String(text)) => text.clone(),
-            Some(other) => other.to_string(),
-            None => return Err(EvalError::new(self.missing(cx.item()))),
+        let expected = match self.field.find(cx.item())? {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
         };
         if cx.output().is_null() {
             return Err(EvalError::new("the agent's output is null; there is nothing to compare"));
@@ -137,25 +133,6 @@ impl Similarity {
         };
         score.metadata("similarity", similarity)
     }
-
-    fn missing(&self, item: &Item) -> String {
-        let field = self.field.name();
-        let fields = suggest::list(item.keys().map(String::as_str));
-        format!("the item's `{field}` is missing or null; the item has {fields}")
-    }
-
-    fn check_field(&self, setup: &Setup) -> Result<(), CheckError> {
-        let mut items = setup.items().peekable();
-        if items.peek().is_none() || items.any(|item| self.field.resolve(item).is_some()) {
-            return Ok(());
-        }
-        let fields: BTreeSet<_> = setup.items().flat_map(Item::keys).map(String::as_str).collect();
-        let field = self.field.name();
-        Err(CheckError::new(format!(
-            "no item has `{field}` to compare with; {}",
-            suggest::instead(field, fields)
-        )))
-    }
 }
 
 impl Evaluator for Similarity {
@@ -173,7 +150,7 @@ impl Evaluator for Similarity {
 
     fn check(&self, setup: &Setup) -> Result<(), CheckError> {
         if self.remap.is_none() {
-            self.check_field(setup)?;
+            self.field.check(setup)?;
         }
         if let Some(threshold) = self.threshold.filter(|threshold| !(0.0..=1.0).contains(threshold)) {
             return Err(CheckError::new(format!("the threshold is {threshold}; it is a number from 0 to 1")));

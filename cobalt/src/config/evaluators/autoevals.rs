@@ -1,7 +1,6 @@
 //! `type = "autoevals"`.
 
 use std::collections::BTreeMap;
-#[cfg(feature = "judge")]
 use std::sync::Arc;
 
 use serde::de::Error as _;
@@ -9,12 +8,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::names::KindName;
+use super::typed::Settings;
 #[cfg(feature = "judge")]
 use super::typed::with_written;
+#[cfg(not(feature = "judge"))]
+use super::typed::without_judge;
+use crate::config::error::{ConfigError, Place};
 use crate::config::models::{Address, EmbeddingVendor, JudgeVendor, KeyVariable, Temperature, Word};
 use crate::config::values::{Count, Score, Weight};
 #[cfg(feature = "judge")]
-use crate::evaluators::{Autoeval, Evaluator};
+use crate::evaluators::Autoeval;
+use crate::evaluators::Evaluator;
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -98,9 +102,11 @@ struct Weights {
     similarity: Weight,
 }
 
-impl Autoevals {
+impl Settings for Autoevals {
+    const TYPE: &'static str = "autoevals";
+
     /// Refuses an input that is said to come from two places.
-    pub(super) fn checked(self) -> Result<Self, toml::de::Error> {
+    fn checked(self) -> Result<Self, toml::de::Error> {
         let twice = |input: &str, one: &str, other: &str| {
             Err(toml::de::Error::custom(format!(
                 "`{one}` and `{other}` both say what the input `{input}` is; leave one of them out"
@@ -118,7 +124,7 @@ impl Autoevals {
     }
 
     #[cfg(feature = "judge")]
-    pub(super) fn make(&self) -> Arc<dyn Evaluator> {
+    fn make(&self, _: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
         let written = self.clone();
         let KindName(kind) = written.autoeval;
         let name = written.name.map_or_else(|| kind.name().to_owned(), |Word(name)| name);
@@ -153,6 +159,11 @@ impl Autoevals {
         let fields = written.fields.into_iter();
         let autoeval = fields.fold(autoeval, |autoeval, (input, Word(path))| autoeval.field(input, path));
         let values = written.values.into_iter();
-        Arc::new(values.fold(autoeval, |autoeval, (input, value)| autoeval.value(input, value)))
+        Ok(Arc::new(values.fold(autoeval, |autoeval, (input, value)| autoeval.value(input, value))))
+    }
+
+    #[cfg(not(feature = "judge"))]
+    fn make(&self, place: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
+        Err(without_judge(place))
     }
 }

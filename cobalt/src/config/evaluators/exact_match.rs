@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::typed::EXACT_MATCH;
+use super::typed::Settings;
+use crate::config::error::{ConfigError, Place};
 use crate::config::values::Score;
 use crate::evaluators::{Evaluator, ExactMatch};
 
@@ -29,20 +30,22 @@ pub(in crate::config) struct Exact {
 }
 
 fn exact_match() -> String {
-    EXACT_MATCH.to_owned()
+    Exact::TYPE.to_owned()
 }
 
 fn yes() -> bool {
     true
 }
 
-impl Exact {
-    pub(super) fn make(&self) -> Arc<dyn Evaluator> {
+impl Settings for Exact {
+    const TYPE: &'static str = "exact-match";
+
+    fn make(&self, _: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
         let Self { name, field, case_sensitive, trim, pass_mark } = self;
         let exact = ExactMatch::new(name, field).case_sensitive(*case_sensitive).trim(*trim);
-        Arc::new(match pass_mark {
+        Ok(Arc::new(match pass_mark {
             Some(Score(mark)) => exact.pass_mark(*mark),
             None => exact,
-        })
+        }))
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::typed::Settings;
 use crate::config::error::{ConfigError, Place, unknown_name};
 use crate::config::values::Score;
 use crate::evaluators::{Evaluator, FnEvaluator};
@@ -20,8 +21,10 @@ pub(in crate::config) struct Function {
     pass_mark: Option<Score>,
 }
 
-impl Function {
-    pub(super) fn make(&self, place: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
+impl Settings for Function {
+    const TYPE: &'static str = "function";
+
+    fn make(&self, place: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
         let function = registered(&self.name, place)?;
         Ok(Arc::new(match self.pass_mark {
             Some(Score(mark)) => function.pass_mark(mark),

@@ -1,21 +1,24 @@
 //! `type = "llm-judge"`.
 
 use std::collections::BTreeMap;
-#[cfg(feature = "judge")]
 use std::sync::Arc;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
 use super::names::{AggregateName, ScoringName};
-use super::typed::LLM_JUDGE;
+use super::typed::Settings;
 #[cfg(feature = "judge")]
 use super::typed::with_written;
+#[cfg(not(feature = "judge"))]
+use super::typed::without_judge;
+use crate::config::error::{ConfigError, Place};
 use crate::config::model::at_least_one;
 use crate::config::models::{Address, JudgeVendor, KeyVariable, Temperature, Word};
 use crate::config::values::Score;
+use crate::evaluators::Evaluator;
 #[cfg(feature = "judge")]
-use crate::evaluators::{Evaluator, LlmJudge, Scoring};
+use crate::evaluators::{LlmJudge, Scoring};
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(
@@ -70,12 +73,14 @@ pub(in crate::config) struct Judge {
 }
 
 fn llm_judge() -> String {
-    LLM_JUDGE.to_owned()
+    Judge::TYPE.to_owned()
 }
 
-impl Judge {
+impl Settings for Judge {
+    const TYPE: &'static str = "llm-judge";
+
     /// Refuses settings that contradict each other.
-    pub(super) fn checked(self) -> Result<Self, toml::de::Error> {
+    fn checked(self) -> Result<Self, toml::de::Error> {
         match (&self.model, &self.models, &self.aggregate) {
             (Some(_), Some(_), _) => Err(toml::de::Error::custom(
                 "`model` and `models` both say whom to ask; leave one of them out",
@@ -88,7 +93,7 @@ impl Judge {
     }
 
     #[cfg(feature = "judge")]
-    pub(super) fn make(&self) -> Arc<dyn Evaluator> {
+    fn make(&self, _: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
         let written = self.clone();
         let judge = with_written!(
             LlmJudge::new(written.name, written.prompt.0),
@@ -108,7 +113,12 @@ impl Judge {
             Some(ScoringName(Scoring::Boolean)) | None => judge,
         };
         let fields = written.context.into_iter();
-        Arc::new(fields.fold(judge, |judge, (name, Word(path))| judge.field(name, path)))
+        Ok(Arc::new(fields.fold(judge, |judge, (name, Word(path))| judge.field(name, path))))
+    }
+
+    #[cfg(not(feature = "judge"))]
+    fn make(&self, place: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
+        Err(without_judge(place))
     }
 }
 

@@ -1,18 +1,21 @@
 //! `type = "similarity"`.
 
-#[cfg(feature = "judge")]
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::names::DistanceName;
-use super::typed::SIMILARITY;
+use super::typed::Settings;
 #[cfg(feature = "judge")]
 use super::typed::with_written;
+#[cfg(not(feature = "judge"))]
+use super::typed::without_judge;
+use crate::config::error::{ConfigError, Place};
 use crate::config::models::{Address, EmbeddingVendor, KeyVariable, Word};
 use crate::config::values::Score;
+use crate::evaluators::Evaluator;
 #[cfg(feature = "judge")]
-use crate::evaluators::{Evaluator, Similarity};
+use crate::evaluators::Similarity;
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Similarity"))]
@@ -48,14 +51,16 @@ pub(in crate::config) struct Close {
 }
 
 fn similarity() -> String {
-    SIMILARITY.to_owned()
+    Close::TYPE.to_owned()
 }
 
-impl Close {
+impl Settings for Close {
+    const TYPE: &'static str = "similarity";
+
     #[cfg(feature = "judge")]
-    pub(super) fn make(&self) -> Arc<dyn Evaluator> {
+    fn make(&self, _: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
         let written = self.clone();
-        Arc::new(with_written!(
+        Ok(Arc::new(with_written!(
             Similarity::new(written.name, written.field.0),
             distance(written.distance.map(|DistanceName(distance)| distance)),
             threshold(written.threshold.map(|Score(threshold)| threshold)),
@@ -64,6 +69,11 @@ impl Close {
             base_url(written.base_url.map(|Address(url)| url)),
             api_key_env(written.api_key_env.map(|KeyVariable(name)| name)),
             pass_mark(written.pass_mark.map(|Score(mark)| mark)),
-        ))
+        )))
+    }
+
+    #[cfg(not(feature = "judge"))]
+    fn make(&self, place: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
+        Err(without_judge(place))
     }
 }

@@ -18,19 +18,48 @@ use crate::config::values::Text;
 use crate::evaluators::Evaluator;
 use crate::suggest;
 
-/// The types of evaluators, as tables name them.
-const TYPES: [&str; 5] = [EXACT_MATCH, FUNCTION, LLM_JUDGE, SIMILARITY, AUTOEVALS];
-pub(super) const EXACT_MATCH: &str = "exact-match";
-const FUNCTION: &str = "function";
-pub(super) const LLM_JUDGE: &str = "llm-judge";
-pub(super) const SIMILARITY: &str = "similarity";
-const AUTOEVALS: &str = "autoevals";
+/// What a table of one type holds, without its `type`.
+pub(super) trait Settings: for<'de> Deserialize<'de> {
+    /// How the table names the type: the name of its variant in [`Typed`], in kebab case.
+    const TYPE: &'static str;
 
-/// An evaluator with settings.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EvaluatorTable"))]
-#[serde(tag = "type", rename_all = "kebab-case")]
-pub(in crate::config) enum Typed {
+    /// Refuses settings that contradict each other.
+    fn checked(self) -> Result<Self, toml::de::Error> {
+        Ok(self)
+    }
+
+    /// Makes the evaluator. `place` is where the table stands in the file.
+    fn make(&self, place: &Place) -> Result<Arc<dyn Evaluator>, ConfigError>;
+}
+
+/// The types, each a line.
+macro_rules! types {
+    ($($(#[$doc:meta])* $variant:ident($settings:ty)),+ $(,)?) => {
+        /// An evaluator with settings.
+        #[derive(Clone, Debug, Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EvaluatorTable"))]
+        #[serde(tag = "type", rename_all = "kebab-case")]
+        pub(in crate::config) enum Typed {
+            $($(#[$doc])* $variant($settings),)+
+        }
+
+        /// The types of evaluators, as tables name them.
+        const TYPES: &[&str] = &[$(<$settings>::TYPE),+];
+
+        /// How the settings of each type are read.
+        const READERS: &[Read] = &[$(|settings| <$settings>::deserialize(settings)?.checked().map(Typed::$variant)),+];
+
+        impl Typed {
+            pub(super) fn make(&self, place: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
+                match self {
+                    $(Self::$variant(settings) => settings.make(place),)+
+                }
+            }
+        }
+    };
+}
+
+types! {
     /// Scores 1 where the output equals a field of the item, and 0 elsewhere.
     ExactMatch(Exact),
     /// Scores with a function that has `#[cobalt::evaluator]`.
@@ -46,60 +75,39 @@ pub(in crate::config) enum Typed {
 impl Typed {
     pub(super) fn read(span: Range<usize>, mut table: DeTable<'_>) -> Result<Self, toml::de::Error> {
         let kind = table.remove("type").ok_or_else(|| toml::de::Error::custom(no_type()))?;
-        let settings = ValueDeserializer::from(Spanned::new(span, DeValue::Table(table)));
-        match Type::deserialize(ValueDeserializer::from(kind))? {
-            Type::ExactMatch => Exact::deserialize(settings).map(Self::ExactMatch),
-            Type::Function => Function::deserialize(settings).map(Self::Function),
-            Type::LlmJudge => Judge::deserialize(settings)?.checked().map(Self::LlmJudge),
-            Type::Similarity => Close::deserialize(settings).map(Self::Similarity),
-            Type::Autoevals => Autoevals::deserialize(settings)?.checked().map(Self::Autoevals),
-        }
-    }
-
-    pub(super) fn make(&self, place: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
-        match self {
-            Self::ExactMatch(exact) => Ok(exact.make()),
-            Self::Function(function) => function.make(place),
-            #[cfg(feature = "judge")]
-            Self::LlmJudge(judge) => Ok(judge.make()),
-            #[cfg(feature = "judge")]
-            Self::Similarity(close) => Ok(close.make()),
-            #[cfg(feature = "judge")]
-            Self::Autoevals(autoevals) => Ok(autoevals.make()),
-            #[cfg(not(feature = "judge"))]
-            Self::LlmJudge(_) | Self::Similarity(_) | Self::Autoevals(_) => Err(place.error(
-                "an evaluator of this type asks models, which this program cannot; turn on the feature `judge` of the \
-                 package `cobalt`",
-            )),
-        }
+        let Reader(read) = Reader::deserialize(ValueDeserializer::from(kind))?;
+        read(ValueDeserializer::from(Spanned::new(span, DeValue::Table(table))))
     }
 }
 
-/// The type of an evaluator.
-enum Type {
-    ExactMatch,
-    Function,
-    LlmJudge,
-    Similarity,
-    Autoevals,
-}
+type Read = fn(ValueDeserializer<'_>) -> Result<Typed, toml::de::Error>;
 
-impl<'de> Deserialize<'de> for Type {
+/// How the settings of the type are read that a table names.
+struct Reader(Read);
+
+impl<'de> Deserialize<'de> for Reader {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |name: &str| match name {
-            EXACT_MATCH => Ok(Self::ExactMatch),
-            FUNCTION => Ok(Self::Function),
-            LLM_JUDGE => Ok(Self::LlmJudge),
-            SIMILARITY => Ok(Self::Similarity),
-            AUTOEVALS => Ok(Self::Autoevals),
-            _ => Err(unknown_name("type of evaluator", "types", name, &TYPES)),
+        let read = |name: &str| {
+            let known = TYPES.iter().zip(READERS).find(|(known, _)| **known == name);
+            known
+                .map(|(_, read)| Self(*read))
+                .ok_or_else(|| unknown_name("type of evaluator", "types", name, TYPES))
         };
         deserializer.deserialize_str(Text { expected: "a type of evaluator", read })
     }
 }
 
+/// The error of an evaluator that the program cannot make, for want of the feature that its type needs.
+#[cfg(not(feature = "judge"))]
+pub(super) fn without_judge(place: &Place) -> ConfigError {
+    place.error(
+        "an evaluator of this type comes with the feature `judge` of the package `cobalt`, which this program is built \
+         without; turn it on",
+    )
+}
+
 fn no_type() -> String {
-    format!("the key `type` is missing; the types of evaluators are {}", suggest::list(TYPES))
+    format!("the key `type` is missing; the types of evaluators are {}", suggest::list(TYPES.iter().copied()))
 }
 
 /// Calls those setters of an evaluator whose values are written in the file.
@@ -117,3 +125,17 @@ macro_rules! with_written {
 
 #[cfg(feature = "judge")]
 pub(super) use with_written;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_written_with_the_type_that_it_is_read_by() {
+        let exact =
+            "type = \"exact-match\"\nname = \"e\"\nfield = \"f\"\ncase-sensitive = true\ntrim = false\n";
+        let table = DeTable::parse(exact).unwrap().into_inner();
+        let typed = Typed::read(0..0, table).unwrap();
+        assert_eq!(serde_json::to_value(typed).unwrap()["type"], Exact::TYPE);
+    }
+}

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::dataset::Item;
+use crate::evaluators::places::{METADATA, OUTPUT};
 use crate::evaluators::{EvalContext, EvalError};
 use crate::metrics::json_text;
 use crate::suggest;
@@ -58,20 +59,15 @@ impl Sources {
         match self.0.get(input) {
             Some(Source::Value(value)) => Some(Cow::Borrowed(value)),
             Some(Source::Path(path)) => match path.root() {
-                "output" if path.name() == "output" => Some(Cow::Borrowed(cx.output())),
-                "output" => {
-                    let fields = Map::from_iter([("output".to_owned(), cx.output().clone())]);
-                    path.resolve(&fields).cloned().map(Cow::Owned)
+                OUTPUT if path.name() == OUTPUT => Some(Cow::Borrowed(cx.output())),
+                OUTPUT => path.resolve_in(cx.output()).map(Cow::Borrowed),
+                METADATA if path.name() == METADATA && !cx.metadata().is_empty() => {
+                    Some(Cow::Owned(Value::Object(cx.metadata().clone())))
                 }
-                "metadata" if !cx.metadata().is_empty() => {
-                    let metadata = Value::Object(cx.metadata().clone());
-                    path.resolve(&Map::from_iter([("metadata".to_owned(), metadata)]))
-                        .cloned()
-                        .map(Cow::Owned)
-                }
+                METADATA if !cx.metadata().is_empty() => path.resolve_below(cx.metadata()).map(Cow::Borrowed),
                 _ => in_item(path, cx.item()).map(Cow::Borrowed),
             },
-            None if input == "output" => Some(Cow::Borrowed(cx.output())),
+            None if input == OUTPUT => Some(Cow::Borrowed(cx.output())),
             None => own_field(input, cx.item()).map(Cow::Borrowed),
         }
     }
@@ -82,9 +78,9 @@ impl Sources {
         match self.0.get(input) {
             Some(Source::Value(value)) => counts(value),
             Some(Source::Path(path)) => {
-                matches!(path.root(), "output" | "metadata") || in_item(path, item).is_some_and(counts)
+                matches!(path.root(), OUTPUT | METADATA) || in_item(path, item).is_some_and(counts)
             }
-            None => input == "output" || own_field(input, item).is_some_and(counts),
+            None => input == OUTPUT || own_field(input, item).is_some_and(counts),
         }
     }
 

@@ -1,0 +1,91 @@
+//! Where an evaluator finds what it looks at: in the item, or in what the agent gave.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{CheckError, EvalContext, EvalError, Setup};
+use crate::dataset::Item;
+use crate::suggest;
+use crate::template::Variable;
+
+/// The agent's output.
+pub(super) const OUTPUT: &str = "output";
+/// What the agent reported about itself.
+pub(super) const METADATA: &str = "metadata";
+
+/// A field of the item, or a path into it such as `answers[0].text`.
+#[derive(Clone, Debug)]
+pub(super) struct ItemField(Variable);
+
+impl ItemField {
+    pub(super) fn new(path: &str) -> Self {
+        Self(Variable::new(path))
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// The field's value, which is not `null`.
+    pub(super) fn find<'v>(&self, item: &'v Item) -> Result<&'v Value, EvalError> {
+        self.0.resolve(item).ok_or_else(|| {
+            let fields = suggest::list(item.keys().map(String::as_str));
+            EvalError::new(format!("the item's `{}` is missing or null; the item has {fields}", self.name()))
+        })
+    }
+
+    /// An error where no item has the field, though there are items.
+    pub(super) fn check(&self, setup: &Setup) -> Result<(), CheckError> {
+        let mut items = setup.items().peekable();
+        if items.peek().is_none() || items.any(|item| self.0.resolve(item).is_some()) {
+            return Ok(());
+        }
+        let fields: BTreeSet<_> = setup.items().flat_map(Item::keys).map(String::as_str).collect();
+        Err(CheckError::new(format!(
+            "no item has `{}` to compare with; {}",
+            self.name(),
+            suggest::instead(self.name(), fields)
+        )))
+    }
+}
+
+/// A part of what the agent gave: `output`, or a path such as `output.answer` or `metadata.answer`.
+#[derive(Clone, Debug)]
+pub(super) struct AgentField(Variable);
+
+impl AgentField {
+    pub(super) fn new(path: &str) -> Self {
+        Self(Variable::new(path))
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// The part's value, which is not `null`.
+    pub(super) fn find<'v>(&self, cx: &'v EvalContext) -> Result<&'v Value, EvalError> {
+        self.get(cx)
+            .ok_or_else(|| EvalError::new(format!("the agent's `{}` is missing or null", self.name())))
+    }
+
+    /// The part's value, `None` where it is missing or `null`.
+    pub(super) fn get<'v>(&self, cx: &'v EvalContext) -> Option<&'v Value> {
+        match self.0.root() {
+            OUTPUT => self.0.resolve_in(cx.output()),
+            METADATA => self.0.resolve_below(cx.metadata()),
+            _ => None,
+        }
+    }
+
+    /// An error where the path starts from nothing that an agent gives.
+    pub(super) fn check(&self) -> Result<(), CheckError> {
+        if self.0.root() == OUTPUT || (self.0.root() == METADATA && self.name() != METADATA) {
+            return Ok(());
+        }
+        Err(CheckError::new(format!(
+            "`{}` is nothing that an agent gives; write `output`, or a path such as `output.answer` or `metadata.answer`",
+            self.name()
+        )))
+    }
+}
