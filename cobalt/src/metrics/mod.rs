@@ -15,6 +15,7 @@ mod means;
 mod numeric_diff;
 mod overlap;
 mod porter;
+mod porter_rules;
 mod rouge;
 mod rouge_words;
 mod sequences;
