@@ -164,3 +164,55 @@ fn brevity_penalty(output_length: usize, reference_length: usize) -> f64 {
         length => (1.0 - reference_length as f64 / length as f64).exp(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_too_short_for_an_order_has_a_score_by_the_orders_it_has() {
+        let plain = Bleu { effective_order: false, ..Bleu::default() };
+        assert_eq!(Bleu::default().score("the mill", &["the mill"]).score, 1.0);
+        assert_eq!(plain.score("the mill", &["the mill"]).score, 0.0);
+    }
+
+    #[test]
+    fn an_order_without_a_match_is_smoothed_as_asked() {
+        let precisions = |smoothing| {
+            Bleu { smoothing, max_order: 3, ..Bleu::default() }.score("a b c d", &["d c b a"]).precisions
+        };
+        assert_eq!(precisions(BleuSmoothing::None), [1.0, 0.0, 0.0]);
+        assert_eq!(precisions(BleuSmoothing::Floor(0.1)), [1.0, 0.1 / 3.0, 0.1 / 2.0]);
+        assert_eq!(precisions(BleuSmoothing::AddK(1.0)), [1.0, 1.0 / 4.0, 1.0 / 3.0]);
+        assert_eq!(precisions(BleuSmoothing::Exponential), [1.0, 0.5 / 3.0, 0.25 / 2.0]);
+    }
+
+    #[test]
+    fn smoothing_makes_no_score_of_nothing_and_none_above_one() {
+        for smoothing in [BleuSmoothing::Floor(9.0), BleuSmoothing::AddK(9.0), BleuSmoothing::Exponential] {
+            let bleu = Bleu { smoothing, ..Bleu::default() };
+            assert_eq!(bleu.score("a b", &["c d"]).score, 0.0);
+            assert!(bleu.score("a b c d", &["a c b d"]).score <= 1.0);
+        }
+    }
+
+    #[test]
+    fn of_references_as_close_the_shorter_one_counts() {
+        let score = Bleu::default().score("a b c", &["a b c d", "a b", "a b c d e"]);
+        assert_eq!((score.reference_length, score.brevity_penalty), (2, 1.0));
+    }
+
+    #[test]
+    fn a_text_shorter_than_its_reference_is_penalised() {
+        let score = Bleu::default().score("a b", &["a b c d"]);
+        assert_eq!(score.brevity_penalty, (-1.0_f64).exp());
+        assert_eq!(score.score, score.brevity_penalty);
+        assert_eq!(Bleu::default().score("", &["a"]).brevity_penalty, 0.0);
+    }
+
+    #[test]
+    fn without_a_reference_nothing_matches() {
+        let score = Bleu::default().score("a", &[] as &[&str]);
+        assert_eq!((score.score, score.reference_length, score.output_length), (0.0, 0, 1));
+    }
+}

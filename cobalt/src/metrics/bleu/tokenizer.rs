@@ -18,7 +18,8 @@ pub enum BleuTokenizer {
     None,
     /// `char`: each letter (code point) is a token.
     Char,
-    /// `intl`, that of mteval-v14: punctuation of Unicode is a token but between numbers, and so are symbols.
+    /// `intl`, that of mteval-v14: symbols of Unicode are tokens, and so is punctuation but between numbers, and after a number
+    /// at the end. Letters have the classes of Unicode 16.
     Intl,
 }
 
@@ -107,5 +108,52 @@ fn part<'a>(
     }
     if token < line.len() {
         each(&line[token..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(tokenizer: BleuTokenizer, text: &str) -> String {
+        let line = tokenizer.line(text, false);
+        let mut tokens = Vec::new();
+        tokenizer.tokens(&line, |token| tokens.push(token));
+        tokens.join(" ")
+    }
+
+    #[test]
+    fn texts_have_the_tokens_of_mteval_v13a() {
+        for (text, expected) in [
+            ("It's 1,000.5 km, i.e. far.", "It's 1,000.5 km , i . e . far ."),
+            ("1990-2000 (well-known)", "1990 - 2000 ( well-known )"),
+            ("5..6 ..5 7.", "5 . . 6 . .5 7 ."),
+            ("&amp;lt;b re-\ntold <skipped>", "< b retold"),
+            ("«Oui», 5€ ½… 2020.", "«Oui» , 5€ ½… 2020 ."),
+        ] {
+            assert_eq!(tokens(BleuTokenizer::V13a, text), expected);
+        }
+    }
+
+    #[test]
+    fn texts_have_the_international_tokens_of_mteval_v14() {
+        for (text, expected) in [
+            ("It's 1,000.5 km, i.e. far.", "It ' s 1,000.5 km , i . e . far ."),
+            ("1990-2000 (well-known)", "1990-2000 ( well - known )"),
+            ("5..6 ..5 7.", "5 . . 6 . .5 7."),
+            ("&amp;lt;b re-\ntold <skipped>", "& amp ; lt ; b re - told < skipped >"),
+            ("«Oui», 5€ ½… 2020.", "« Oui » , 5 € ½ … 2020."),
+        ] {
+            assert_eq!(tokens(BleuTokenizer::Intl, text), expected);
+        }
+    }
+
+    #[test]
+    fn white_space_is_in_no_token() {
+        for tokenizer in [BleuTokenizer::V13a, BleuTokenizer::None, BleuTokenizer::Char, BleuTokenizer::Intl]
+        {
+            assert_eq!(tokens(tokenizer, "\u{a0}a\u{1f}é \n "), "a é");
+        }
+        assert_eq!(tokens(BleuTokenizer::Char, "né à"), "n é à");
     }
 }
