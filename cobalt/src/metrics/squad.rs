@@ -1,6 +1,11 @@
 //! How answers to questions are compared: the metrics of SQuAD 1.1 (Rajpurkar and others 2016).
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::overlap::{Overlap, common_sequences};
+use super::words::is_white_space;
 
 /// What SQuAD leaves out of an answer.
 const ARTICLES: [&str; 3] = ["a", "an", "the"];
@@ -14,31 +19,45 @@ const ARTICLES: [&str; 3] = ["a", "an", "the"];
 #[must_use]
 pub fn squad_normalize(text: &str) -> String {
     let mut normal = String::with_capacity(text.len());
-    // Where the run of letters and digits begins that the text ends with.
+    // Where the run of letters and digits of ASCII begins that the text ends with.
     let mut run = 0;
     for letter in text.to_lowercase().chars().filter(|letter| !letter.is_ascii_punctuation()) {
-        if letter.is_alphanumeric() {
+        if letter.is_ascii_alphanumeric() {
             normal.push(letter);
             continue;
         }
-        drop_article(&mut normal, run);
-        if super::words::is_white_space(letter) {
+        drop_article(&mut normal, run, Some(letter));
+        if is_white_space(letter) {
             end_word(&mut normal);
         } else {
             normal.push(letter);
         }
         run = normal.len();
     }
-    drop_article(&mut normal, run);
+    drop_article(&mut normal, run, None);
     normal.truncate(normal.trim_end_matches(' ').len());
     normal
 }
 
-/// Puts a space in place of the run of letters at the end where that is an article.
-fn drop_article(normal: &mut String, run: usize) {
-    if ARTICLES.contains(&&normal[run..]) {
+/// Puts a space in place of the run at the end where that is an article: a word by itself, with what is before it and `next`.
+fn drop_article(normal: &mut String, run: usize, next: Option<char>) {
+    if ARTICLES.contains(&&normal[run..])
+        && !normal[..run].ends_with(is_part_of_word)
+        && !next.is_some_and(is_part_of_word)
+    {
         normal.truncate(run);
         end_word(normal);
+    }
+}
+
+/// Whether a letter goes on with a word beside it, as `\w` does in Python, in which SQuAD looks for articles: a combining mark
+/// does not, though it may be alphabetic.
+fn is_part_of_word(letter: char) -> bool {
+    static LETTER_OR_NUMBER: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"[\p{L}\p{N}]").expect("the pattern is our own"));
+    match letter.is_ascii() {
+        true => letter.is_ascii_alphanumeric(),
+        false => letter.is_alphanumeric() && LETTER_OR_NUMBER.is_match(letter.encode_utf8(&mut [0; 4])),
     }
 }
 
@@ -86,7 +105,8 @@ mod tests {
     fn an_article_is_a_word_by_itself() {
         assert_eq!(squad_normalize("A theatre, an anthem, the arena"), "theatre anthem arena");
         assert_eq!(squad_normalize("the–end of “a” line"), "–end of “ ” line");
-        assert_eq!(squad_normalize("thé a9 the_end th.e"), "thé a9 theend");
+        assert_eq!(squad_normalize("thé a9 the_end th.e éa"), "thé a9 theend éa");
+        assert_eq!(squad_normalize("an\u{301} theक aी"), "\u{301} theक ी");
     }
 
     #[test]
