@@ -18,12 +18,15 @@ mod places;
 #[cfg(feature = "judge")]
 mod prompt;
 mod remap;
+#[cfg(feature = "judge")]
+mod schema;
 mod score;
 mod setup;
 #[cfg(feature = "judge")]
 mod similarity;
 #[cfg(all(test, feature = "judge"))]
 pub(crate) mod tests;
+mod text;
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -48,6 +51,10 @@ pub(crate) use setup::Unfit;
 pub use setup::{CheckError, Setup};
 #[cfg(feature = "judge")]
 pub use similarity::Similarity;
+#[cfg(feature = "judge")]
+pub use text::JsonSchema;
+pub use text::{Contains, RegexMatch};
+pub(crate) use text::{Quantity, expression};
 
 /// The share of passing scores counts those of at least this mark, unless the evaluator has its own.
 pub const DEFAULT_PASS_MARK: f64 = 0.5;

@@ -13,6 +13,7 @@ use super::exact_match::Exact;
 use super::function::Function;
 use super::llm_judge::Judge;
 use super::similarity::Close;
+use super::text::{ContainsTable, JsonSchemaTable, RegexTable};
 use crate::config::error::{ConfigError, Place, unknown_name};
 use crate::config::values::Text;
 use crate::evaluators::Evaluator;
@@ -70,6 +71,12 @@ types! {
     Similarity(Close),
     /// Scores with one of the evaluators that autoevals is known for.
     Autoevals(Autoevals),
+    /// Scores 1 where the output contains texts, and 0 elsewhere.
+    Contains(ContainsTable),
+    /// Scores 1 where the output matches a regular expression, and 0 elsewhere.
+    Regex(RegexTable),
+    /// Scores 1 where the output has the form that a JSON schema asks for, and 0 elsewhere.
+    JsonSchema(JsonSchemaTable),
 }
 
 impl Typed {
@@ -111,7 +118,6 @@ fn no_type() -> String {
 }
 
 /// Calls those setters of an evaluator whose values are written in the file.
-#[cfg(feature = "judge")]
 macro_rules! with_written {
     ($evaluator:expr, $($setter:ident($value:expr)),+ $(,)?) => {{
         let evaluator = $evaluator;
@@ -123,7 +129,6 @@ macro_rules! with_written {
     }};
 }
 
-#[cfg(feature = "judge")]
 pub(super) use with_written;
 
 #[cfg(test)]
