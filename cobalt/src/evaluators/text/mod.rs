@@ -7,6 +7,8 @@ mod contains;
 mod json_schema;
 mod pattern;
 mod regex_match;
+#[cfg(all(test, feature = "judge"))]
+mod tests;
 mod texts;
 mod wanted;
 

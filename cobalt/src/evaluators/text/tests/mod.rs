@@ -1,0 +1,33 @@
+//! What the tests of evaluators of text have in common, and what holds for all of these evaluators.
+
+mod contains;
+mod json_schema;
+mod regex_match;
+mod seen;
+
+use serde_json::Value;
+
+use super::common::TextEvaluator;
+use crate::evaluators::tests::without_models;
+use crate::evaluators::{EvalContext, Evaluator, Score};
+use crate::experiment::Output;
+
+/// Scores an output for an item.
+fn scored(evaluator: &impl TextEvaluator, item: Value, output: Value) -> Result<Score, String> {
+    let Value::Object(item) = item else { panic!("an item is an object") };
+    evaluator.score_seen(&EvalContext::new(item, Output::new(output))).map_err(|error| error.to_string())
+}
+
+/// The score alone, and why.
+#[track_caller]
+fn value(evaluator: &impl TextEvaluator, item: Value, output: Value) -> (f64, Option<String>) {
+    let score = scored(evaluator, item, output).unwrap();
+    (score.value(), score.why().map(str::to_owned))
+}
+
+/// Checks against these items before anything is run.
+fn checked(evaluator: &dyn Evaluator, items: Value) -> Result<(), String> {
+    let items =
+        items.as_array().expect("a list of items").iter().map(|item| item.as_object().unwrap().clone());
+    without_models(evaluator, &items.collect::<Vec<_>>()).map_err(|error| error.to_string())
+}
