@@ -53,11 +53,15 @@ pub use setup::{CheckError, Setup};
 pub use similarity::Similarity;
 #[cfg(feature = "judge")]
 pub use text::JsonSchema;
-pub use text::{Contains, RegexMatch};
-pub(crate) use text::{Quantity, expression};
+pub use text::{Contains, RegexMatch, Rouge, SquadExactMatch, TokenF1, Wer};
+pub(crate) use text::{Measure, Quantity, RougeVariant, expression};
 
 /// The share of passing scores counts those of at least this mark, unless the evaluator has its own.
 pub const DEFAULT_PASS_MARK: f64 = 0.5;
+
+/// Texts of more bytes than this together are compared on a thread of their own: the comparison of two long texts takes
+/// seconds.
+const LARGE: usize = 4096;
 
 /// Why an evaluator gave no score. It is never taken for a score of 0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

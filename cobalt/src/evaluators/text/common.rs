@@ -1,13 +1,12 @@
 //! What all evaluators of text have in common: a name, the part of an output that they look at, and a pass mark.
 
-use std::fmt::Debug;
-
 use serde_json::Value;
 
 use crate::dataset::Item;
-use crate::evaluators::places::{AgentField, OUTPUT};
+use crate::evaluators::places::{AgentField, ItemField, OUTPUT};
 use crate::evaluators::remap::Remap;
-use crate::evaluators::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Score, Setup};
+use crate::evaluators::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, LARGE, Score, Setup};
+use crate::threads;
 
 /// The settings that all of them have.
 #[derive(Clone, Debug)]
@@ -25,8 +24,11 @@ impl Common {
 }
 
 /// What makes one of them different from the others.
-pub(super) trait TextEvaluator: Debug + Send + Sync + 'static {
+pub(super) trait TextEvaluator: Clone + Send + Sync + 'static {
     fn common(&self) -> &Common;
+
+    /// The field of the item that is looked at, unless all items are asked the same.
+    fn field(&self) -> Option<&ItemField>;
 
     /// Scores the part of an output that is looked at, which is not `null`.
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError>;
@@ -37,24 +39,45 @@ pub(super) trait TextEvaluator: Debug + Send + Sync + 'static {
     }
 
     /// Says what the items lack.
-    fn check_items(&self, setup: &Setup) -> Result<(), CheckError>;
-
-    /// Scores what there is to see of an execution.
-    fn score_seen(&self, cx: &EvalContext) -> Result<Score, EvalError> {
-        let Common { remap, output, .. } = self.common();
-        let remapped = remap.as_ref().map(|remap| remap.apply(cx));
-        let cx = remapped.as_ref().unwrap_or(cx);
-        self.score(cx.item(), output.find(cx)?)
+    fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
+        self.field().map_or(Ok(()), |field| field.check(setup))
     }
+}
 
-    /// All that can be said before the first item is run. What items lack that are exchanged later is not known yet.
-    fn check_all(&self, setup: &Setup) -> Result<(), CheckError> {
-        self.common().output.check()?;
-        self.check_settings()?;
-        match self.common().remap {
-            None => self.check_items(setup),
-            Some(_) => Ok(()),
-        }
+/// Scores what there is to see of an execution, aside where texts are so long that it may take a while.
+pub(super) async fn evaluate<E: TextEvaluator>(evaluator: &E, cx: &EvalContext) -> Result<Score, EvalError> {
+    let remap = evaluator.common().remap.as_ref();
+    let seen = remap.map_or_else(|| cx.clone(), |remap| remap.apply(cx));
+    let looked_at = evaluator.field().and_then(|field| field.find(seen.item()).ok());
+    if looked_at.map_or(0, size) + size(seen.output()) <= LARGE {
+        return score(evaluator, &seen);
+    }
+    let evaluator = evaluator.clone();
+    let score = threads::run(move || score(&evaluator, &seen)).await;
+    score.map_err(|error| EvalError::new(error.to_string()))?
+}
+
+fn score<E: TextEvaluator>(evaluator: &E, seen: &EvalContext) -> Result<Score, EvalError> {
+    evaluator.score(seen.item(), evaluator.common().output.find(seen)?)
+}
+
+/// About how many bytes of text a value has.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(values) => values.iter().map(size).sum(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| name.len() + size(value)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
+    }
+}
+
+/// Says all that can be said before the first item is run. What items lack that are exchanged later is not known yet.
+pub(super) fn check<E: TextEvaluator>(evaluator: &E, setup: &Setup) -> Result<(), CheckError> {
+    evaluator.common().output.check()?;
+    evaluator.check_settings()?;
+    match evaluator.common().remap {
+        None => evaluator.check_items(setup),
+        Some(_) => Ok(()),
     }
 }
 
@@ -95,7 +118,7 @@ macro_rules! text_evaluator {
             }
 
             fn evaluate<'a>(&'a self, cx: &'a crate::EvalContext) -> crate::Evaluation<'a> {
-                Box::pin(async move { $crate::evaluators::text::common::TextEvaluator::score_seen(self, cx) })
+                Box::pin(super::common::evaluate(self, cx))
             }
 
             fn pass_mark(&self) -> f64 {
@@ -103,7 +126,7 @@ macro_rules! text_evaluator {
             }
 
             fn check(&self, setup: &crate::Setup) -> Result<(), crate::CheckError> {
-                $crate::evaluators::text::common::TextEvaluator::check_all(self, setup)
+                super::common::check(self, setup)
             }
         }
     };

@@ -134,6 +134,10 @@ impl TextEvaluator for Contains {
         &self.common
     }
 
+    fn field(&self) -> Option<&ItemField> {
+        self.wanted.field()
+    }
+
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let wanted = self.wanted(item)?;
         let output = to_text(output);

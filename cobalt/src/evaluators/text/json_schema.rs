@@ -98,6 +98,10 @@ impl TextEvaluator for JsonSchema {
         &self.common
     }
 
+    fn field(&self) -> Option<&ItemField> {
+        self.schema.field()
+    }
+
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         match &self.schema {
             Wanted::InItem(field) => conforms(output, &Self::schema_in(field, item)?),

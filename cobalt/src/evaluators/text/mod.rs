@@ -5,12 +5,18 @@ mod common;
 mod contains;
 #[cfg(feature = "judge")]
 mod json_schema;
+mod overlap;
 mod pattern;
+mod references;
 mod regex_match;
+mod rouge;
+mod squad_exact_match;
 #[cfg(all(test, feature = "judge"))]
 mod tests;
 mod texts;
+mod token_f1;
 mod wanted;
+mod wer;
 
 use std::borrow::Cow;
 
@@ -18,8 +24,14 @@ pub use contains::Contains;
 pub(crate) use contains::Quantity;
 #[cfg(feature = "judge")]
 pub use json_schema::JsonSchema;
+pub(crate) use overlap::Measure;
 pub(crate) use pattern::expression;
 pub use regex_match::RegexMatch;
+pub use rouge::Rouge;
+pub(crate) use rouge::RougeVariant;
+pub use squad_exact_match::SquadExactMatch;
+pub use token_f1::TokenF1;
+pub use wer::Wer;
 
 use crate::wording::cut;
 

@@ -116,6 +116,10 @@ impl TextEvaluator for RegexMatch {
         &self.common
     }
 
+    fn field(&self) -> Option<&ItemField> {
+        self.pattern.field()
+    }
+
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let (pattern, regex) = self.compiled(item)?;
         let output = to_text(output);

@@ -16,6 +16,14 @@ pub(super) enum Wanted<T> {
 }
 
 impl<T> Wanted<T> {
+    /// The field, where each item has its own.
+    pub(super) fn field(&self) -> Option<&ItemField> {
+        match self {
+            Self::InItem(field) => Some(field),
+            Self::Given(_) => None,
+        }
+    }
+
     /// What each item asks, read of all items that have the field, so that a mistake is found before the first of them
     /// is run.
     pub(super) fn check_items<R>(

@@ -7,20 +7,21 @@ mod seen;
 
 use serde_json::Value;
 
-use super::common::TextEvaluator;
 use crate::evaluators::tests::without_models;
 use crate::evaluators::{EvalContext, Evaluator, Score};
 use crate::experiment::Output;
 
 /// Scores an output for an item.
-fn scored(evaluator: &impl TextEvaluator, item: Value, output: Value) -> Result<Score, String> {
+fn scored(evaluator: &impl Evaluator, item: Value, output: Value) -> Result<Score, String> {
     let Value::Object(item) = item else { panic!("an item is an object") };
-    evaluator.score_seen(&EvalContext::new(item, Output::new(output))).map_err(|error| error.to_string())
+    let cx = EvalContext::new(item, Output::new(output));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(evaluator.evaluate(&cx)).map_err(|error| error.to_string())
 }
 
 /// The score alone, and why.
 #[track_caller]
-fn value(evaluator: &impl TextEvaluator, item: Value, output: Value) -> (f64, Option<String>) {
+fn value(evaluator: &impl Evaluator, item: Value, output: Value) -> (f64, Option<String>) {
     let score = scored(evaluator, item, output).unwrap();
     (score.value(), score.why().map(str::to_owned))
 }
