@@ -1,6 +1,6 @@
 //! How alike two texts are by their letters.
 
-use super::edit_distance::edit_distance;
+use super::sequences::{Numbers, edit_distance};
 
 /// Levenshtein similarity: `1 - distance / length of the longer text`, both in Unicode code points, where the distance is
 /// the least number of letters to insert, delete or replace (Levenshtein 1966). Two empty texts are alike: 1.
@@ -16,8 +16,8 @@ pub fn levenshtein(a: &str, b: &str) -> f64 {
     if a == b {
         return 1.0;
     }
-    let [a, b] = [a, b].map(|text| text.chars().collect::<Vec<_>>());
-    1.0 - edit_distance(&a, &b) as f64 / a.len().max(b.len()) as f64
+    let ([a, b], letters) = Numbers::of_letters([a, b]);
+    1.0 - edit_distance(&a, &b, letters) as f64 / a.len().max(b.len()) as f64
 }
 
 #[cfg(test)]

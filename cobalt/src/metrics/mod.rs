@@ -4,7 +4,6 @@
 //! evaluators of your own. The formulas are those of autoevals and of RAGAS where they have the metric.
 
 mod assignment;
-mod edit_distance;
 mod exact_match;
 mod json_diff;
 mod json_text;
@@ -12,8 +11,16 @@ mod levenshtein;
 mod list_contains;
 mod means;
 mod numeric_diff;
+mod overlap;
+mod porter;
+mod rouge;
+mod rouge_words;
+mod sequences;
+mod squad;
 mod valid_json;
 mod vectors;
+mod word_errors;
+mod words;
 
 pub use exact_match::exact_match;
 pub(crate) use exact_match::same;
@@ -26,7 +33,11 @@ pub use levenshtein::levenshtein;
 pub use list_contains::list_contains;
 pub use means::{average_precision, f_beta, harmonic_mean};
 pub use numeric_diff::numeric_diff;
+pub use overlap::Overlap;
+pub use rouge::{rouge_l, rouge_lsum, rouge_n};
+pub use squad::{squad_exact_match, squad_normalize, token_f1};
 #[cfg(feature = "judge")]
 pub(crate) use valid_json::is_json_text;
 pub use valid_json::valid_json;
 pub use vectors::{DEFAULT_EXPECTED_MIN, VectorError, cosine, dot, embedding_similarity};
+pub use word_errors::{WordErrors, cer, character_errors, wer, word_errors};

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::case::{Case, Checked};
-use crate::{cost, judged, metrics, similarity, stats, template};
+use crate::{cost, judged, metrics, similarity, stats, template, text};
 
 /// What is done with the lines of a file.
 enum Row {
@@ -53,11 +53,11 @@ const FILES: [(&str, &str, Row); 47] = [
     ("ragas_context_precision_ap", "RagasContextPrecisionAP", Row::Checked(metrics::check_average_precision)),
     ("ragas_fbeta", "RagasFBeta", Row::Checked(metrics::check_f_beta)),
     ("ragas_harmonic", "RagasHarmonic", Row::Checked(metrics::check_harmonic_mean)),
-    ("rouge", "Rouge", Row::Later),
+    ("rouge", "Rouge", Row::Checked(text::check_rouge)),
     ("security", "Security", Row::Checked(judged::check)),
     ("semantic_list_contains", "SemanticListContains", Row::Checked(judged::check)),
     ("sql", "Sql", Row::Checked(judged::check)),
-    ("squad_f1", "SquadF1", Row::Later),
+    ("squad_f1", "SquadF1", Row::Checked(text::check_squad)),
     ("stats_bootstrap", "BootstrapMean", Row::Later),
     ("stats_describe", "Describe", Row::Checked(stats::check_description)),
     ("stats_paired", "PairedComparison", Row::Later),
@@ -66,7 +66,7 @@ const FILES: [(&str, &str, Row); 47] = [
     ("summary", "Summary", Row::Checked(judged::check)),
     ("translation", "Translation", Row::Checked(judged::check)),
     ("valid_json", "ValidJSON", Row::Checked(judged::check)),
-    ("wer", "Wer", Row::Later),
+    ("wer", "Wer", Row::Checked(text::check_word_errors)),
 ];
 
 /// The names of the vector files in a folder, sorted.

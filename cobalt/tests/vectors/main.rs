@@ -18,6 +18,7 @@ mod template;
 #[path = "../../src/llm/test_server.rs"]
 #[expect(dead_code, reason = "other tests need more of it")]
 mod test_server;
+mod text;
 
 use std::process::ExitCode;
 

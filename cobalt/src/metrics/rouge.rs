@@ -1,0 +1,165 @@
+//! ROUGE: how much of a reference summary an output repeats (Lin 2004).
+
+use super::overlap::{Overlap, common_sequences};
+use super::rouge_words::RougeWords;
+use super::sequences::{Numbers, Subsequences, common_length};
+
+/// ROUGE-N: the sequences of `n` words (n-grams) that output and reference share, each counted as often as in the one that has
+/// fewer of it (Lin 2004, section 2). Precision divides them by the n-grams of the output, recall by those of the reference.
+///
+/// Words are runs of the letters a to z and of digits, in lower case. `stem` cuts words of more than three letters down to
+/// their stems (Porter 1980, as NLTK extends it). All figures are those of rouge-score 0.1.2; like there, letters of other
+/// alphabets part words and are no part of any, so that two texts in Russian share nothing. A text without n-grams gives 0,
+/// and so does an `n` of 0.
+///
+/// ```
+/// use cobalt::metrics::rouge_n;
+///
+/// let overlap = rouge_n("the ferry left", "The ferry left late.", 2, false);
+/// assert_eq!((overlap.precision, overlap.recall), (1.0, 2.0 / 3.0));
+/// assert_eq!(rouge_n("ferries leaving", "ferry leaves", 1, true).f1, 1.0);
+/// ```
+#[must_use]
+pub fn rouge_n(output: &str, reference: &str, n: usize, stem: bool) -> Overlap {
+    let [output, reference] = [output, reference].map(|text| RougeWords::of(text, stem));
+    let sequences = |words: &RougeWords| (words.len() + 1).saturating_sub(n);
+    if n == 0 || sequences(&output) == 0 || sequences(&reference) == 0 {
+        return Overlap::default();
+    }
+    let [outputs, references] = [&output, &reference].map(|words| words.iter().collect::<Vec<_>>());
+    let common = common_sequences(&outputs, &references, n);
+    Overlap::of_counts(common, sequences(&output), sequences(&reference))
+}
+
+/// ROUGE-L: the longest common subsequence of the words of output and reference (Lin 2004, section 3.1). Precision divides its
+/// length by the words of the output, recall by those of the reference. Lines count for nothing.
+///
+/// Words, `stem` and sources are those of [`rouge_n`]. Takes time in proportion to the product of both numbers of words.
+///
+/// ```
+/// use cobalt::metrics::rouge_l;
+///
+/// assert_eq!(rouge_l("late the ferry left", "the ferry left late", false).f1, 0.75);
+/// ```
+#[must_use]
+pub fn rouge_l(output: &str, reference: &str, stem: bool) -> Overlap {
+    let texts = [output, reference].map(|text| RougeWords::of(text, stem));
+    let mut numbers = Numbers::new();
+    let [output, reference] =
+        texts.each_ref().map(|words| words.iter().map(|word| numbers.of(word)).collect::<Vec<_>>());
+    let common = common_length(&output, &reference, numbers.count());
+    Overlap::of_counts(common, output.len(), reference.len())
+}
+
+/// ROUGE-Lsum: for each line of the reference, the words in a longest common subsequence with any line of the output
+/// (the union of Lin 2004, section 3.2), each word counted no more often than the output has it. Precision divides their
+/// number by the words of the output, recall by those of the reference.
+///
+/// A sentence is a line, parted by `\n`. Words, `stem` and sources are those of [`rouge_n`]. Of several longest subsequences
+/// of two lines, the one that rouge-score finds counts.
+///
+/// ```
+/// use cobalt::metrics::{rouge_l, rouge_lsum};
+///
+/// let (output, reference) = ("It rained.\nThe ferry left.", "The ferry left.\nIt rained.");
+/// assert_eq!(rouge_lsum(output, reference, false).f1, 1.0);
+/// assert!(rouge_l(output, reference, false).f1 < 1.0);
+/// ```
+#[must_use]
+pub fn rouge_lsum(output: &str, reference: &str, stem: bool) -> Overlap {
+    let texts = [output, reference].map(|text| Lines::of(text, stem));
+    let mut numbers = Numbers::new();
+    let [outputs, references] =
+        texts.each_ref().map(|lines| lines.words.iter().map(|word| numbers.of(word)).collect::<Vec<_>>());
+    let mut left = vec![0_usize; numbers.count()];
+    outputs.iter().for_each(|number| left[*number] += 1);
+    let mut subsequences = Subsequences::new(numbers.count());
+    let mut marks = Vec::new();
+    let mut common = 0;
+    for line in texts[1].of_numbers(&references) {
+        subsequences.set(line);
+        marks.clear();
+        marks.resize(line.len(), false);
+        for other in texts[0].of_numbers(&outputs) {
+            subsequences.mark(other, &mut marks);
+        }
+        for number in line.iter().zip(&marks).filter_map(|(number, marked)| marked.then_some(*number)) {
+            if left[number] > 0 {
+                left[number] -= 1;
+                common += 1;
+            }
+        }
+    }
+    Overlap::of_counts(common, outputs.len(), references.len())
+}
+
+/// The words of a text, line by line.
+struct Lines {
+    words: RougeWords,
+    /// How many words there are up to the end of each line that has any.
+    ends: Vec<usize>,
+}
+
+impl Lines {
+    fn of(text: &str, stem: bool) -> Self {
+        let mut lines = Self { words: RougeWords::default(), ends: Vec::new() };
+        for line in text.split('\n') {
+            let before = lines.words.len();
+            lines.words.add(line, stem);
+            if lines.words.len() > before {
+                lines.ends.push(lines.words.len());
+            }
+        }
+        lines
+    }
+
+    /// The numbers of the words, line by line.
+    fn of_numbers<'a>(&self, numbers: &'a [usize]) -> impl Iterator<Item = &'a [usize]> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| &numbers[std::mem::replace(&mut start, *end)..*end])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sequence_counts_as_often_as_the_text_with_fewer_has_it() {
+        let overlap = rouge_n("the the the the", "the cat the", 1, false);
+        assert_eq!((overlap.precision, overlap.recall), (0.5, 2.0 / 3.0));
+    }
+
+    #[test]
+    fn texts_without_words_or_sequences_share_nothing() {
+        for (output, reference) in [("", ""), ("", "a"), ("...", "..."), ("река", "река")] {
+            for overlap in [
+                rouge_n(output, reference, 1, true),
+                rouge_l(output, reference, true),
+                rouge_lsum(output, reference, true),
+            ] {
+                assert_eq!(overlap, Overlap::default(), "{output:?} {reference:?}");
+            }
+        }
+        assert_eq!(rouge_n("old mill", "old mill", 3, false), Overlap::default());
+        assert_eq!(rouge_n("old mill", "old mill", 0, false), Overlap::default());
+    }
+
+    #[test]
+    fn letters_whose_lower_case_is_in_ascii_are_those() {
+        assert_eq!(rouge_n("3 \u{212a}", "3 k", 1, false).f1, 1.0);
+        assert_eq!(rouge_n("\u{130}zmir", "i zmir", 2, false).f1, 1.0);
+    }
+
+    #[test]
+    fn a_word_of_the_output_stands_for_one_of_the_reference() {
+        let overlap = rouge_lsum("rain", "rain\nrain", false);
+        assert_eq!((overlap.precision, overlap.recall), (1.0, 0.5));
+    }
+
+    #[test]
+    fn words_up_to_three_letters_keep_their_ends() {
+        assert_eq!(rouge_n("was", "wa", 1, true).f1, 0.0);
+        assert_eq!(rouge_n("wash", "washes", 1, true).f1, 1.0);
+    }
+}

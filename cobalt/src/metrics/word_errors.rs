@@ -1,0 +1,175 @@
+//! Word and character error rates: the edits between a transcript and its reference.
+
+use std::iter::Sum;
+
+use super::sequences::{Edit, Numbers, align};
+use super::words::{is_white_space, words};
+
+/// How the words of an output (or its letters, with [`character_errors`]) differ from those of a reference, where as few as
+/// can be are changed.
+///
+/// The rates are those of jiwer 4.0: its names of them are in brackets. Several texts are one measurement when their counts
+/// are added up, which `sum()` does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WordErrors {
+    /// Words that are right.
+    pub hits: usize,
+    /// Words of the reference in whose place the output has another.
+    pub substitutions: usize,
+    /// Words of the reference that the output lacks.
+    pub deletions: usize,
+    /// Words that the output has too many.
+    pub insertions: usize,
+}
+
+impl WordErrors {
+    /// The error rate (`wer`, `cer`): `(substitutions + deletions + insertions) / words of the reference`. At least 0, and
+    /// above 1 where the output is longer and wrong. With an empty reference it is the number of insertions, as if the
+    /// reference had one word: 0 for an empty output.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        self.errors() as f64 / self.reference_words().max(1) as f64
+    }
+
+    /// The match error rate (`mer`): `errors / (errors + hits)`, from 0 to 1; 0 of two empty texts (Morris and others 2004).
+    #[must_use]
+    pub fn match_error_rate(&self) -> f64 {
+        self.errors() as f64 / (self.errors() + self.hits).max(1) as f64
+    }
+
+    /// The word information preserved (`wip`): `hits / words of the reference · hits / words of the output`, from 0 to 1; 1
+    /// of two empty texts (Morris and others 2004). Its complement `1 - wip` is the word information lost (`wil`).
+    #[must_use]
+    pub fn information_preserved(&self) -> f64 {
+        let (reference, output) = (self.reference_words(), self.hits + self.substitutions + self.insertions);
+        if reference == 0 && output == 0 {
+            return 1.0;
+        }
+        (self.hits as f64 / reference.max(1) as f64) * (self.hits as f64 / output.max(1) as f64)
+    }
+
+    /// The words of the reference.
+    #[must_use]
+    pub fn reference_words(&self) -> usize {
+        self.hits + self.substitutions + self.deletions
+    }
+
+    fn errors(&self) -> usize {
+        self.substitutions + self.deletions + self.insertions
+    }
+
+    fn of(output: &[usize], reference: &[usize], numbers: usize) -> Self {
+        let mut errors = Self::default();
+        align(reference, output, numbers, |edit| match edit {
+            Edit::Hit => errors.hits += 1,
+            Edit::Substitution => errors.substitutions += 1,
+            Edit::Deletion => errors.deletions += 1,
+            Edit::Insertion => errors.insertions += 1,
+        });
+        errors
+    }
+}
+
+impl Sum for WordErrors {
+    fn sum<I: Iterator<Item = Self>>(errors: I) -> Self {
+        errors.fold(Self::default(), |sum, next| Self {
+            hits: sum.hits + next.hits,
+            substitutions: sum.substitutions + next.substitutions,
+            deletions: sum.deletions + next.deletions,
+            insertions: sum.insertions + next.insertions,
+        })
+    }
+}
+
+/// Aligns the words of an output with those of a reference, so that as few as can be are changed (Levenshtein 1966).
+///
+/// Words are what white space parts. Case and punctuation count. The counts are those of jiwer 4.0 with its default
+/// transforms, with one difference: there, a single line break, tab or other white space than ` ` does not part words, so
+/// that text over several lines has words across them; here it does. Where several alignments change as few words, the
+/// rate is the same, but the counts are not: the one that jiwer takes counts.
+///
+/// Takes time in proportion to the product of both numbers of words, divided by 64, and little room.
+///
+/// ```
+/// use cobalt::metrics::word_errors;
+///
+/// let errors = word_errors("the ferry left", "the old ferry has left");
+/// assert_eq!((errors.hits, errors.deletions), (3, 2));
+/// assert_eq!(errors.rate(), 2.0 / 5.0);
+/// ```
+#[must_use]
+pub fn word_errors(output: &str, reference: &str) -> WordErrors {
+    let mut numbers = Numbers::new();
+    let [output, reference] =
+        [output, reference].map(|text| words(text).map(|word| numbers.of(word)).collect::<Vec<_>>());
+    WordErrors::of(&output, &reference, numbers.count())
+}
+
+/// Aligns the letters of an output with those of a reference, so that as few as can be are changed.
+///
+/// A letter is a Unicode code point. White space counts, except at both ends. The counts are those of jiwer 4.0 with its
+/// default transforms. Takes time in proportion to the product of both lengths, divided by 64.
+///
+/// ```
+/// assert_eq!(cobalt::metrics::character_errors("meadaw", " meadow").substitutions, 1);
+/// ```
+#[must_use]
+pub fn character_errors(output: &str, reference: &str) -> WordErrors {
+    let texts = [output, reference].map(|text| text.trim_matches(is_white_space));
+    let ([output, reference], numbers) = Numbers::of_letters(texts);
+    WordErrors::of(&output, &reference, numbers)
+}
+
+/// Word error rate: the [`rate`](WordErrors::rate) of [`word_errors`]. 0 is best, and it may exceed 1.
+///
+/// ```
+/// assert_eq!(cobalt::metrics::wer("the ferry left", "the ferry left early"), 0.25);
+/// assert_eq!(cobalt::metrics::wer("three words here", ""), 3.0);
+/// ```
+#[must_use]
+pub fn wer(output: &str, reference: &str) -> f64 {
+    word_errors(output, reference).rate()
+}
+
+/// Character error rate: the [`rate`](WordErrors::rate) of [`character_errors`]. 0 is best, and it may exceed 1.
+///
+/// ```
+/// assert_eq!(cobalt::metrics::cer("meadaw", "meadow"), 1.0 / 6.0);
+/// ```
+#[must_use]
+pub fn cer(output: &str, reference: &str) -> f64 {
+    character_errors(output, reference).rate()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_text_is_no_special_case_of_infinity() {
+        assert_eq!((wer("", ""), cer(" ", "\n")), (0.0, 0.0));
+        assert_eq!((wer("", "two words"), cer("", "letters")), (1.0, 1.0));
+        assert_eq!((wer("two words", ""), cer("two words", "")), (2.0, 9.0));
+        assert_eq!(word_errors("", "").information_preserved(), 1.0);
+        assert_eq!(word_errors("a", "").information_preserved(), 0.0);
+        assert_eq!(word_errors("a", "").match_error_rate(), 1.0);
+    }
+
+    #[test]
+    fn a_line_break_parts_words() {
+        assert_eq!(wer("first\r\nsecond\u{1d}third", "first second\tthird"), 0.0);
+    }
+
+    #[test]
+    fn white_space_inside_a_text_has_letters() {
+        assert_eq!(character_errors("a \n b", "a b").insertions, 2);
+        assert_eq!(cer("\u{a0}a b\u{1f}", "a b"), 0.0);
+    }
+
+    #[test]
+    fn counts_of_several_texts_add_up_to_one_rate() {
+        let texts = [("a", "a"), ("b", "c d")];
+        let errors: WordErrors = texts.iter().map(|(output, reference)| word_errors(output, reference)).sum();
+        assert_eq!((errors.reference_words(), errors.rate()), (3, 2.0 / 3.0));
+    }
+}
