@@ -13,7 +13,9 @@ use super::exact_match::Exact;
 use super::function::Function;
 use super::llm_judge::Judge;
 use super::similarity::Close;
-use super::text::{ContainsTable, JsonSchemaTable, RegexTable};
+use super::text::{
+    ContainsTable, JsonSchemaTable, RegexTable, RougeTable, SquadExactMatchTable, TokenF1Table, WerTable,
+};
 use crate::config::error::{ConfigError, Place, unknown_name};
 use crate::config::values::Text;
 use crate::evaluators::Evaluator;
@@ -71,6 +73,15 @@ types! {
     Similarity(Close),
     /// Scores with one of the evaluators that autoevals is known for.
     Autoevals(Autoevals),
+    /// Scores how much output and reference overlap, as ROUGE counts it.
+    Rouge(RougeTable),
+    /// Scores a transcript by its word error rate: 1 minus the rate, 0 at the least.
+    Wer(WerTable),
+    /// Scores the words that output and reference share, as SQuAD counts them.
+    TokenF1(TokenF1Table),
+    /// Scores 1 where the output is the reference but for case, punctuation and articles, as SQuAD compares them, and 0
+    /// elsewhere.
+    SquadExactMatch(SquadExactMatchTable),
     /// Scores 1 where the output contains texts, and 0 elsewhere.
     Contains(ContainsTable),
     /// Scores 1 where the output matches a regular expression, and 0 elsewhere.

@@ -34,7 +34,9 @@ impl References {
         let texts = texts_in(&self.0, item)?;
         if texts.is_empty() {
             let name = self.0.name();
-            return Err(EvalError::new(format!("the item's `{name}` is an empty list; write at least one text")));
+            return Err(EvalError::new(format!(
+                "the item's `{name}` is an empty list; write at least one text"
+            )));
         }
         Ok(texts)
     }
@@ -48,7 +50,8 @@ impl References {
     ) -> Result<Nearest<T>, EvalError> {
         let texts = self.texts(item)?;
         let of = texts.len();
-        let compared = texts.iter().enumerate().map(|(index, text)| Nearest { found: compare(text), index, of });
+        let compared =
+            texts.iter().enumerate().map(|(index, text)| Nearest { found: compare(text), index, of });
         let better = |best: Nearest<T>, next: Nearest<T>| {
             if score(&next.found) > score(&best.found) { next } else { best }
         };

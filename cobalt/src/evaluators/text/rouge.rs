@@ -113,6 +113,17 @@ impl Rouge {
         self
     }
 
+    /// The side of which ROUGE counts nothing, if there is one: blank, or in another script than Latin.
+    fn uncounted(&self, item: &Item, output: &str) -> Result<Option<&str>, EvalError> {
+        let counts = |text: &str| text.chars().any(|letter| letter.is_ascii_alphanumeric());
+        if !counts(output) {
+            return Ok(Some(self.common.output.name()));
+        }
+        let references = self.references.texts(item)?;
+        let none = !references.iter().any(|reference| counts(reference));
+        Ok(none.then(|| self.references.field().name()))
+    }
+
     fn overlap(&self, output: &str, reference: &str) -> Overlap {
         match self.variant {
             RougeVariant::One => rouge_n(output, reference, 1, self.stemmer),
@@ -137,7 +148,13 @@ impl TextEvaluator for Rouge {
         let measure = self.measure;
         let compare = |reference: &str| self.overlap(&output, reference);
         let nearest = self.references.nearest(item, compare, |overlap| measure.of(overlap))?;
-        Ok(nearest.kept(measure.score(&nearest.found)))
+        let score = nearest.kept(measure.score(&nearest.found));
+        Ok(match self.uncounted(item, &output)? {
+            Some(whose) => score.reason(format!(
+                "`{whose}` has neither a letter from a to z nor a digit, and nothing else counts"
+            )),
+            None => score,
+        })
     }
 }
 

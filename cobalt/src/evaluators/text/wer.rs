@@ -55,8 +55,11 @@ impl Wer {
             (errors.deletions, "missing"),
             (errors.insertions, "too many"),
         ];
-        let edits: Vec<_> =
-            kinds.iter().filter(|(edits, _)| *edits > 0).map(|(edits, kind)| format!("{edits} {kind}")).collect();
+        let edits: Vec<_> = kinds
+            .iter()
+            .filter(|(edits, _)| *edits > 0)
+            .map(|(edits, kind)| format!("{edits} {kind}"))
+            .collect();
         let words = count(errors.reference_words(), noun);
         format!("{rate} {}: {} to {words}", decimal(errors.rate(), 3), edits.join(", "))
     }
