@@ -57,6 +57,18 @@ pub(crate) enum RougeVariant {
     Lsum,
 }
 
+impl RougeVariant {
+    /// What stands after `ROUGE-`, in lower case.
+    pub(crate) fn suffix(self) -> &'static str {
+        match self {
+            Self::One => "1",
+            Self::Two => "2",
+            Self::L => "l",
+            Self::Lsum => "lsum",
+        }
+    }
+}
+
 impl Rouge {
     /// ROUGE-1 with the item's `field`, a text or a list of texts, or a path to one such as `answers[0].text`.
     pub fn one(name: impl Into<String>, field: impl AsRef<str>) -> Self {

@@ -61,7 +61,7 @@ impl Wer {
             .map(|(edits, kind)| format!("{edits} {kind}"))
             .collect();
         let words = count(errors.reference_words(), noun);
-        format!("{rate} {}: {} to {words}", decimal(errors.rate(), 3), edits.join(", "))
+        format!("{rate} {}: {} for {words}", decimal(errors.rate(), 3), edits.join(", "))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::table::{name_of, text_table, with_common};
+use super::table::{text_table, with_common};
 use crate::config::error::{ConfigError, Place};
 use crate::config::evaluators::names::{MeasureName, RougeName};
 use crate::config::evaluators::typed::{Settings, with_written};
@@ -30,8 +30,10 @@ impl Settings for RougeTable {
 
     fn make(&self, _: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
         let written = self.clone();
+        let RougeName(variant) = written.variant;
+        let name = written.name.map_or_else(|| format!("rouge-{}", variant.suffix()), |Word(name)| name);
         let rouge = with_written!(
-            Rouge::of(written.variant.0, name_of!(written), written.field.0),
+            Rouge::of(variant, name, written.field.0),
             measure(written.measure.map(|MeasureName(measure)| measure)),
             stemmer(written.stemmer),
         );

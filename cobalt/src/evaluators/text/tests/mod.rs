@@ -2,8 +2,12 @@
 
 mod contains;
 mod json_schema;
+mod references;
 mod regex_match;
+mod rouge;
 mod seen;
+mod squad;
+mod wer;
 
 use serde_json::Value;
 
