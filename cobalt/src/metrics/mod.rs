@@ -4,12 +4,15 @@
 //! evaluators of your own. The formulas are those of autoevals and of RAGAS where they have the metric.
 
 mod assignment;
+mod bleu;
+mod chrf;
 mod exact_match;
 mod json_diff;
 mod json_text;
 mod levenshtein;
 mod list_contains;
 mod means;
+mod n_grams;
 mod numeric_diff;
 mod overlap;
 mod porter;
@@ -22,6 +25,8 @@ mod vectors;
 mod word_errors;
 mod words;
 
+pub use bleu::{Bleu, BleuScore, BleuSmoothing, BleuTokenizer};
+pub use chrf::ChrF;
 pub use exact_match::exact_match;
 pub(crate) use exact_match::same;
 pub use json_diff::json_diff;
