@@ -45,8 +45,8 @@ pub use error::{BoxError, Error};
 #[cfg(feature = "judge")]
 pub use evaluators::Autoeval;
 pub use evaluators::{
-    Aggregate, AutoevalKind, CheckError, Contains, DEFAULT_PASS_MARK, Distance, EvalContext, EvalError,
-    Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore, RegexMatch, Rouge, Score, Setup,
+    Aggregate, AutoevalKind, Bleu, CheckError, ChrF, Contains, DEFAULT_PASS_MARK, Distance, EvalContext,
+    EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore, RegexMatch, Rouge, Score, Setup,
     SquadExactMatch, TokenF1, UnknownAutoevalKind, Wer,
 };
 #[cfg(feature = "judge")]

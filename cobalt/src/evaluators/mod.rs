@@ -53,7 +53,7 @@ pub use setup::{CheckError, Setup};
 pub use similarity::Similarity;
 #[cfg(feature = "judge")]
 pub use text::JsonSchema;
-pub use text::{Contains, RegexMatch, Rouge, SquadExactMatch, TokenF1, Wer};
+pub use text::{Bleu, ChrF, Contains, RegexMatch, Rouge, SquadExactMatch, TokenF1, Wer};
 pub(crate) use text::{Measure, Quantity, RougeVariant, expression};
 
 /// The share of passing scores counts those of at least this mark, unless the evaluator has its own.

@@ -14,3 +14,5 @@ mod typed;
 pub(super) use entry::Entry;
 #[cfg(feature = "schema")]
 pub(super) use names::KindName;
+#[cfg(feature = "schema")]
+pub(super) use text::TokenizerName;

@@ -14,7 +14,8 @@ use super::function::Function;
 use super::llm_judge::Judge;
 use super::similarity::Close;
 use super::text::{
-    ContainsTable, JsonSchemaTable, RegexTable, RougeTable, SquadExactMatchTable, TokenF1Table, WerTable,
+    BleuTable, ChrfTable, ContainsTable, JsonSchemaTable, RegexTable, RougeTable, SquadExactMatchTable,
+    TokenF1Table, WerTable,
 };
 use crate::config::error::{ConfigError, Place, unknown_name};
 use crate::config::values::Text;
@@ -75,6 +76,10 @@ types! {
     Autoevals(Autoevals),
     /// Scores how much output and reference overlap, as ROUGE counts it.
     Rouge(RougeTable),
+    /// Scores a translation by its BLEU.
+    Bleu(BleuTable),
+    /// Scores a translation by its chrF, or chrF++.
+    Chrf(ChrfTable),
     /// Scores a transcript by its word error rate: 1 minus the rate, 0 at the least.
     Wer(WerTable),
     /// Scores the words that output and reference share, as SQuAD counts them.

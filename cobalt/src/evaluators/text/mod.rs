@@ -1,6 +1,8 @@
 //! Evaluators of text: what an output says, compared word by word or letter by letter, and the form that it has. None of
 //! them asks a model.
 
+mod bleu;
+mod chrf;
 mod common;
 mod contains;
 #[cfg(feature = "judge")]
@@ -20,6 +22,8 @@ mod wer;
 
 use std::borrow::Cow;
 
+pub use bleu::Bleu;
+pub use chrf::ChrF;
 pub use contains::Contains;
 pub(crate) use contains::Quantity;
 #[cfg(feature = "judge")]

@@ -1,5 +1,7 @@
 //! Evaluators of text.
 
+mod bleu;
+mod chrf;
 mod contains;
 mod json_schema;
 mod one_of;
@@ -10,6 +12,10 @@ mod table;
 mod token_f1;
 mod wer;
 
+pub(super) use bleu::BleuTable;
+#[cfg(feature = "schema")]
+pub(in crate::config) use bleu::TokenizerName;
+pub(super) use chrf::ChrfTable;
 pub(super) use contains::ContainsTable;
 pub(super) use json_schema::JsonSchemaTable;
 pub(super) use regex::RegexTable;

@@ -7,6 +7,7 @@ mod regex_match;
 mod rouge;
 mod seen;
 mod squad;
+mod translation;
 mod wer;
 
 use serde_json::Value;
@@ -16,7 +17,7 @@ use crate::evaluators::{EvalContext, Evaluator, Score};
 use crate::experiment::Output;
 
 /// Scores an output for an item.
-fn scored(evaluator: &impl Evaluator, item: Value, output: Value) -> Result<Score, String> {
+fn scored(evaluator: &dyn Evaluator, item: Value, output: Value) -> Result<Score, String> {
     let Value::Object(item) = item else { panic!("an item is an object") };
     let cx = EvalContext::new(item, Output::new(output));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -25,7 +26,7 @@ fn scored(evaluator: &impl Evaluator, item: Value, output: Value) -> Result<Scor
 
 /// The score alone, and why.
 #[track_caller]
-fn value(evaluator: &impl Evaluator, item: Value, output: Value) -> (f64, Option<String>) {
+fn value(evaluator: &dyn Evaluator, item: Value, output: Value) -> (f64, Option<String>) {
     let score = scored(evaluator, item, output).unwrap();
     (score.value(), score.why().map(str::to_owned))
 }
