@@ -31,6 +31,8 @@ pub mod store;
 #[doc(hidden)]
 pub mod suggest;
 pub mod template;
+#[doc = include_str!("../docs/text.md")]
+pub mod text {}
 mod threads;
 mod wording;
 
@@ -43,11 +45,12 @@ pub use error::{BoxError, Error};
 #[cfg(feature = "judge")]
 pub use evaluators::Autoeval;
 pub use evaluators::{
-    Aggregate, AutoevalKind, CheckError, DEFAULT_PASS_MARK, Distance, EvalContext, EvalError, Evaluation,
-    Evaluator, ExactMatch, FnEvaluator, IntoScore, Score, Setup, UnknownAutoevalKind,
+    Aggregate, AutoevalKind, Bleu, CheckError, ChrF, Contains, DEFAULT_PASS_MARK, Distance, EvalContext,
+    EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore, RegexMatch, Rouge, Score, Setup,
+    SquadExactMatch, TokenF1, UnknownAutoevalKind, Wer,
 };
 #[cfg(feature = "judge")]
-pub use evaluators::{LlmJudge, Similarity};
+pub use evaluators::{JsonSchema, LlmJudge, Similarity};
 pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Output, TokenCount};
 pub use harness::main;
 #[doc(hidden)]

@@ -7,7 +7,7 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
-use super::evaluators::KindName;
+use super::evaluators::{KindName, TokenizerName};
 use super::model::File;
 use super::models::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word};
 use super::values::{Bound, Count, Dollars, Length, Score, Target, VariableName, VariableValue, Weight};
@@ -67,6 +67,7 @@ schema_of! {
     Score: { "type": "number", "minimum": 0, "maximum": 1 },
     Dollars: { "type": "number", "minimum": 0 },
     KindName: { "type": "string", "enum": kinds() },
+    TokenizerName: { "type": "string", "enum": TokenizerName::NAMES },
     Weight: { "type": "number", "minimum": 0 },
     Length: {
         "type": "string",

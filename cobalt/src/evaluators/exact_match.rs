@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{EvalContext, EvalError, Evaluation, Evaluator, Score};
+use super::places::AgentField;
+use super::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
 use crate::metrics::same;
 use crate::wording::cut;
 
@@ -21,6 +22,7 @@ use crate::wording::cut;
 pub struct ExactMatch {
     name: String,
     field: String,
+    output: Option<AgentField>,
     case_sensitive: bool,
     trim: bool,
     pass_mark: f64,
@@ -32,10 +34,19 @@ impl ExactMatch {
         Self {
             name: name.into(),
             field: field.into(),
+            output: None,
             case_sensitive: true,
             trim: false,
             pass_mark: super::DEFAULT_PASS_MARK,
         }
+    }
+
+    /// Compares a part of what the agent gave, by a path such as `output.answer` or `metadata.answer`: the whole output
+    /// unless it is set. A part that is missing or `null` is an error, not a score.
+    #[must_use]
+    pub fn output(mut self, path: impl AsRef<str>) -> Self {
+        self.output = Some(AgentField::new(path.as_ref()));
+        self
     }
 
     /// Whether `Paris` and `paris` differ (they do unless this is set to `false`).
@@ -68,10 +79,14 @@ impl ExactMatch {
                 fields.join(", ")
             )));
         };
-        Ok(if self.equal(expected, cx.output()) {
+        let output = match &self.output {
+            Some(part) => part.find(cx)?,
+            None => cx.output(),
+        };
+        Ok(if self.equal(expected, output) {
             Score::from(true)
         } else {
-            Score::from(false).reason(format!("expected {}, got {}", shown(expected), shown(cx.output())))
+            Score::from(false).reason(format!("expected {}, got {}", shown(expected), shown(output)))
         })
     }
 
@@ -111,6 +126,10 @@ impl Evaluator for ExactMatch {
 
     fn pass_mark(&self) -> f64 {
         self.pass_mark
+    }
+
+    fn check(&self, _: &Setup) -> Result<(), CheckError> {
+        self.output.as_ref().map_or(Ok(()), AgentField::check)
     }
 }
 
@@ -164,6 +183,15 @@ mod tests {
         assert_eq!(score(&exact(), json!(large), json!(large - 1)), 0.0);
         assert_eq!(score(&exact(), json!([large]), json!([large - 1])), 0.0);
         assert_eq!(score(&exact(), json!(4), json!(4.0)), 1.0);
+    }
+
+    #[test]
+    fn a_part_of_the_output_is_compared_where_asked() {
+        let output = json!({"answer": "Paris", "sources": [1]});
+        assert_eq!(score(&exact().output("output.answer"), json!("Paris"), output.clone()), 1.0);
+        let cx = EvalContext::new(crate::item! { "expectedOutput": "Paris" }, Output::new(output));
+        let error = exact().output("output.reply").compare(&cx).unwrap_err().to_string();
+        assert_eq!(error, "the agent's `output.reply` is missing or null");
     }
 
     #[test]

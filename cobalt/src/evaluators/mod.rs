@@ -18,12 +18,15 @@ mod places;
 #[cfg(feature = "judge")]
 mod prompt;
 mod remap;
+#[cfg(feature = "judge")]
+mod schema;
 mod score;
 mod setup;
 #[cfg(feature = "judge")]
 mod similarity;
 #[cfg(all(test, feature = "judge"))]
 pub(crate) mod tests;
+mod text;
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -48,9 +51,17 @@ pub(crate) use setup::Unfit;
 pub use setup::{CheckError, Setup};
 #[cfg(feature = "judge")]
 pub use similarity::Similarity;
+#[cfg(feature = "judge")]
+pub use text::JsonSchema;
+pub use text::{Bleu, ChrF, Contains, RegexMatch, Rouge, SquadExactMatch, TokenF1, Wer};
+pub(crate) use text::{Measure, Quantity, RougeVariant, expression};
 
 /// The share of passing scores counts those of at least this mark, unless the evaluator has its own.
 pub const DEFAULT_PASS_MARK: f64 = 0.5;
+
+/// Texts of more bytes than this together are compared on a thread of their own: the comparison of two long texts takes
+/// seconds.
+const LARGE: usize = 4096;
 
 /// Why an evaluator gave no score. It is never taken for a score of 0.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -6,12 +6,15 @@
 //! (`token_f1`, `squad_…`), and each says where it differs.
 
 mod assignment;
+mod bleu;
+mod chrf;
 mod exact_match;
 mod json_diff;
 mod json_text;
 mod levenshtein;
 mod list_contains;
 mod means;
+mod n_grams;
 mod numeric_diff;
 mod overlap;
 mod porter;
@@ -25,6 +28,8 @@ mod vectors;
 mod word_errors;
 mod words;
 
+pub use bleu::{Bleu, BleuScore, BleuSmoothing, BleuTokenizer};
+pub use chrf::ChrF;
 pub use exact_match::exact_match;
 pub(crate) use exact_match::same;
 pub use json_diff::json_diff;

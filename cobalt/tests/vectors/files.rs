@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::case::{Case, Checked};
-use crate::{cost, judged, metrics, similarity, stats, template, text};
+use crate::{cost, judged, metrics, similarity, stats, template, text, translations};
 
 /// What is done with the lines of a file.
 enum Row {
@@ -24,8 +24,8 @@ const FILES: [(&str, &str, Row); 47] = [
     ("answer_relevancy", "AnswerRelevancy", Row::Checked(judged::check)),
     ("answer_similarity", "AnswerSimilarity", Row::Checked(judged::check)),
     ("battle", "Battle", Row::Checked(judged::check)),
-    ("bleu", "Bleu", Row::Later),
-    ("chrf", "ChrF", Row::Later),
+    ("bleu", "Bleu", Row::Checked(translations::check_bleu)),
+    ("chrf", "ChrF", Row::Checked(translations::check_chrf)),
     ("closed_qa", "ClosedQA", Row::Checked(judged::check)),
     ("cobalt_autoevals_adapter", "CobaltAutoevals", Row::Information),
     ("cobalt_cost", "CobaltCost", Row::Checked(cost::check)),

@@ -19,6 +19,7 @@ mod template;
 #[expect(dead_code, reason = "other tests need more of it")]
 mod test_server;
 mod text;
+mod translations;
 
 use std::process::ExitCode;
 

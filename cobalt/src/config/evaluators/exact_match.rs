@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::typed::Settings;
+use super::typed::{Settings, with_written};
 use crate::config::error::{ConfigError, Place};
+use crate::config::models::Word;
 use crate::config::values::Score;
 use crate::evaluators::{Evaluator, ExactMatch};
 
@@ -18,6 +19,10 @@ pub(in crate::config) struct Exact {
     name: String,
     /// The field of the item that holds the right output.
     field: String,
+    /// The part of what the agent gave to compare, a path such as "output.answer" or "metadata.answer"; "output" unless
+    /// it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<Word>,
     /// Whether `Paris` and `paris` differ.
     #[serde(default = "yes")]
     case_sensitive: bool,
@@ -41,11 +46,13 @@ impl Settings for Exact {
     const TYPE: &'static str = "exact-match";
 
     fn make(&self, _: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
-        let Self { name, field, case_sensitive, trim, pass_mark } = self;
-        let exact = ExactMatch::new(name, field).case_sensitive(*case_sensitive).trim(*trim);
-        Ok(Arc::new(match pass_mark {
-            Some(Score(mark)) => exact.pass_mark(*mark),
-            None => exact,
-        }))
+        let written = self.clone();
+        Ok(Arc::new(with_written!(
+            ExactMatch::new(written.name, written.field)
+                .case_sensitive(written.case_sensitive)
+                .trim(written.trim),
+            output(written.output.map(|Word(path)| path)),
+            pass_mark(written.pass_mark.map(|Score(mark)| mark)),
+        )))
     }
 }

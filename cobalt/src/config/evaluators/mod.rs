@@ -8,8 +8,11 @@ mod llm_judge;
 mod names;
 mod placed;
 mod similarity;
+mod text;
 mod typed;
 
 pub(super) use entry::Entry;
 #[cfg(feature = "schema")]
 pub(super) use names::KindName;
+#[cfg(feature = "schema")]
+pub(super) use text::TokenizerName;

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use crate::config::error::unknown_name;
 use crate::config::values::Text;
-use crate::evaluators::{Aggregate, AutoevalKind, Distance, Scoring};
+use crate::evaluators::{Aggregate, AutoevalKind, Distance, Measure, Quantity, RougeVariant, Scoring};
 
 macro_rules! names {
     ($($(#[$doc:meta])* $name:ident($type:ident), $noun:literal, $plural:literal: $($word:literal => $variant:ident),+;)+) => {$(
@@ -33,6 +33,12 @@ names! {
     AggregateName(Aggregate), "way to sum up a panel", "ways": "mean" => Mean, "majority" => Majority;
     /// How two embeddings are compared.
     DistanceName(Distance), "distance", "distances": "cosine" => Cosine, "dot" => Dot;
+    /// How many of several texts an output is to contain.
+    QuantityName(Quantity), "quantity", "quantities": "all" => All, "any" => Any, "none" => None;
+    /// What ROUGE counts.
+    RougeName(RougeVariant), "variant of ROUGE", "variants": "1" => One, "2" => Two, "l" => L, "lsum" => Lsum;
+    /// Which figure of an overlap is the score.
+    MeasureName(Measure), "measure", "measures": "f1" => F1, "precision" => Precision, "recall" => Recall;
 }
 
 /// A kind of `Autoeval`.

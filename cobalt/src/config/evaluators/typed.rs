@@ -13,6 +13,10 @@ use super::exact_match::Exact;
 use super::function::Function;
 use super::llm_judge::Judge;
 use super::similarity::Close;
+use super::text::{
+    BleuTable, ChrfTable, ContainsTable, JsonSchemaTable, RegexTable, RougeTable, SquadExactMatchTable,
+    TokenF1Table, WerTable,
+};
 use crate::config::error::{ConfigError, Place, unknown_name};
 use crate::config::values::Text;
 use crate::evaluators::Evaluator;
@@ -70,6 +74,25 @@ types! {
     Similarity(Close),
     /// Scores with one of the evaluators that autoevals is known for.
     Autoevals(Autoevals),
+    /// Scores how much output and reference overlap, as ROUGE counts it.
+    Rouge(RougeTable),
+    /// Scores a translation by its BLEU.
+    Bleu(BleuTable),
+    /// Scores a translation by its chrF, or chrF++.
+    Chrf(ChrfTable),
+    /// Scores a transcript by its word error rate: 1 minus the rate, 0 at the least.
+    Wer(WerTable),
+    /// Scores the words that output and reference share, as SQuAD counts them.
+    TokenF1(TokenF1Table),
+    /// Scores 1 where the output is the reference but for case, punctuation and articles, as SQuAD compares them, and 0
+    /// elsewhere.
+    SquadExactMatch(SquadExactMatchTable),
+    /// Scores 1 where the output contains texts, and 0 elsewhere.
+    Contains(ContainsTable),
+    /// Scores 1 where the output matches a regular expression, and 0 elsewhere.
+    Regex(RegexTable),
+    /// Scores 1 where the output has the form that a JSON schema asks for, and 0 elsewhere.
+    JsonSchema(JsonSchemaTable),
 }
 
 impl Typed {
@@ -111,7 +134,6 @@ fn no_type() -> String {
 }
 
 /// Calls those setters of an evaluator whose values are written in the file.
-#[cfg(feature = "judge")]
 macro_rules! with_written {
     ($evaluator:expr, $($setter:ident($value:expr)),+ $(,)?) => {{
         let evaluator = $evaluator;
@@ -123,7 +145,6 @@ macro_rules! with_written {
     }};
 }
 
-#[cfg(feature = "judge")]
 pub(super) use with_written;
 
 #[cfg(test)]

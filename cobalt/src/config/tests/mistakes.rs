@@ -165,20 +165,17 @@ fn a_threshold_that_makes_no_sense_is_told_what_is_wrong() {
 
 #[test]
 fn an_unknown_type_of_evaluator_is_told_which_there_are() {
-    assert_eq!(
-        refused("[[evaluators]]\ntype = \"oracle\"\nmodel = \"gpt-4o\""),
-        "2:8: unknown type of evaluator `oracle`; the types here are `exact-match`, `function`, `llm-judge`, \
-         `similarity`, `autoevals`"
-    );
+    let first = "`exact-match`, `function`, `llm-judge`, `similarity`, `autoevals`, ";
+    let error = refused("[[evaluators]]\ntype = \"oracle\"\nmodel = \"gpt-4o\"");
+    let expected = format!("2:8: unknown type of evaluator `oracle`; the types here are {first}");
+    assert!(error.starts_with(&expected) && error.ends_with(" more"), "{error}");
     assert_eq!(
         refused("evaluators = [{ type = \"exact_match\", field = \"answer\" }]"),
         "1:24: unknown type of evaluator `exact_match`; did you mean `exact-match`?"
     );
-    assert_eq!(
-        refused("\n[[evaluators]]\nname = \"right\""),
-        "2:1: the key `type` is missing; the types of evaluators are `exact-match`, `function`, `llm-judge`, \
-         `similarity`, `autoevals`"
-    );
+    let error = refused("\n[[evaluators]]\nname = \"right\"");
+    let expected = format!("2:1: the key `type` is missing; the types of evaluators are {first}");
+    assert!(error.starts_with(&expected), "{error}");
     assert_eq!(refused("evaluators = [{ type = \"exact-match\" }]"), "1:15: the key `field` is missing");
 }
 

@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use super::kind::{SCHEMA, Setting};
 use super::rubrics::Rubric;
-use super::{Autoeval, AutoevalKind, Task, classify, plain};
+use super::{Autoeval, AutoevalKind, Task, classify};
 use crate::dataset::Item;
+use crate::evaluators::schema::validator;
 use crate::evaluators::{CheckError, Setup};
 use crate::llm::ModelChoice;
 use crate::suggest;
@@ -23,9 +24,7 @@ impl Autoeval {
         }
         self.check_fields(setup).map_err(told)?;
         let schema = self.sources.fixed(SCHEMA).filter(|schema| !schema.is_null());
-        schema
-            .map_or(Ok(()), |schema| plain::validator(schema).map(drop))
-            .map_err(|error| told(error.to_string()))?;
+        schema.map_or(Ok(()), |schema| validator(schema).map(drop)).map_err(told)?;
         if matches!(self.task, Task::Kind(AutoevalKind::Moderation)) {
             return setup.models.check_moderation(&self.options.model);
         }

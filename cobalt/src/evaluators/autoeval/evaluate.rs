@@ -7,12 +7,8 @@ use super::source::{Inputs, text_of};
 use super::{
     Autoeval, AutoevalKind, Options, Task, classify, correctness, generation, plain, ragas, retrieval,
 };
-use crate::evaluators::{EvalContext, EvalError, Score};
+use crate::evaluators::{EvalContext, EvalError, LARGE, Score};
 use crate::threads;
-
-/// Inputs of more bytes than this together are compared on a thread of their own: the comparison of two long texts takes
-/// seconds.
-const LARGE: usize = 4096;
 
 impl Autoeval {
     pub(super) async fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {

@@ -4,10 +4,9 @@ use serde_json::Value;
 
 use super::source::{Inputs, text_of};
 use super::{AutoevalKind, Options};
+use crate::evaluators::schema::{conforms, validator};
 use crate::evaluators::{EvalError, Score};
-use crate::metrics::{
-    exact_match, is_json_text, json_diff, levenshtein, list_contains, numeric_diff, tree_of, valid_json,
-};
+use crate::metrics::{exact_match, json_diff, levenshtein, list_contains, numeric_diff, tree_of, valid_json};
 use crate::wording::cut;
 
 /// How many characters a reason quotes.
@@ -62,43 +61,5 @@ fn valid(output: &Value, schema: &Value) -> Result<Score, EvalError> {
         let valid = valid_json(output);
         return Ok(if valid { valid.into() } else { Score::from(valid).reason("no JSON object or list") });
     }
-    let validator = validator(schema)?;
-    let read;
-    let instance = match output {
-        Value::String(text) => match serde_json::from_str::<Value>(text) {
-            Ok(value) => {
-                read = value;
-                &read
-            }
-            Err(error) if is_json_text(text) => {
-                return Err(EvalError::new(format!(
-                    "the output is JSON, but holds what cannot be read here: {error}"
-                )));
-            }
-            Err(error) => return Ok(Score::from(false).reason(format!("no JSON: {error}"))),
-        },
-        value => value,
-    };
-    Ok(match validator.iter_errors(instance).next() {
-        None => Score::from(true),
-        Some(error) => {
-            let place = error.instance_path().to_string();
-            let place = if place.is_empty() { "the whole".to_owned() } else { place };
-            Score::from(false).reason(format!("{place}: {}", cut(&error.to_string(), 4 * QUOTED)))
-        }
-    })
-}
-
-/// What a schema demands, which may be written as text, as in a table. Nothing is fetched for it.
-pub(super) fn validator(schema: &Value) -> Result<jsonschema::Validator, EvalError> {
-    let invalid = |problem: String| EvalError::new(format!("the schema is no valid JSON schema: {problem}"));
-    let read;
-    let schema = match schema {
-        Value::String(text) => {
-            read = serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
-            &read
-        }
-        schema => schema,
-    };
-    jsonschema::validator_for(schema).map_err(|error| invalid(error.to_string()))
+    conforms(output, &validator(schema).map_err(EvalError::new)?)
 }

@@ -1,0 +1,25 @@
+//! `type = "token-f1"`.
+
+use std::sync::Arc;
+
+use super::table::{name_of, text_table, with_common};
+use crate::config::error::{ConfigError, Place};
+use crate::config::evaluators::typed::Settings;
+use crate::config::models::Word;
+use crate::evaluators::{Evaluator, TokenF1};
+
+text_table! {
+    TokenF1Table {
+        /// The field of the item with one right text or a list of them, or a path such as "answers[0].text".
+        field: Word,
+    }
+}
+
+impl Settings for TokenF1Table {
+    const TYPE: &'static str = "token-f1";
+
+    fn make(&self, _: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
+        let written = self.clone();
+        Ok(Arc::new(with_common!(written, TokenF1::new(name_of!(written), written.field.0))))
+    }
+}

@@ -1,0 +1,214 @@
+//! Evaluators of text from the file.
+
+use super::Project;
+use super::mistakes::refused;
+use crate::metrics::BleuTokenizer;
+use crate::{Bleu, ChrF, Contains, Evaluator, ExactMatch, RegexMatch, Rouge, SquadExactMatch, TokenF1, Wer};
+
+/// A file whose only evaluator this is.
+#[track_caller]
+fn makes(table: &str, expected: &dyn Evaluator) {
+    let made = Project::with(&format!("[[evaluators]]\n{table}")).load().evaluators().unwrap();
+    let parts = |evaluator: &dyn Evaluator| {
+        (evaluator.name().to_owned(), evaluator.pass_mark(), evaluator.fingerprint())
+    };
+    assert_eq!(made.iter().map(|made| parts(made)).collect::<Vec<_>>(), [parts(expected)]);
+}
+
+#[test]
+fn a_table_with_what_is_required_makes_what_is_usual() {
+    makes("type = \"rouge\"\nfield = \"a\"\nvariant = \"1\"", &Rouge::one("rouge-1", "a"));
+    makes("type = \"rouge\"\nfield = \"a\"\nvariant = \"2\"", &Rouge::two("rouge-2", "a"));
+    makes("type = \"rouge\"\nfield = \"a\"\nvariant = \"l\"", &Rouge::l("rouge-l", "a"));
+    makes("type = \"rouge\"\nfield = \"a\"\nvariant = \"lsum\"", &Rouge::lsum("rouge-lsum", "a"));
+    makes("type = \"bleu\"\nfield = \"a\"", &Bleu::new("bleu", "a"));
+    makes("type = \"chrf\"\nfield = \"a\"", &ChrF::new("chrf", "a"));
+    makes("type = \"wer\"\nfield = \"a\"", &Wer::new("wer", "a"));
+    makes("type = \"token-f1\"\nfield = \"a\"", &TokenF1::new("token-f1", "a"));
+    makes("type = \"squad-exact-match\"\nfield = \"a\"", &SquadExactMatch::new("squad-exact-match", "a"));
+    makes("type = \"contains\"\nfield = \"a\"", &Contains::new("contains", "a"));
+    makes("type = \"contains\"\ntexts = [\" a\"]", &Contains::text("contains", " a"));
+    makes("type = \"regex\"\nfield = \"a\"", &RegexMatch::new("regex", "a"));
+    makes("type = \"regex\"\npattern = '\\d'", &RegexMatch::pattern("regex", r"\d"));
+}
+
+#[test]
+fn a_table_has_every_setting_of_its_evaluator() {
+    let common = "name = \"n\"\noutput = \"output.answer\"\npass-mark = 0.7\n";
+    let with = |table: &str| format!("{table}\n{common}");
+    makes(
+        &with("type = \"rouge\"\nfield = \"a.b\"\nvariant = \"l\"\nmeasure = \"recall\"\nstemmer = true"),
+        &Rouge::l("n", "a.b").recall().stemmer(true).output("output.answer").pass_mark(0.7),
+    );
+    makes(
+        &with("type = \"bleu\"\nfield = \"a\"\ntokenizer = \"char\"\nmax-order = 2\ncase-sensitive = false"),
+        &Bleu::new("n", "a")
+            .tokenizer(BleuTokenizer::Char)
+            .max_order(2)
+            .case_sensitive(false)
+            .output("output.answer")
+            .pass_mark(0.7),
+    );
+    makes(
+        &with(
+            "type = \"chrf\"\nfield = \"a\"\nchar-order = 4\nword-order = 2\nbeta = 1\ncase-sensitive = false",
+        ),
+        &ChrF::new("n", "a")
+            .char_order(4)
+            .word_order(2)
+            .beta(1.0)
+            .case_sensitive(false)
+            .output("output.answer")
+            .pass_mark(0.7),
+    );
+    makes(
+        &with("type = \"wer\"\nfield = \"a\"\ncharacters = true"),
+        &Wer::new("n", "a").characters(true).output("output.answer").pass_mark(0.7),
+    );
+    makes(
+        &with("type = \"token-f1\"\nfield = \"a\""),
+        &TokenF1::new("n", "a").output("output.answer").pass_mark(0.7),
+    );
+    makes(
+        &with("type = \"squad-exact-match\"\nfield = \"a\""),
+        &SquadExactMatch::new("n", "a").output("output.answer").pass_mark(0.7),
+    );
+    makes(
+        &with("type = \"contains\"\ntexts = [\"a\", \"b\"]\nrequire = \"any\"\ncase-sensitive = false"),
+        &Contains::texts("n", ["a", "b"]).any().case_sensitive(false).output("output.answer").pass_mark(0.7),
+    );
+    makes(
+        &with("type = \"regex\"\npattern = \"a|b\"\nwhole = true\nnot = true\ncase-sensitive = false"),
+        &RegexMatch::pattern("n", "a|b")
+            .whole(true)
+            .not(true)
+            .case_sensitive(false)
+            .output("output.answer")
+            .pass_mark(0.7),
+    );
+    makes(
+        &with("type = \"exact-match\"\nfield = \"a\""),
+        &ExactMatch::new("n", "a").output("output.answer").pass_mark(0.7),
+    );
+}
+
+#[cfg(feature = "judge")]
+#[test]
+fn a_schema_is_a_table_or_text_or_in_a_file_or_in_the_item() {
+    use crate::JsonSchema;
+
+    let schema = serde_json::json!({"type": "object", "required": ["price"]});
+    makes(
+        "type = \"json-schema\"\nschema = { type = \"object\", required = [\"price\"] }",
+        &JsonSchema::schema("json-schema", schema.clone()),
+    );
+    makes(
+        &format!("type = \"json-schema\"\nschema = '{schema}'"),
+        &JsonSchema::schema("json-schema", schema.to_string().into()),
+    );
+    makes(
+        "type = \"json-schema\"\nfield = \"form\"\noutput = \"output.a\"\nname = \"n\"",
+        &JsonSchema::new("n", "form").output("output.a"),
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("form.json");
+    std::fs::write(&path, schema.to_string()).unwrap();
+    makes(&format!("type = \"json-schema\"\nfile = {path:?}"), &JsonSchema::schema("json-schema", schema));
+}
+
+#[cfg(feature = "judge")]
+#[test]
+fn a_broken_schema_is_told_with_its_place_before_anything_runs() {
+    for (schema, problem) in [
+        ("file = \"no/such.json\"", "the schema in `no/such.json`: "),
+        ("schema = { type = \"order\" }", "the schema is no valid JSON schema: "),
+    ] {
+        let project = Project::with(&format!("\n[[evaluators]]\ntype = \"json-schema\"\n{schema}\n"));
+        let made = project.load().evaluators().unwrap();
+        let error = crate::evaluators::tests::without_models(&made[0], &[]).unwrap_err().to_string();
+        assert!(error.contains(&format!("cobalt.toml:2:1: {problem}")), "{error}");
+    }
+}
+
+#[test]
+fn a_value_that_cannot_be_is_told_what_may() {
+    for (table, problem) in [
+        ("type = \"rouge\"\nfield = \"a\"", "1:1: the key `variant` is missing"),
+        ("type = \"rouge\"\nvariant = \"l\"", "1:1: the key `field` is missing"),
+        (
+            "type = \"rouge\"\nfield = \"a\"\nvariant = 1",
+            "4:11: invalid type: integer `1`, expected a variant of ROUGE in quotes",
+        ),
+        (
+            "type = \"rouge\"\nfield = \"a\"\nvariant = \"n\"",
+            "4:11: unknown variant of ROUGE `n`; the variants here are `1`, `2`, `l`, `lsum`",
+        ),
+        (
+            "type = \"rouge\"\nfield = \"a\"\nvariant = \"l\"\nmeasure = \"f-1\"",
+            "5:11: unknown measure `f-1`; did you mean `f1`?",
+        ),
+        (
+            "type = \"bleu\"\nfield = \"a\"\ntokenizer = \"zh\"",
+            "4:13: unknown tokenizer `zh`; the tokenizers here are `13a`, `none`, `char`, `intl`",
+        ),
+        (
+            "type = \"bleu\"\nfield = \"a\"\nmax-order = 0",
+            "4:13: invalid value: integer `0`, expected a whole number of at least 1",
+        ),
+        (
+            "type = \"chrf\"\nfield = \"a\"\nbeta = -1",
+            "4:8: invalid value: integer `-1`, expected a number that is 0 or more",
+        ),
+        ("type = \"chrf\"\nfield = \"\"", "3:9: the text is empty; leave the key out for what is usual"),
+        (
+            "type = \"wer\"\nfield = \"a\"\ncharacter = true",
+            "4:1: unknown key `character`; did you mean `characters`?",
+        ),
+        (
+            "type = \"token-f1\"\nfield = \"a\"\npass-mark = 70",
+            "4:13: invalid value: integer `70`, expected a number from 0 to 1",
+        ),
+        (
+            "type = \"contains\"\ntexts = [\"a\"]\nrequire = \"some\"",
+            "4:11: unknown quantity `some`; the quantities here are `all`, `any`, `none`",
+        ),
+        ("type = \"contains\"\ntexts = \"a\"", "3:9: invalid type: string \"a\", expected a list"),
+        (
+            "type = \"contains\"\ntexts = []",
+            "3:9: the list is empty; name at least one, or leave the key out",
+        ),
+        (
+            "type = \"contains\"\ntexts = [\"a\", \"\"]",
+            "3:15: the text is empty, which every output contains; leave it out",
+        ),
+        ("type = \"regex\"\npattern = \"(a\"", "3:11: `(a` is no regular expression: unclosed group"),
+    ] {
+        assert_eq!(refused(&format!("[[evaluators]]\n{table}\n")), problem, "{table}");
+    }
+}
+
+#[test]
+fn what_is_asked_for_is_said_once() {
+    for (table, problem) in [
+        ("type = \"contains\"", "nothing says what to look for; write one of the keys `field`, `texts`"),
+        (
+            "type = \"contains\"\nfield = \"a\"\ntexts = [\"b\"]",
+            "`field` and `texts` both say what to look for; leave one of them out",
+        ),
+        ("type = \"regex\"", "nothing says what to match; write one of the keys `field`, `pattern`"),
+        (
+            "type = \"regex\"\nfield = \"a\"\npattern = \"b\"",
+            "`field` and `pattern` both say what to match; leave one of them out",
+        ),
+        (
+            "type = \"json-schema\"",
+            "nothing says where the schema is; write one of the keys `field`, `schema`, `file`",
+        ),
+        (
+            "type = \"json-schema\"\nfile = \"a\"\nschema = {}",
+            "`schema` and `file` both say where the schema is; leave one of them out",
+        ),
+    ] {
+        assert_eq!(refused(&format!("[[evaluators]]\n{table}\n")), format!("1:1: {problem}"));
+    }
+}

@@ -1,0 +1,60 @@
+//! JSON schemas: what they demand, and whether an output has that form.
+
+use std::borrow::Cow;
+
+use jsonschema::{ValidationError, Validator};
+use serde_json::Value;
+
+use super::{EvalError, Score};
+use crate::metrics::is_json_text;
+use crate::wording::cut;
+
+/// How many violations a reason names.
+const NAMED: usize = 3;
+/// How many characters a reason gives to each of them.
+const LONGEST: usize = 200;
+
+/// What a schema demands, which may be written as text, as in a table. Nothing is fetched for it.
+pub(super) fn validator(schema: &Value) -> Result<Validator, String> {
+    let invalid = |problem: String| format!("the schema is no valid JSON schema: {problem}");
+    let schema = match schema {
+        Value::String(text) => {
+            Cow::Owned(serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?)
+        }
+        schema => Cow::Borrowed(schema),
+    };
+    jsonschema::validator_for(&schema).map_err(|error| invalid(error.to_string()))
+}
+
+/// 1 where an output, or the JSON that its text is, has the form that is demanded, and 0 elsewhere.
+pub(super) fn conforms(output: &Value, validator: &Validator) -> Result<Score, EvalError> {
+    let output = match output {
+        Value::String(text) => match serde_json::from_str(text) {
+            Ok(value) => Cow::Owned(value),
+            Err(error) if is_json_text(text) => {
+                return Err(EvalError::new(format!(
+                    "the output is JSON, but holds what cannot be read here: {error}"
+                )));
+            }
+            Err(error) => return Ok(Score::from(false).reason(format!("no JSON: {error}"))),
+        },
+        value => Cow::Borrowed(value),
+    };
+    let violations: Vec<_> = validator.iter_errors(&output).map(|error| in_words(&error)).collect();
+    if violations.is_empty() {
+        return Ok(Score::from(true));
+    }
+    let named = violations[..violations.len().min(NAMED)].join("; ");
+    let reason = match violations.len().checked_sub(NAMED) {
+        None | Some(0) => named,
+        Some(more) => format!("{named}; and {more} more"),
+    };
+    Ok(Score::from(false).reason(reason).metadata("violations", violations.len()))
+}
+
+/// A violation with its place, a JSON pointer.
+fn in_words(error: &ValidationError<'_>) -> String {
+    let place = error.instance_path().to_string();
+    let place = if place.is_empty() { "the whole" } else { &place };
+    format!("{place}: {}", cut(&error.to_string(), LONGEST))
+}

@@ -1,0 +1,53 @@
+//! `TokenF1`: the words that output and reference share, as SQuAD counts them.
+
+use serde_json::Value;
+
+use super::common::{Common, TextEvaluator, text_evaluator};
+use super::overlap::Measure;
+use super::references::References;
+use crate::dataset::Item;
+use crate::evaluators::places::ItemField;
+use crate::evaluators::{EvalError, Score};
+use crate::metrics::token_f1;
+use crate::template::to_text;
+
+/// Scores the words that output and reference share, for short answers to questions: their F1, as SQuAD 1.1 counts it
+/// (Rajpurkar and others 2016).
+///
+/// Case, punctuation and the articles `a`, `an` and `the` are left out first. A list of references is compared one by one;
+/// the best score counts. Where nothing is left of a text the score is 0, even of two such texts.
+///
+/// ```
+/// let answered = cobalt::TokenF1::new("f1", "answers");
+/// ```
+#[derive(Clone, Debug)]
+pub struct TokenF1 {
+    common: Common,
+    references: References,
+}
+
+impl TokenF1 {
+    /// Compares the output with the item's `field`, a text or a list of texts, or a path to one such as `answers[0].text`.
+    pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
+        Self { common: Common::new(name), references: References::new(field) }
+    }
+}
+
+impl TextEvaluator for TokenF1 {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn field(&self) -> Option<&ItemField> {
+        Some(self.references.field())
+    }
+
+    fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
+        let output = to_text(output);
+        let compare = |reference: &str| token_f1(&output, reference);
+        let nearest = self.references.nearest(item, compare, |overlap| overlap.f1)?;
+        Ok(nearest.kept(Measure::F1.score(&nearest.found)))
+    }
+}
+
+text_evaluator!(TokenF1);

@@ -1,0 +1,75 @@
+//! The classes of letters by which tokens are parted.
+
+use std::sync::LazyLock;
+
+use regex_syntax::hir::{Class as Letters, HirKind};
+
+use crate::metrics::words::is_white_space;
+
+/// What a letter is to a tokenizer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Space,
+    Number,
+    /// A token by itself, but for numbers beside it.
+    Mark,
+    /// A token by itself.
+    Symbol,
+    /// A token by itself after a number.
+    Dash,
+    Other,
+}
+
+/// The classes of mteval-v13a.
+pub(super) fn western(letter: char) -> Class {
+    match letter {
+        '0'..='9' => Class::Number,
+        '.' | ',' => Class::Mark,
+        '-' => Class::Dash,
+        '\'' => Class::Other,
+        '!'..='/' | ':'..='@' | '['..='`' | '{'..='~' => Class::Symbol,
+        _ if is_white_space(letter) => Class::Space,
+        _ => Class::Other,
+    }
+}
+
+/// The classes of mteval-v14: numbers, punctuation and symbols of Unicode.
+pub(super) fn international(letter: char) -> Class {
+    match letter {
+        'a'..='z' | 'A'..='Z' => Class::Other,
+        ' ' => Class::Space,
+        '0'..='9' => Class::Number,
+        '$' | '+' | '<'..='>' | '^' | '`' | '|' | '~' => Class::Symbol,
+        '!'..='/' | ':'..='@' | '['..='_' | '{'..='}' => Class::Mark,
+        _ if is_white_space(letter) => Class::Space,
+        _ => by_unicode(letter),
+    }
+}
+
+/// Classes with the first and the last letter of each stretch, in the order of letters.
+static STRETCHES: LazyLock<Vec<(char, char, Class)>> = LazyLock::new(|| {
+    let classes = [(r"\p{N}", Class::Number), (r"\p{P}", Class::Mark), (r"\p{S}", Class::Symbol)];
+    let mut stretches: Vec<_> =
+        classes.into_iter().flat_map(|(pattern, class)| stretches(pattern, class)).collect();
+    stretches.sort_unstable_by_key(|(first, ..)| *first);
+    stretches
+});
+
+fn by_unicode(letter: char) -> Class {
+    let next = STRETCHES.partition_point(|(first, ..)| *first <= letter);
+    match next.checked_sub(1).map(|index| STRETCHES[index]) {
+        Some((_, last, class)) if letter <= last => class,
+        _ => Class::Other,
+    }
+}
+
+/// The stretches of letters that a pattern names.
+fn stretches(pattern: &str, class: Class) -> Vec<(char, char, Class)> {
+    let parsed = regex_syntax::parse(pattern).expect("the name of a class that the feature `unicode` knows");
+    match parsed.into_kind() {
+        HirKind::Class(Letters::Unicode(letters)) => {
+            letters.iter().map(|stretch| (stretch.start(), stretch.end(), class)).collect()
+        }
+        _ => Vec::new(),
+    }
+}

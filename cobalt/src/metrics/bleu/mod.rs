@@ -1,0 +1,218 @@
+//! BLEU: how many n-grams of a text its references have too.
+
+mod classes;
+mod smoothing;
+mod tokenizer;
+
+use super::n_grams::{clipped_matches, n_grams};
+use super::sequences::Numbers;
+pub use smoothing::BleuSmoothing;
+pub use tokenizer::BleuTokenizer;
+
+/// BLEU (Papineni et al. 2002), as sacrebleu 2.6 works it out; these are its options. The default is that of sacrebleu for
+/// single sentences.
+///
+/// BLEU = BP · exp(Σ ln pₙ / N) over the orders n from 1 to N, where pₙ is the share of the output's n-grams that a reference
+/// has too, each counted at most as often as in the reference that has it most often, and BP the brevity penalty: 1 for an
+/// output at least as long as the reference, else exp(1 - reference length / output length), in tokens. Of several
+/// references, the length closest to the output's counts, and of two as close the shorter one.
+///
+/// ```
+/// use cobalt::metrics::Bleu;
+///
+/// let score = Bleu::default().score("The mill stands still.", &["The old mill stands still."]);
+/// assert_eq!(score.matches, [5, 3, 2, 1]);
+/// assert!((score.score - 0.5789).abs() < 1e-4);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bleu {
+    /// How texts become tokens: [`BleuTokenizer::V13a`] by default.
+    pub tokenizer: BleuTokenizer,
+    /// What an order without a match counts as: [`BleuSmoothing::Exponential`] by default.
+    pub smoothing: BleuSmoothing,
+    /// The longest n-grams, in tokens: 4 by default. With 0, every score is 0.
+    pub max_order: usize,
+    /// Whether orders that the output is too short for are left out, instead of making the score 0: `true` by default.
+    /// sacrebleu has it off for corpora.
+    pub effective_order: bool,
+    /// Whether case is ignored: `false` by default.
+    pub lowercase: bool,
+}
+
+impl Default for Bleu {
+    fn default() -> Self {
+        Self {
+            tokenizer: BleuTokenizer::default(),
+            smoothing: BleuSmoothing::default(),
+            max_order: 4,
+            effective_order: true,
+            lowercase: false,
+        }
+    }
+}
+
+/// A score of [`Bleu`], and what it is made of. The lists are by order, from 1 on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BleuScore {
+    /// From 0 to 1.
+    pub score: f64,
+    /// The share of the output's n-grams that match, smoothed. All are 0 where nothing matches.
+    pub precisions: Vec<f64>,
+    /// How many n-grams of the output match, before smoothing.
+    pub matches: Vec<usize>,
+    /// How many n-grams the output has, before smoothing.
+    pub totals: Vec<usize>,
+    /// What the mean of the precisions is multiplied by, from 0 to 1.
+    pub brevity_penalty: f64,
+    /// In tokens.
+    pub output_length: usize,
+    /// That of the closest reference, in tokens; 0 without one.
+    pub reference_length: usize,
+}
+
+impl Bleu {
+    /// The score of a text by its references. Without one, nothing matches.
+    #[must_use]
+    pub fn score(&self, output: &str, references: &[impl AsRef<str>]) -> BleuScore {
+        self.score_of(self.counts(output, references))
+    }
+
+    /// The score of many texts, each with its references: their counts are added up first, so this is no mean of scores.
+    ///
+    /// ```
+    /// use cobalt::metrics::Bleu;
+    ///
+    /// let texts = [("a b c d e", vec!["a b c d e"]), ("f", vec!["g h", "f"])];
+    /// // As sacrebleu has it for corpora.
+    /// let bleu = Bleu { effective_order: false, ..Bleu::default() };
+    /// assert_eq!(bleu.corpus_score(texts).score, 1.0);
+    /// ```
+    #[must_use]
+    pub fn corpus_score<'a, R, S>(&self, texts: impl IntoIterator<Item = (&'a str, R)>) -> BleuScore
+    where
+        R: AsRef<[S]>,
+        S: AsRef<str>,
+    {
+        let counts = texts.into_iter().map(|(output, references)| self.counts(output, references.as_ref()));
+        self.score_of(counts.fold(Counts::none(self.max_order), |sum, counts| sum.add(&counts)))
+    }
+
+    fn counts(&self, output: &str, references: &[impl AsRef<str>]) -> Counts {
+        let line = |text| self.tokenizer.line(text, self.lowercase);
+        let output = line(output);
+        let references: Vec<_> = references.iter().map(|text| line(text.as_ref())).collect();
+        let mut known = Numbers::new();
+        let mut numbered = |line| {
+            let mut tokens = Vec::new();
+            self.tokenizer.tokens(line, |token| tokens.push(known.of(token)));
+            tokens
+        };
+        let output = numbered(&output);
+        let references: Vec<_> = references.iter().map(|line| numbered(line)).collect();
+        let lengths = references.iter().map(Vec::len);
+        let closest = lengths.min_by_key(|length| (length.abs_diff(output.len()), *length));
+        Counts {
+            matches: clipped_matches(&output, &references, self.max_order),
+            totals: (1..=self.max_order).map(|order| n_grams(output.len(), order)).collect(),
+            output_length: output.len(),
+            reference_length: closest.unwrap_or(0),
+        }
+    }
+
+    fn score_of(&self, counts: Counts) -> BleuScore {
+        let Counts { matches, totals, output_length, reference_length } = counts;
+        let precisions = self.smoothing.precisions(&matches, &totals);
+        let brevity_penalty = brevity_penalty(output_length, reference_length);
+        let averaged = if self.effective_order { self.smoothing.orders(&totals) } else { self.max_order };
+        let score = if matches.iter().all(|matches| *matches == 0) {
+            0.0
+        } else {
+            let logarithms = precisions[..averaged].iter().map(|precision| precision.ln());
+            // Smoothing with large values makes precisions above 1.
+            (brevity_penalty * (logarithms.sum::<f64>() / averaged as f64).exp()).min(1.0)
+        };
+        BleuScore { score, precisions, matches, totals, brevity_penalty, output_length, reference_length }
+    }
+}
+
+/// What is added up over a corpus. The lists are by order.
+struct Counts {
+    matches: Vec<usize>,
+    totals: Vec<usize>,
+    output_length: usize,
+    reference_length: usize,
+}
+
+impl Counts {
+    fn none(orders: usize) -> Self {
+        Self { matches: vec![0; orders], totals: vec![0; orders], output_length: 0, reference_length: 0 }
+    }
+
+    fn add(mut self, other: &Self) -> Self {
+        self.matches.iter_mut().zip(&other.matches).for_each(|(sum, matches)| *sum += matches);
+        self.totals.iter_mut().zip(&other.totals).for_each(|(sum, totals)| *sum += totals);
+        self.output_length += other.output_length;
+        self.reference_length += other.reference_length;
+        self
+    }
+}
+
+fn brevity_penalty(output_length: usize, reference_length: usize) -> f64 {
+    match output_length {
+        length if length >= reference_length => 1.0,
+        0 => 0.0,
+        length => (1.0 - reference_length as f64 / length as f64).exp(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_too_short_for_an_order_has_a_score_by_the_orders_it_has() {
+        let plain = Bleu { effective_order: false, ..Bleu::default() };
+        assert_eq!(Bleu::default().score("the mill", &["the mill"]).score, 1.0);
+        assert_eq!(plain.score("the mill", &["the mill"]).score, 0.0);
+    }
+
+    #[test]
+    fn an_order_without_a_match_is_smoothed_as_asked() {
+        let precisions = |smoothing| {
+            Bleu { smoothing, max_order: 3, ..Bleu::default() }.score("a b c d", &["d c b a"]).precisions
+        };
+        assert_eq!(precisions(BleuSmoothing::None), [1.0, 0.0, 0.0]);
+        assert_eq!(precisions(BleuSmoothing::Floor(0.1)), [1.0, 0.1 / 3.0, 0.1 / 2.0]);
+        assert_eq!(precisions(BleuSmoothing::AddK(1.0)), [1.0, 1.0 / 4.0, 1.0 / 3.0]);
+        assert_eq!(precisions(BleuSmoothing::Exponential), [1.0, 0.5 / 3.0, 0.25 / 2.0]);
+    }
+
+    #[test]
+    fn smoothing_makes_no_score_of_nothing_and_none_above_one() {
+        for smoothing in [BleuSmoothing::Floor(9.0), BleuSmoothing::AddK(9.0), BleuSmoothing::Exponential] {
+            let bleu = Bleu { smoothing, ..Bleu::default() };
+            assert_eq!(bleu.score("a b", &["c d"]).score, 0.0);
+            assert!(bleu.score("a b c d", &["a c b d"]).score <= 1.0);
+        }
+    }
+
+    #[test]
+    fn of_references_as_close_the_shorter_one_counts() {
+        let score = Bleu::default().score("a b c", &["a b c d", "a b", "a b c d e"]);
+        assert_eq!((score.reference_length, score.brevity_penalty), (2, 1.0));
+    }
+
+    #[test]
+    fn a_text_shorter_than_its_reference_is_penalised() {
+        let score = Bleu::default().score("a b", &["a b c d"]);
+        assert_eq!(score.brevity_penalty, (-1.0_f64).exp());
+        assert_eq!(score.score, score.brevity_penalty);
+        assert_eq!(Bleu::default().score("", &["a"]).brevity_penalty, 0.0);
+    }
+
+    #[test]
+    fn without_a_reference_nothing_matches() {
+        let score = Bleu::default().score("a", &[] as &[&str]);
+        assert_eq!((score.score, score.reference_length, score.output_length), (0.0, 0, 1));
+    }
+}

@@ -1,0 +1,159 @@
+//! How BLEU parts a text into tokens.
+
+use std::borrow::Cow;
+
+use super::classes::{Class, international, western};
+use crate::metrics::words::{is_white_space, words};
+
+/// How [`Bleu`](super::Bleu) parts a text into tokens: the tokenizers of sacrebleu 2.6 that need no model. White space parts
+/// tokens in all of them, and is in none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BleuTokenizer {
+    /// `13a`, that of mteval-v13a: symbols of ASCII are tokens, and so are full stops and commas but between digits, and hyphens
+    /// after digits. `<skipped>`, hyphens at the end of a line and four entities of HTML (`&quot;` and the like) are resolved
+    /// first.
+    #[default]
+    V13a,
+    /// `none`: what white space parts.
+    None,
+    /// `char`: each letter (code point) is a token.
+    Char,
+    /// `intl`, that of mteval-v14: symbols of Unicode are tokens, and so is punctuation but between numbers, and after a number
+    /// at the end. Letters have the classes of Unicode 16.
+    Intl,
+}
+
+impl BleuTokenizer {
+    /// A text, ready to be parted.
+    pub(super) fn line(self, text: &str, lowercase: bool) -> Cow<'_, str> {
+        let text = text.trim_end_matches(is_white_space);
+        let text = if lowercase { Cow::Owned(text.to_lowercase()) } else { Cow::Borrowed(text) };
+        if self == Self::V13a { resolved(text) } else { text }
+    }
+
+    /// Calls a function with each token of a line, in their order.
+    pub(super) fn tokens<'a>(self, line: &'a str, each: impl FnMut(&'a str)) {
+        match self {
+            Self::V13a => part(line, western, Some(Class::Space), each),
+            Self::None => words(line).for_each(each),
+            Self::Char => words(line)
+                .flat_map(|word| {
+                    word.char_indices().map(|(start, letter)| &word[start..start + letter.len_utf8()])
+                })
+                .for_each(each),
+            Self::Intl => part(line, international, None, each),
+        }
+    }
+}
+
+/// A text without what mteval-v13a resolves, one after the other: `&amp;lt;` becomes `<`.
+fn resolved(text: Cow<'_, str>) -> Cow<'_, str> {
+    const RESOLVED: [(&str, &str); 7] = [
+        ("<skipped>", ""),
+        ("-\n", ""),
+        ("\n", " "),
+        ("&quot;", "\""),
+        ("&amp;", "&"),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+    ];
+    if !text.bytes().any(|byte| matches!(byte, b'<' | b'\n' | b'&')) {
+        return text;
+    }
+    RESOLVED.iter().fold(
+        text,
+        |text, (from, to)| {
+            if text.contains(from) { Cow::Owned(text.replace(from, to)) } else { text }
+        },
+    )
+}
+
+/// Parts a line at white space, and makes tokens of single letters by their class and those beside them. `outside` is what
+/// counts as the class of what is before and after the line.
+///
+/// mteval parts by regular expressions, one after the other. The first that parts marks, `([^0-9])([.,])` or the like, takes two
+/// letters at a time and so passes over every other mark of a run; the second, `([.,])([^0-9])`, parts all of those but
+/// the last one where a number follows it.
+fn part<'a>(
+    line: &'a str,
+    class_of: impl Fn(char) -> Class,
+    outside: Option<Class>,
+    mut each: impl FnMut(&'a str),
+) {
+    let mut letters =
+        line.char_indices().map(|(at, letter)| (at, letter.len_utf8(), class_of(letter))).peekable();
+    let mut token = 0;
+    let mut before = outside;
+    let mut before_is_taken = false;
+    while let Some((at, length, class)) = letters.next() {
+        let after = letters.peek().map(|(.., class)| *class).or(outside);
+        let no_number = |class: Option<Class>| class.is_some_and(|class| class != Class::Number);
+        let is_taken = class == Class::Mark && no_number(before) && !before_is_taken;
+        let stands_alone = match class {
+            Class::Space | Class::Symbol => true,
+            Class::Mark => is_taken || no_number(after),
+            Class::Dash => before == Some(Class::Number),
+            Class::Number | Class::Other => false,
+        };
+        if stands_alone {
+            if token < at {
+                each(&line[token..at]);
+            }
+            token = at + length;
+            if class != Class::Space {
+                each(&line[at..token]);
+            }
+        }
+        (before, before_is_taken) = (Some(class), is_taken);
+    }
+    if token < line.len() {
+        each(&line[token..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(tokenizer: BleuTokenizer, text: &str) -> String {
+        let line = tokenizer.line(text, false);
+        let mut tokens = Vec::new();
+        tokenizer.tokens(&line, |token| tokens.push(token));
+        tokens.join(" ")
+    }
+
+    #[test]
+    fn texts_have_the_tokens_of_mteval_v13a() {
+        for (text, expected) in [
+            ("It's 1,000.5 km, i.e. far.", "It's 1,000.5 km , i . e . far ."),
+            ("1990-2000 (well-known)", "1990 - 2000 ( well-known )"),
+            ("5..6 ..5 7.", "5 . . 6 . .5 7 ."),
+            ("&amp;lt;b re-\ntold <skipped>", "< b retold"),
+            ("«Oui», 5€ ½… 2020.", "«Oui» , 5€ ½… 2020 ."),
+        ] {
+            assert_eq!(tokens(BleuTokenizer::V13a, text), expected);
+        }
+    }
+
+    #[test]
+    fn texts_have_the_international_tokens_of_mteval_v14() {
+        for (text, expected) in [
+            ("It's 1,000.5 km, i.e. far.", "It ' s 1,000.5 km , i . e . far ."),
+            ("1990-2000 (well-known)", "1990-2000 ( well - known )"),
+            ("5..6 ..5 7.", "5 . . 6 . .5 7."),
+            ("&amp;lt;b re-\ntold <skipped>", "& amp ; lt ; b re - told < skipped >"),
+            ("«Oui», 5€ ½… 2020.", "« Oui » , 5 € ½ … 2020."),
+        ] {
+            assert_eq!(tokens(BleuTokenizer::Intl, text), expected);
+        }
+    }
+
+    #[test]
+    fn white_space_is_in_no_token() {
+        for tokenizer in [BleuTokenizer::V13a, BleuTokenizer::None, BleuTokenizer::Char, BleuTokenizer::Intl]
+        {
+            assert_eq!(tokens(tokenizer, "\u{a0}a\u{1f}é \n "), "a é");
+        }
+        assert_eq!(tokens(BleuTokenizer::Char, "né à"), "n é à");
+    }
+}

@@ -1,0 +1,239 @@
+//! chrF: how many runs of letters a text has in common with its references.
+
+use std::borrow::Cow;
+
+use super::n_grams::{clipped_matches, n_grams};
+use super::sequences::Numbers;
+use super::words::{is_white_space, words};
+
+/// What stands for a precision or a recall that is not defined, with `eps_smoothing`.
+const EPSILON: f64 = 1e-16;
+
+/// chrF (Popović 2015) and chrF++ (Popović 2017), as sacrebleu 2.6 works them out; these are its options and its defaults.
+///
+/// chrF = (1 + β²) P R / (β² P + R), where P is the mean of precisions over the orders of n-grams of letters (code points), and
+/// of words for chrF++, and R that of recalls. The orders for which either text is too short are left out. Of several
+/// references, the one with the best score counts.
+///
+/// ```
+/// use cobalt::metrics::ChrF;
+///
+/// let (output, references) = ("The mill stands still.", ["The old mill stands still."]);
+/// assert!((ChrF::default().score(output, &references) - 0.7602).abs() < 1e-4);
+/// assert!((ChrF::plus_plus().score(output, &references) - 0.7561).abs() < 1e-4);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChrF {
+    /// The longest n-grams of letters: 6 by default.
+    pub char_order: usize,
+    /// The longest n-grams of words: 0 by default, which is none; 2 for chrF++.
+    pub word_order: usize,
+    /// How many times as much recall counts as precision: 2 by default. At least 0.
+    pub beta: f64,
+    /// Whether case is ignored: `false` by default.
+    pub lowercase: bool,
+    /// Whether white space counts as letters: `false` by default.
+    pub whitespace: bool,
+    /// Whether the mean is that of the F-scores of all orders, also of those for which a text is too short, as chrF++.py, NLTK
+    /// and Moses have it: `false` by default.
+    pub eps_smoothing: bool,
+}
+
+impl Default for ChrF {
+    fn default() -> Self {
+        Self {
+            char_order: 6,
+            word_order: 0,
+            beta: 2.0,
+            lowercase: false,
+            whitespace: false,
+            eps_smoothing: false,
+        }
+    }
+}
+
+impl ChrF {
+    /// chrF++: with n-grams of up to 2 words.
+    #[must_use]
+    pub fn plus_plus() -> Self {
+        Self { word_order: 2, ..Self::default() }
+    }
+
+    /// The score of a text by its references, from 0 to 1. Without one, or without an n-gram on either side, 0.
+    #[must_use]
+    pub fn score(&self, output: &str, references: &[impl AsRef<str>]) -> f64 {
+        self.score_of(&self.best(output, references))
+    }
+
+    /// The score of many texts, each with its references, from 0 to 1: the counts of each text and its best reference are added
+    /// up first, so this is no mean of scores.
+    ///
+    /// ```
+    /// use cobalt::metrics::ChrF;
+    ///
+    /// let texts = [("the ferry left", vec!["a ferry came", "the ferry left"]), ("late", vec!["late"])];
+    /// assert_eq!(ChrF::default().corpus_score(texts), 1.0);
+    /// ```
+    #[must_use]
+    pub fn corpus_score<'a, R, S>(&self, texts: impl IntoIterator<Item = (&'a str, R)>) -> f64
+    where
+        R: AsRef<[S]>,
+        S: AsRef<str>,
+    {
+        let mut sums = vec![Counts::default(); self.char_order + self.word_order];
+        for (output, references) in texts {
+            for (sum, counts) in sums.iter_mut().zip(self.best(output, references.as_ref())) {
+                sum.add(counts);
+            }
+        }
+        self.score_of(&sums)
+    }
+
+    /// The counts of the reference with the best score, the first of equal ones. None without a reference.
+    fn best(&self, output: &str, references: &[impl AsRef<str>]) -> Vec<Counts> {
+        let cased = |text| if self.lowercase { str::to_lowercase(text).into() } else { Cow::Borrowed(text) };
+        let output = cased(output);
+        let mut best: Option<(f64, Vec<Counts>)> = None;
+        for reference in references {
+            let counts = self.counts(&output, &cased(reference.as_ref()));
+            let score = self.score_of(&counts);
+            if best.as_ref().is_none_or(|(best, _)| score > *best) {
+                best = Some((score, counts));
+            }
+        }
+        best.map(|(_, counts)| counts).unwrap_or_default()
+    }
+
+    /// What is counted in each order: those of letters, then those of words.
+    fn counts(&self, output: &str, reference: &str) -> Vec<Counts> {
+        let [letters, other_letters] = [output, reference].map(|text| self.letters(text));
+        let mut counts = Counts::of_orders(&letters, other_letters, self.char_order);
+        if self.word_order > 0 {
+            let mut known = Numbers::new();
+            let [words, other_words] = [output, reference]
+                .map(|text| parted_words(text).map(|word| known.of(word)).collect::<Vec<_>>());
+            counts.extend(Counts::of_orders(&words, other_words, self.word_order));
+        }
+        counts
+    }
+
+    fn letters(&self, text: &str) -> Vec<usize> {
+        let letters = text.chars().filter(|letter| self.whitespace || !is_white_space(*letter));
+        letters.map(|letter| letter as usize).collect()
+    }
+
+    fn score_of(&self, counts: &[Counts]) -> f64 {
+        if self.eps_smoothing {
+            let scores = counts.iter().map(|counts| {
+                let [precision, recall] = [counts.output, counts.reference]
+                    .map(|total| if total > 0 { counts.matches as f64 / total as f64 } else { EPSILON });
+                self.f_score(precision, recall).unwrap_or(EPSILON)
+            });
+            return mean(scores);
+        }
+        let defined = counts.iter().filter(|counts| counts.output > 0 && counts.reference > 0);
+        let precision = mean(defined.clone().map(|counts| counts.matches as f64 / counts.output as f64));
+        let recall = mean(defined.map(|counts| counts.matches as f64 / counts.reference as f64));
+        self.f_score(precision, recall).unwrap_or(0.0)
+    }
+
+    /// `None` where both are 0.
+    fn f_score(&self, precision: f64, recall: f64) -> Option<f64> {
+        let factor = self.beta * self.beta;
+        let weighed = factor * precision + recall;
+        (weighed > 0.0).then(|| (1.0 + factor) * precision * recall / weighed)
+    }
+}
+
+/// How many n-grams of an order there are.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    /// 0 where the reference has none.
+    output: usize,
+    reference: usize,
+    /// In both.
+    matches: usize,
+}
+
+impl Counts {
+    fn of_orders(output: &[usize], reference: Vec<usize>, orders: usize) -> Vec<Self> {
+        let (length, other_length) = (output.len(), reference.len());
+        let matches = clipped_matches(output, &[reference], orders);
+        let counts = |(order, matches)| {
+            let reference = n_grams(other_length, order);
+            let output = if reference > 0 { n_grams(length, order) } else { 0 };
+            Self { output, reference, matches }
+        };
+        (1..).zip(matches).map(counts).collect()
+    }
+
+    fn add(&mut self, other: Self) {
+        self.output += other.output;
+        self.reference += other.reference;
+        self.matches += other.matches;
+    }
+}
+
+/// The words of a text, without a sign of ASCII punctuation at their end or, where there is none, at their start, which is a
+/// word by itself.
+fn parted_words(text: &str) -> impl Iterator<Item = &str> {
+    words(text).flat_map(|word| {
+        let sign = |letter: char| letter.is_ascii_punctuation();
+        let (first, second) = match word.len() {
+            1 => (word, ""),
+            length if word.ends_with(sign) => word.split_at(length - 1),
+            _ if word.starts_with(sign) => word.split_at(1),
+            _ => (word, ""),
+        };
+        [first, second].into_iter().filter(|part| !part.is_empty())
+    })
+}
+
+/// 0 of no value.
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (count, sum) = values.fold((0, 0.0), |(count, sum), value| (count + 1, sum + value));
+    if count == 0 { 0.0 } else { sum / f64::from(count) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sign_parts_from_the_end_of_a_word_before_its_start() {
+        let words: Vec<_> = parted_words("(hi) \"so ... , l'eau «x»").collect();
+        assert_eq!(words, ["(hi", ")", "\"", "so", "..", ".", ",", "l'eau", "«x»"]);
+    }
+
+    #[test]
+    fn orders_that_a_text_is_too_short_for_are_left_out_or_count_as_nothing() {
+        let eps_smoothing = ChrF { eps_smoothing: true, ..ChrF::default() };
+        assert_eq!(ChrF::default().score("mill", &["mill"]), 1.0);
+        assert!((eps_smoothing.score("mill", &["mill"]) - 4.0 / 6.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn white_space_and_case_count_where_they_are_said_to() {
+        let [plain, whitespace, lowercase] = [(false, false), (true, false), (false, true)]
+            .map(|(whitespace, lowercase)| ChrF { whitespace, lowercase, ..ChrF::default() });
+        assert_eq!(plain.score("ferry boat", &["ferryboat"]), 1.0);
+        assert!(whitespace.score("ferry boat", &["ferryboat"]) < 1.0);
+        assert_eq!(plain.score("FERRY", &["ferry"]), 0.0);
+        assert_eq!(lowercase.score("ΟΔΟΣ", &["οδος"]), 1.0);
+    }
+
+    #[test]
+    fn nothing_to_compare_with_is_zero() {
+        assert_eq!(ChrF::default().score("", &[""]), 0.0);
+        assert_eq!(ChrF::plus_plus().score("a", &[] as &[&str]), 0.0);
+        assert_eq!(ChrF { char_order: 0, ..ChrF::default() }.score("a", &["a"]), 0.0);
+    }
+
+    #[test]
+    fn the_best_reference_counts() {
+        let chrf = ChrF::plus_plus();
+        let scores = ["the old mill", "the mill"].map(|reference| chrf.score("a mill", &[reference]));
+        assert_eq!(chrf.score("a mill", &["the old mill", "the mill"]), scores[0].max(scores[1]));
+        assert_ne!(scores[0], scores[1]);
+    }
+}
