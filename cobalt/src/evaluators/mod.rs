@@ -4,6 +4,8 @@
 //! passes, and what an error means for the run, is not its business.
 
 #[cfg(feature = "judge")]
+mod answer;
+#[cfg(feature = "judge")]
 mod autoeval;
 mod autoeval_kind;
 mod choices;
@@ -18,10 +20,16 @@ mod places;
 #[cfg(feature = "judge")]
 mod prompt;
 mod remap;
+#[cfg(feature = "judge")]
+mod schema;
 mod score;
 mod setup;
 #[cfg(feature = "judge")]
 mod similarity;
+#[cfg(feature = "judge")]
+mod source;
+#[cfg(feature = "judge")]
+mod tagged;
 #[cfg(all(test, feature = "judge"))]
 pub(crate) mod tests;
 

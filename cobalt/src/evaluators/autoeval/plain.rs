@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::source::{Inputs, text_of};
 use super::{AutoevalKind, Options};
+use crate::evaluators::source::{Inputs, text_of};
 use crate::evaluators::{EvalError, Score};
 use crate::metrics::{
     exact_match, is_json_text, json_diff, levenshtein, list_contains, numeric_diff, tree_of, valid_json,
