@@ -32,6 +32,8 @@ mod source;
 mod tagged;
 #[cfg(all(test, feature = "judge"))]
 pub(crate) mod tests;
+#[cfg(feature = "judge")]
+mod texts;
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -44,8 +46,8 @@ pub use autoeval::Autoeval;
 #[cfg(feature = "schema")]
 pub(crate) use autoeval_kind::ALIASES;
 pub use autoeval_kind::{AutoevalKind, UnknownAutoevalKind};
-pub(crate) use choices::Scoring;
 pub use choices::{Aggregate, Distance};
+pub(crate) use choices::{Preset, Scoring};
 pub use context::EvalContext;
 pub use exact_match::ExactMatch;
 pub use function::FnEvaluator;

@@ -5,16 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::evaluators::EvalError;
-use crate::evaluators::tagged::TAGS;
-use crate::llm::{Asking, ModelChoice, Moderation, Question, Schema};
+use crate::evaluators::{EvalError, tagged};
+use crate::llm::{Asking, ModelChoice, Moderation, Schema};
 use crate::metrics::embedding_similarity;
-
-/// Who the judge is, before what it has to know of the tags.
-const ROLE: &str = "You are an impartial evaluator of texts.";
-/// How it judges and answers, after that.
-const MANNER: &str = "Judge by what the texts say, not by how long or how confident they are. Answer with one JSON object \
-of the form that is asked for, and with nothing else.";
 
 /// The models that one evaluation asks.
 #[derive(Debug)]
@@ -33,9 +26,7 @@ impl Judge<'_> {
         which: u32,
         read: impl Fn(&Map<String, Value>) -> Result<T, String>,
     ) -> Result<T, EvalError> {
-        let question = Question { system: format!("{ROLE} {TAGS} {MANNER}"), prompt, schema, which };
-        let Asking { models, meter } = &self.asking;
-        Ok(models.ask(self.model, &question, meter, read).await?)
+        tagged::ask(&self.asking, self.model, prompt, schema, which, read).await
     }
 
     /// What a moderation model finds in a text.
