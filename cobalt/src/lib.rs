@@ -47,7 +47,7 @@ pub use evaluators::{
     Evaluator, ExactMatch, FnEvaluator, IntoScore, Score, Setup, UnknownAutoevalKind,
 };
 #[cfg(feature = "judge")]
-pub use evaluators::{LlmJudge, Similarity};
+pub use evaluators::{GEval, LlmJudge, Pairwise, Similarity};
 pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Output, TokenCount};
 pub use harness::main;
 #[doc(hidden)]

@@ -13,9 +13,13 @@ mod context;
 mod exact_match;
 mod function;
 #[cfg(feature = "judge")]
+mod g_eval;
+#[cfg(feature = "judge")]
 mod llm_judge;
 #[cfg(feature = "judge")]
 mod model_setters;
+#[cfg(feature = "judge")]
+mod pairwise;
 mod places;
 #[cfg(feature = "judge")]
 mod prompt;
@@ -52,7 +56,11 @@ pub use context::EvalContext;
 pub use exact_match::ExactMatch;
 pub use function::FnEvaluator;
 #[cfg(feature = "judge")]
+pub use g_eval::GEval;
+#[cfg(feature = "judge")]
 pub use llm_judge::LlmJudge;
+#[cfg(feature = "judge")]
+pub use pairwise::Pairwise;
 pub use score::{IntoScore, Score};
 pub(crate) use setup::Unfit;
 pub use setup::{CheckError, Setup};

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use super::EvalError;
 use crate::hash::sha256_hex;
 use crate::llm::{Asking, ModelChoice, Question, Schema};
+use crate::template::Template;
 
 /// Who the judge is.
 pub(super) const ROLE: &str = "You are an impartial evaluator of texts.";
@@ -49,6 +50,16 @@ pub(super) fn prompt(task: &str, texts: &[(&str, &str)]) -> String {
     };
     let tagged = texts.iter().map(|(name, text)| format!("<{name}{mark}>\n{text}\n</{name}{mark}>"));
     format!("{task}\n\n{}", tagged.collect::<Vec<_>>().join("\n\n"))
+}
+
+/// What is wrong with a text of the user's that is no template, and has a variable of one.
+pub(super) fn unfilled(what: &str, text: &str) -> Option<String> {
+    let template = Template::parse(text);
+    let name = template.variables().first()?.name().to_owned();
+    Some(format!(
+        "nothing is filled into {what}: write `{name}` instead of `{{{{{name}}}}}`, and `field` says where a text of that name \
+         comes from"
+    ))
 }
 
 /// A text as tags are looked for in it: a model takes `</ Output >` for one as well.

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use crate::config::error::unknown_name;
 use crate::config::values::Text;
-use crate::evaluators::{Aggregate, AutoevalKind, Distance, Scoring};
+use crate::evaluators::{Aggregate, AutoevalKind, Distance, Preset, Scoring};
 
 macro_rules! names {
     ($($(#[$doc:meta])* $name:ident($type:ident), $noun:literal, $plural:literal: $($word:literal => $variant:ident),+;)+) => {$(
@@ -33,6 +33,27 @@ names! {
     AggregateName(Aggregate), "way to sum up a panel", "ways": "mean" => Mean, "majority" => Majority;
     /// How two embeddings are compared.
     DistanceName(Distance), "distance", "distances": "cosine" => Cosine, "dot" => Dot;
+}
+
+/// A judge whose question comes with the library.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
+pub(in crate::config) struct PresetName(pub(super) Preset);
+
+impl PresetName {
+    pub(super) fn known() -> [&'static str; Preset::ALL.len()] {
+        Preset::ALL.map(Preset::name)
+    }
+}
+
+impl<'de> Deserialize<'de> for PresetName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |name: &str| {
+            let known = Preset::ALL.into_iter().find(|preset| preset.name() == name);
+            known.map(Self).ok_or_else(|| unknown_name("preset", "presets", name, &Self::known()))
+        };
+        deserializer.deserialize_str(Text { expected: "the name of a preset in quotes", read })
+    }
 }
 
 /// A kind of `Autoeval`.

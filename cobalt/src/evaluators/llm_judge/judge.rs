@@ -168,8 +168,8 @@ impl LlmJudge {
         if choices.is_empty() {
             return Some("the panel has no model; name at least one".to_owned());
         }
-        if let Some(temperature) = self.choice.temperature.filter(|value| !(0.0..=2.0).contains(value)) {
-            return Some(format!("the temperature is {temperature}; it is a number from 0 to 2"));
+        if let Some(problem) = self.choice.problem() {
+            return Some(problem);
         }
         let vendors = choices.iter().map(ModelChoice::vendor);
         if self.choice.api_key_env.is_some() && self.choice.base_url.is_none() && !all_same(vendors) {
