@@ -294,8 +294,9 @@ fn what_an_item_lacks_costs_no_call_and_what_all_lack_is_told_before() {
     assert_eq!(error, "the agent's output is null; there is nothing to score");
     assert!(server.asked().is_empty());
 
-    let checked =
-        |judge: &LlmJudge| without_models(judge, &[item.clone()]).map_err(|error| error.to_string());
+    let checked = |judge: &LlmJudge| {
+        without_models(judge, std::slice::from_ref(&item)).map_err(|error| error.to_string())
+    };
     let error = checked(&judge).unwrap_err();
     assert!(
         error.starts_with("no item has `context` for the input `context`; there are `docs`, `input`"),
