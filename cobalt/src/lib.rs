@@ -50,7 +50,7 @@ pub use evaluators::{
     SquadExactMatch, TokenF1, UnknownAutoevalKind, Wer,
 };
 #[cfg(feature = "judge")]
-pub use evaluators::{JsonSchema, LlmJudge, Similarity};
+pub use evaluators::{GEval, JsonSchema, LlmJudge, Pairwise, Similarity};
 pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Output, TokenCount};
 pub use harness::main;
 #[doc(hidden)]

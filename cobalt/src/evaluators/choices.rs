@@ -49,3 +49,37 @@ impl Distance {
         }
     }
 }
+
+/// A judge whose question comes with the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Preset {
+    /// Whether what the output claims is in the context.
+    Hallucination,
+    /// Whether the output is free of what hurts.
+    Toxicity,
+    /// Whether the output is free of prejudice.
+    Bias,
+    /// How far what the input asks for is done.
+    TaskCompletion,
+    /// Whether the output is a faithful and complete summary of the input.
+    Summarisation,
+}
+
+impl Preset {
+    /// All of them.
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Hallucination, Self::Toxicity, Self::Bias, Self::TaskCompletion, Self::Summarisation];
+
+    /// The name, as `cobalt.toml` has it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Hallucination => "hallucination",
+            Self::Toxicity => "toxicity",
+            Self::Bias => "bias",
+            Self::TaskCompletion => "task-completion",
+            Self::Summarisation => "summarisation",
+        }
+    }
+}

@@ -4,6 +4,10 @@
 //! passes, and what an error means for the run, is not its business.
 
 #[cfg(feature = "judge")]
+mod answer;
+#[cfg(feature = "judge")]
+mod answer_schema;
+#[cfg(feature = "judge")]
 mod autoeval;
 mod autoeval_kind;
 mod choices;
@@ -11,9 +15,13 @@ mod context;
 mod exact_match;
 mod function;
 #[cfg(feature = "judge")]
+mod g_eval;
+#[cfg(feature = "judge")]
 mod llm_judge;
 #[cfg(feature = "judge")]
 mod model_setters;
+#[cfg(feature = "judge")]
+mod pairwise;
 mod places;
 #[cfg(feature = "judge")]
 mod prompt;
@@ -24,9 +32,15 @@ mod score;
 mod setup;
 #[cfg(feature = "judge")]
 mod similarity;
+#[cfg(feature = "judge")]
+mod source;
+#[cfg(feature = "judge")]
+mod tagged;
 #[cfg(all(test, feature = "judge"))]
 pub(crate) mod tests;
 mod text;
+#[cfg(feature = "judge")]
+mod texts;
 
 use std::fmt::Debug;
 use std::future::Future;
@@ -39,13 +53,17 @@ pub use autoeval::Autoeval;
 #[cfg(feature = "schema")]
 pub(crate) use autoeval_kind::ALIASES;
 pub use autoeval_kind::{AutoevalKind, UnknownAutoevalKind};
-pub(crate) use choices::Scoring;
 pub use choices::{Aggregate, Distance};
+pub(crate) use choices::{Preset, Scoring};
 pub use context::EvalContext;
 pub use exact_match::ExactMatch;
 pub use function::FnEvaluator;
 #[cfg(feature = "judge")]
+pub use g_eval::GEval;
+#[cfg(feature = "judge")]
 pub use llm_judge::LlmJudge;
+#[cfg(feature = "judge")]
+pub use pairwise::Pairwise;
 pub use score::{IntoScore, Score};
 pub(crate) use setup::Unfit;
 pub use setup::{CheckError, Setup};

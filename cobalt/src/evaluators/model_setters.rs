@@ -1,6 +1,6 @@
-//! The settings that say which model an evaluator asks: the same for all that ask one.
+//! The settings that are the same for evaluators that ask models.
 
-/// Adds them to a type with the field `choice`, a `ModelChoice`.
+/// Adds those that say which model is asked to a type with the field `choice`, a `ModelChoice`.
 macro_rules! model_setters {
     () => {
         /// Whose API is spoken. Without it, it follows from the model, else from the configuration.
@@ -27,4 +27,50 @@ macro_rules! model_setters {
     };
 }
 
-pub(super) use model_setters;
+/// Adds those of a judge of one model to a type with the fields `choice`, `texts`, `remap` and `pass_mark`.
+macro_rules! judge_setters {
+    () => {
+        /// The model to ask, instead of the configuration's.
+        #[must_use]
+        pub fn model(mut self, model: impl Into<String>) -> Self {
+            self.choice.model = Some(model.into());
+            self
+        }
+
+        crate::evaluators::model_setters::model_setters!();
+
+        /// How much chance is in the answers, from 0 to 2. It is sent only to models that take it.
+        #[must_use]
+        pub fn temperature(mut self, temperature: f64) -> Self {
+            self.choice.temperature = Some(temperature);
+            self
+        }
+
+        /// Takes a text from where `path` leads, such as `question.text`, `output.answer` or `metadata.documents`. It has to
+        /// be there; one of a new name is shown to the judge as well.
+        #[must_use]
+        pub fn field(mut self, name: impl Into<String>, path: impl AsRef<str>) -> Self {
+            self.texts.set_field(name.into(), path.as_ref());
+            self
+        }
+
+        /// Changes what the judge sees, for example another output or item.
+        #[must_use]
+        pub fn context(
+            mut self,
+            remap: impl Fn(&crate::EvalContext) -> crate::EvalContext + Send + Sync + 'static,
+        ) -> Self {
+            self.remap = Some(crate::evaluators::remap::Remap::new(remap));
+            self
+        }
+
+        /// From which score an output passes: 0.5 unless it is set.
+        #[must_use]
+        pub fn pass_mark(mut self, mark: f64) -> Self {
+            self.pass_mark = mark;
+            self
+        }
+    };
+}
+
+pub(super) use {judge_setters, model_setters};

@@ -68,6 +68,13 @@ impl ModelChoice {
     fn without_key(&self) -> Self {
         Self { api_key: None, api_key_env: None, ..self.clone() }
     }
+
+    /// What no model takes.
+    #[cfg(feature = "judge")]
+    pub(crate) fn problem(&self) -> Option<String> {
+        let temperature = self.temperature.filter(|value| !(0.0..=2.0).contains(value))?;
+        Some(format!("the temperature is {temperature}; it is a number from 0 to 2"))
+    }
 }
 
 /// A key, never shown.

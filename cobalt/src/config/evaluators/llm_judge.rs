@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
-use super::names::{AggregateName, ScoringName};
+use super::names::{AggregateName, PresetName, ScoringName};
 use super::typed::Settings;
 #[cfg(feature = "judge")]
 use super::typed::with_written;
@@ -19,21 +19,26 @@ use crate::config::values::Score;
 use crate::evaluators::Evaluator;
 #[cfg(feature = "judge")]
 use crate::evaluators::{LlmJudge, Scoring};
+use crate::suggest;
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(
     feature = "schema",
     derive(schemars::JsonSchema),
-    schemars(extend("not" = whom_twice(), "dependentRequired" = panel_of_aggregate()))
+    schemars(extend("oneOf" = prompt_or_preset(), "not" = whom_twice(), "dependentRequired" = panel_of_aggregate()))
 )]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::config) struct Judge {
-    /// The name in reports.
-    #[serde(default = "llm_judge")]
-    name: String,
+    /// The name in reports; the preset's, else "llm-judge", unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     /// The criteria and what is to be judged by them, with `{{output}}` and the item's fields as `{{input}}`.
-    prompt: Word,
-    /// Whether the judge gives a verdict or a score from 0 to 1; "boolean" unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<Word>,
+    /// A question that comes with the library, in place of a prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preset: Option<PresetName>,
+    /// Whether the judge of a prompt gives a verdict or a score from 0 to 1; "boolean" unless it is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     scoring: Option<ScoringName>,
     /// Whether the judge reasons at length before it answers; it does for a verdict unless it is set.
@@ -61,26 +66,44 @@ pub(in crate::config) struct Judge {
     /// How freely the model chooses its words; sent only where the model takes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<Temperature>,
-    /// From which score an output passes; 0.5 unless it is set.
+    /// From which score an output passes; 0.5 unless it is set, and 1 for the presets "toxicity" and "bias".
     #[serde(skip_serializing_if = "Option::is_none")]
     pass_mark: Option<Score>,
     /// Who the judge is and by which rules it judges, in place of the built-in words for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<Word>,
-    /// What variables of the prompt show, each by a path such as "output.answer" or "context[0].text".
+    /// What variables of the prompt, or the inputs of a preset, show, each by a path such as "output.answer" or "context[0].text".
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     context: BTreeMap<String, Word>,
-}
-
-fn llm_judge() -> String {
-    Judge::TYPE.to_owned()
 }
 
 impl Settings for Judge {
     const TYPE: &'static str = "llm-judge";
 
     /// Refuses settings that contradict each other.
-    fn checked(self) -> Result<Self, toml::de::Error> {
+    fn checked(mut self) -> Result<Self, toml::de::Error> {
+        let name = match (&self.prompt, &self.preset) {
+            (Some(_), None) => Self::TYPE,
+            (None, Some(PresetName(preset))) if self.scoring.is_none() => preset.name(),
+            (None, Some(PresetName(preset))) => {
+                return Err(toml::de::Error::custom(format!(
+                    "`scoring` is for a prompt; the preset `{}` has its own, so leave it out",
+                    preset.name()
+                )));
+            }
+            (Some(_), Some(_)) => {
+                return Err(toml::de::Error::custom(
+                    "`prompt` and `preset` both say what is judged; leave one of them out",
+                ));
+            }
+            (None, None) => {
+                return Err(toml::de::Error::custom(format!(
+                    "the key `prompt` is missing; write what is judged, or name a `preset`: {}",
+                    suggest::list(PresetName::known())
+                )));
+            }
+        };
+        self.name.get_or_insert_with(|| name.to_owned());
         match (&self.model, &self.models, &self.aggregate) {
             (Some(_), Some(_), _) => Err(toml::de::Error::custom(
                 "`model` and `models` both say whom to ask; leave one of them out",
@@ -95,8 +118,13 @@ impl Settings for Judge {
     #[cfg(feature = "judge")]
     fn make(&self, _: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
         let written = self.clone();
+        let name = written.name.unwrap_or_default();
+        let judge = match written.preset {
+            Some(PresetName(preset)) => LlmJudge::preset(name, preset),
+            None => LlmJudge::new(name, written.prompt.map_or_else(String::new, |Word(prompt)| prompt)),
+        };
         let judge = with_written!(
-            LlmJudge::new(written.name, written.prompt.0),
+            judge,
             chain_of_thought(written.chain_of_thought),
             model(written.model.map(|Word(model)| model)),
             models(written.models.map(|models| models.into_iter().map(|Word(model)| model))),
@@ -122,7 +150,16 @@ impl Settings for Judge {
     }
 }
 
-/// What `checked` refuses, as a schema has it: whom to ask, said twice.
+/// What `checked` refuses, as a schema has it: nothing to be judged, or two things.
+#[cfg(feature = "schema")]
+fn prompt_or_preset() -> serde_json::Value {
+    serde_json::json!([
+        { "required": ["prompt"] },
+        { "required": ["preset"], "not": { "required": ["scoring"] } },
+    ])
+}
+
+/// The same for whom to ask, said twice.
 #[cfg(feature = "schema")]
 fn whom_twice() -> serde_json::Value {
     serde_json::json!({ "required": ["model", "models"] })

@@ -5,7 +5,9 @@ use serde::{Serialize, Serializer};
 
 use crate::config::error::unknown_name;
 use crate::config::values::Text;
-use crate::evaluators::{Aggregate, AutoevalKind, Distance, Measure, Quantity, RougeVariant, Scoring};
+use crate::evaluators::{
+    Aggregate, AutoevalKind, Distance, Measure, Preset, Quantity, RougeVariant, Scoring,
+};
 
 macro_rules! names {
     ($($(#[$doc:meta])* $name:ident($type:ident), $noun:literal, $plural:literal: $($word:literal => $variant:ident),+;)+) => {$(
@@ -39,6 +41,27 @@ names! {
     RougeName(RougeVariant), "variant of ROUGE", "variants": "1" => One, "2" => Two, "l" => L, "lsum" => Lsum;
     /// Which figure of an overlap is the score.
     MeasureName(Measure), "measure", "measures": "f1" => F1, "precision" => Precision, "recall" => Recall;
+}
+
+/// A judge whose question comes with the library.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
+pub(in crate::config) struct PresetName(pub(super) Preset);
+
+impl PresetName {
+    pub(super) fn known() -> [&'static str; Preset::ALL.len()] {
+        Preset::ALL.map(Preset::name)
+    }
+}
+
+impl<'de> Deserialize<'de> for PresetName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |name: &str| {
+            let known = Preset::ALL.into_iter().find(|preset| preset.name() == name);
+            known.map(Self).ok_or_else(|| unknown_name("preset", "presets", name, &Self::known()))
+        };
+        deserializer.deserialize_str(Text { expected: "the name of a preset in quotes", read })
+    }
 }
 
 /// A kind of `Autoeval`.

@@ -11,7 +11,9 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 use super::autoevals::Autoevals;
 use super::exact_match::Exact;
 use super::function::Function;
+use super::g_eval::Rated;
 use super::llm_judge::Judge;
+use super::pairwise::Compared;
 use super::similarity::Close;
 use super::text::{
     BleuTable, ChrfTable, ContainsTable, JsonSchemaTable, RegexTable, RougeTable, SquadExactMatchTable,
@@ -68,8 +70,12 @@ types! {
     ExactMatch(Exact),
     /// Scores with a function that has `#[cobalt::evaluator]`.
     Function(Function),
-    /// Lets a model judge the output by a prompt.
+    /// Lets a model judge the output by a prompt, or by a preset.
     LlmJudge(Judge),
+    /// Lets a model rate the output by a plain criterion.
+    GEval(Rated),
+    /// Lets a model decide whether the output or a field of the item is the better answer.
+    Pairwise(Compared),
     /// Compares the output with a field of the item by their embeddings.
     Similarity(Close),
     /// Scores with one of the evaluators that autoevals is known for.

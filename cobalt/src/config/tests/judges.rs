@@ -2,7 +2,9 @@
 
 use super::Project;
 use super::mistakes::refused;
-use crate::{Aggregate, Autoeval, AutoevalKind, Distance, Evaluator, LlmJudge, Provider, Similarity};
+use crate::{
+    Aggregate, Autoeval, AutoevalKind, Distance, Evaluator, GEval, LlmJudge, Pairwise, Provider, Similarity,
+};
 
 /// The fingerprint, name and pass mark of the only evaluator of a file.
 fn made(text: &str) -> (String, String, f64) {
@@ -55,6 +57,130 @@ fn a_judge_has_every_setting_of_its_table() {
     makes(
         "[[evaluators]]\ntype = \"llm-judge\"\nprompt = \"{{output}}\"\nmodels = [\"a\", \"b\"]\naggregate = \"majority\"",
         &LlmJudge::new("llm-judge", "{{output}}").models(["a", "b"]).aggregate(Aggregate::Majority),
+    );
+}
+
+#[test]
+fn a_preset_takes_the_place_of_a_prompt_and_gives_its_name() {
+    for (preset, judge) in [
+        ("hallucination", LlmJudge::hallucination("hallucination")),
+        ("toxicity", LlmJudge::toxicity("toxicity")),
+        ("bias", LlmJudge::bias("bias")),
+        ("task-completion", LlmJudge::task_completion("task-completion")),
+        ("summarisation", LlmJudge::summarisation("summarisation")),
+    ] {
+        makes(&format!("evaluators = [{{ type = \"llm-judge\", preset = \"{preset}\" }}]"), &judge);
+    }
+    makes(
+        r#"
+        [[evaluators]]
+        type = "llm-judge"
+        preset = "hallucination"
+        name = "grounded"
+        context = { context = "docs" }
+        models = ["a", "b"]
+        aggregate = "majority"
+        chain-of-thought = true
+        system = "You judge geography."
+        pass-mark = 0.9
+        "#,
+        &LlmJudge::hallucination("grounded")
+            .field("context", "docs")
+            .models(["a", "b"])
+            .aggregate(Aggregate::Majority)
+            .chain_of_thought(true)
+            .system("You judge geography.")
+            .pass_mark(0.9),
+    );
+}
+
+#[test]
+fn what_is_judged_is_said_once() {
+    let judge = "[[evaluators]]\ntype = \"llm-judge\"\npreset = ";
+    for (settings, problem) in [
+        ("\"bias\"\nprompt = \"{{output}}\"", "1:1: `prompt` and `preset` both say what is judged"),
+        ("\"bias\"\nscoring = \"scale\"", "1:1: `scoring` is for a prompt; the preset `bias` has its own"),
+        ("\"summarization\"", "3:10: unknown preset `summarization`; did you mean `summarisation`?"),
+        (
+            "\"politeness\"",
+            "3:10: unknown preset `politeness`; the presets here are `hallucination`, `toxicity`,",
+        ),
+        ("true", "3:10: invalid type: boolean `true`, expected the name of a preset in quotes"),
+    ] {
+        let error = refused(&format!("{judge}{settings}"));
+        assert!(error.starts_with(problem), "{error}");
+    }
+}
+
+#[test]
+fn a_rating_by_a_criterion_has_every_setting_of_its_table() {
+    makes("evaluators = [{ type = \"g-eval\", criterion = \"c\" }]", &GEval::new("g-eval", "c"));
+    makes(
+        r#"
+        [[evaluators]]
+        type = "g-eval"
+        name = "coherent"
+        criterion = "It hangs together."
+        steps = ["Read it.", "Rate it."]
+        samples = 5
+        inputs = ["output", "documents"]
+        fields = { documents = "metadata.documents" }
+        model = "m"
+        provider = "openai"
+        base-url = "http://localhost:1/v1"
+        api-key-env = "OUR_KEY"
+        temperature = 1
+        pass-mark = 0.7
+        "#,
+        &GEval::new("coherent", "It hangs together.")
+            .steps(["Read it.", "Rate it."])
+            .samples(5)
+            .inputs(["output", "documents"])
+            .field("documents", "metadata.documents")
+            .model("m")
+            .provider(Provider::OpenAi)
+            .base_url("http://localhost:1/v1")
+            .api_key_env("OUR_KEY")
+            .temperature(1.0)
+            .pass_mark(0.7),
+    );
+    let table = "[[evaluators]]\ntype = \"g-eval\"\ncriterion = \"c\"\n";
+    for (setting, problem) in [
+        ("samples = 0", "4:11: invalid value: integer `0`, expected a whole number of at least 1"),
+        ("steps = []", "4:9: the list is empty; name at least one, or leave the key out"),
+        ("criteria = \"\"", "4:1: unknown key `criteria`; did you mean `criterion`?"),
+    ] {
+        assert_eq!(refused(&format!("{table}{setting}")), problem);
+    }
+}
+
+#[test]
+fn a_comparison_has_every_setting_of_its_table() {
+    makes("evaluators = [{ type = \"pairwise\", field = \"f\" }]", &Pairwise::new("pairwise", "f"));
+    makes(
+        r#"
+        [[evaluators]]
+        type = "pairwise"
+        name = "better"
+        field = "answers[0]"
+        criterion = "The shorter one."
+        fields = { input = "question.text" }
+        model = "m"
+        provider = "anthropic"
+        base-url = "http://localhost:1"
+        api-key-env = "OUR_KEY"
+        temperature = 0
+        pass-mark = 1
+        "#,
+        &Pairwise::new("better", "answers[0]")
+            .criterion("The shorter one.")
+            .field("input", "question.text")
+            .model("m")
+            .provider(Provider::Anthropic)
+            .base_url("http://localhost:1")
+            .api_key_env("OUR_KEY")
+            .temperature(0.0)
+            .pass_mark(1.0),
     );
 }
 
@@ -162,7 +288,13 @@ fn a_name_that_is_none_is_told_the_nearest() {
 
 #[test]
 fn what_is_required_is_named() {
-    assert_eq!(refused("evaluators = [{ type = \"llm-judge\" }]"), "1:15: the key `prompt` is missing");
+    assert_eq!(
+        refused("evaluators = [{ type = \"llm-judge\" }]"),
+        "1:15: the key `prompt` is missing; write what is judged, or name a `preset`: `hallucination`, `toxicity`, `bias`, \
+         `task-completion`, `summarisation`"
+    );
+    assert_eq!(refused("evaluators = [{ type = \"g-eval\" }]"), "1:15: the key `criterion` is missing");
+    assert_eq!(refused("evaluators = [{ type = \"pairwise\" }]"), "1:15: the key `field` is missing");
     assert_eq!(refused("evaluators = [{ type = \"similarity\" }]"), "1:15: the key `field` is missing");
     assert_eq!(refused("evaluators = [{ type = \"autoevals\" }]"), "1:15: the key `autoeval` is missing");
 }

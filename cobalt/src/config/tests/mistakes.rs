@@ -165,7 +165,7 @@ fn a_threshold_that_makes_no_sense_is_told_what_is_wrong() {
 
 #[test]
 fn an_unknown_type_of_evaluator_is_told_which_there_are() {
-    let first = "`exact-match`, `function`, `llm-judge`, `similarity`, `autoevals`, ";
+    let first = "`exact-match`, `function`, `llm-judge`, `g-eval`, `pairwise`, ";
     let error = refused("[[evaluators]]\ntype = \"oracle\"\nmodel = \"gpt-4o\"");
     let expected = format!("2:8: unknown type of evaluator `oracle`; the types here are {first}");
     assert!(error.starts_with(&expected) && error.ends_with(" more"), "{error}");

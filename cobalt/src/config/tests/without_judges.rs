@@ -6,6 +6,9 @@ use super::Project;
 fn a_judge_is_read_and_says_what_it_needs_when_it_is_made() {
     for table in [
         "type = \"llm-judge\", prompt = \"{{output}}\"",
+        "type = \"llm-judge\", preset = \"toxicity\"",
+        "type = \"g-eval\", criterion = \"It is right.\"",
+        "type = \"pairwise\", field = \"before\"",
         "type = \"similarity\", field = \"a\"",
         "type = \"autoevals\", autoeval = \"Levenshtein\"",
     ] {

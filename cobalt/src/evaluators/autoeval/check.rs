@@ -1,13 +1,10 @@
 //! What would keep an `Autoeval` from scoring, said before the first item is run.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use super::kind::{SCHEMA, Setting};
 use super::rubrics::Rubric;
 use super::{Autoeval, AutoevalKind, Task, classify};
-use crate::dataset::Item;
 use crate::evaluators::schema::validator;
 use crate::evaluators::{CheckError, Setup};
 use crate::llm::ModelChoice;
@@ -99,7 +96,7 @@ impl Autoeval {
 
     /// An input that no item has.
     fn check_fields(&self, setup: &Setup) -> Result<(), String> {
-        if self.remap.is_some() || setup.items().next().is_none() {
+        if self.remap.is_some() {
             return Ok(());
         }
         let kind = match self.task {
@@ -108,21 +105,9 @@ impl Autoeval {
                 return prompt.check_items(setup.items()).map_err(|error| error.to_string());
             }
         };
-        let needed = self.needed(kind);
-        let has = |item: &Item, input: &str| self.sources.may_be_in(input, item, kind.takes_null(input));
-        if setup.items().any(|item| needed.iter().all(|input| has(item, input))) {
-            return Ok(());
-        }
-        let Some(input) = needed.iter().find(|input| !setup.items().any(|item| has(item, input))) else {
-            return Err(format!("no item has all of the inputs {}; each lacks one", suggest::list(needed)));
-        };
-        let fields: BTreeSet<_> = setup.items().flat_map(|item| item.keys().map(String::as_str)).collect();
-        Err(format!(
-            "no item has {} for the input `{input}`; {}; map the input with `field`, or set it for all items with `value` \
-             (in `cobalt.toml` `fields` and `values`)",
-            self.sources.place(input),
-            suggest::instead(self.sources.path(input), fields)
-        ))
+        let advice = "map the input with `field`, or set it for all items with `value` (in `cobalt.toml` `fields` and `values`)";
+        let takes_null = |input: &str| kind.takes_null(input);
+        self.sources.lacking(&self.needed(kind), takes_null, setup.items(), advice).map_or(Ok(()), Err)
     }
 
     pub(super) fn asks_models(&self) -> bool {

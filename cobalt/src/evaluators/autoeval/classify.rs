@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::answer;
-use super::judge::{Judge, object, string};
+use super::judge::Judge;
 use super::rubrics::Rubric;
-use crate::evaluators::{EvalError, Score};
+use crate::evaluators::answer_schema::{object, string};
+use crate::evaluators::{EvalError, Score, answer};
 use crate::llm::Schema;
 
 /// A label that a judge may choose.

@@ -4,10 +4,11 @@ use std::pin::Pin;
 
 use serde_json::{Map, Value};
 
-use super::answer;
-use super::judge::{Judge, list_of, object, prompt, string};
-use super::source::Inputs;
-use crate::evaluators::{EvalError, Score};
+use super::judge::Judge;
+use crate::evaluators::answer_schema::{list_of, object, string};
+use crate::evaluators::source::Inputs;
+use crate::evaluators::tagged::prompt;
+use crate::evaluators::{EvalError, Score, answer};
 use crate::future::join_all;
 use crate::llm::Schema;
 use crate::metrics::f_beta;

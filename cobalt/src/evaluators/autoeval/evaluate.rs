@@ -1,12 +1,13 @@
 //! One output, scored by an `Autoeval`.
 
-use super::judge::{Judge, prompt};
+use super::judge::Judge;
 use super::kind::SCHEMA;
 use super::rubrics::Rubric;
-use super::source::{Inputs, text_of};
 use super::{
     Autoeval, AutoevalKind, Options, Task, classify, correctness, generation, plain, ragas, retrieval,
 };
+use crate::evaluators::source::{Inputs, text_of};
+use crate::evaluators::tagged::prompt;
 use crate::evaluators::{EvalContext, EvalError, LARGE, Score};
 use crate::threads;
 

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::answer;
-use super::judge::{Judge, flag, list_of, object, prompt, string};
+use super::judge::Judge;
 use super::retrieval::{Finding, share};
-use super::source::Inputs;
-use crate::evaluators::{EvalError, Score};
+use crate::evaluators::answer_schema::{flag, list_of, object, string};
+use crate::evaluators::source::Inputs;
+use crate::evaluators::tagged::prompt;
+use crate::evaluators::{EvalError, Score, answer};
 use crate::future::join_all;
 use crate::llm::Schema;
 use crate::wording::count;

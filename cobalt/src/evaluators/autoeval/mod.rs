@@ -1,6 +1,5 @@
 //! `Autoeval`: the evaluators that autoevals is known for, by their names.
 
-mod answer;
 mod builder;
 mod check;
 mod classify;
@@ -15,7 +14,6 @@ mod plain;
 mod ragas;
 mod retrieval;
 mod rubrics;
-mod source;
 #[cfg(test)]
 mod tests;
 
@@ -23,10 +21,10 @@ use std::time::Duration;
 
 use classify::Choice;
 use options::Options;
-use source::Sources;
 
 use super::prompt::Prompt;
 use super::remap::Remap;
+use super::source::Sources;
 use super::{AutoevalKind, CheckError, EvalContext, Evaluation, Evaluator, Setup};
 
 /// Scores with one of the evaluators that autoevals is known for; each kind has its constructor.

@@ -101,9 +101,7 @@ impl Options {
         if self.expected_min.is_some_and(|least| !(-1.0..1.0).contains(&least)) {
             return Some("`expected_min` is no cosine from -1 to below 1".to_owned());
         }
-        if let Some(temperature) = self.model.temperature.filter(|value| !(0.0..=2.0).contains(value)) {
-            return Some(format!("the temperature is {temperature}; it is a number from 0 to 2"));
-        }
-        self.weights.problem().map(|problem| format!("`weights`: {problem}"))
+        let of_weights = || self.weights.problem().map(|problem| format!("`weights`: {problem}"));
+        self.model.problem().or_else(of_weights)
     }
 }

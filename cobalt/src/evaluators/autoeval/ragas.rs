@@ -3,8 +3,8 @@
 use std::pin::Pin;
 
 use super::judge::Judge;
-use super::source::Inputs;
 use super::{AutoevalKind, Options, generation, retrieval};
+use crate::evaluators::source::Inputs;
 use crate::evaluators::{EvalError, Score};
 use crate::future::join_all;
 use crate::wording::decimal;

@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::answer;
-use super::judge::{Judge, flag, list_of, object, prompt, string};
-use super::source::Inputs;
-use crate::evaluators::{EvalError, Score};
+use super::judge::Judge;
+use crate::evaluators::answer_schema::{flag, list_of, object, string};
+use crate::evaluators::source::Inputs;
+use crate::evaluators::tagged::prompt;
+use crate::evaluators::{EvalError, Score, answer};
 use crate::future::join_all;
 use crate::llm::Schema;
 use crate::metrics::list_contains;

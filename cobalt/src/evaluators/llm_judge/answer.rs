@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::super::choices::Scoring;
-use crate::wording::cut;
+use super::super::DEFAULT_PASS_MARK;
+use super::findings::shown;
 
 /// What a judge found.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,37 +12,31 @@ pub(super) struct Judgement {
     pub(super) score: f64,
     pub(super) reason: Option<String>,
     pub(super) chain_of_thought: Option<String>,
+    /// What the score was made of.
+    pub(super) figures: Map<String, Value>,
 }
 
-/// The judgement in an answer, or what is wrong with it.
-pub(super) fn read(answer: &Map<String, Value>, scoring: Scoring) -> Result<Judgement, String> {
-    let score = match scoring {
-        Scoring::Boolean => verdict(answer)?,
-        Scoring::Scale => {
-            score(answer)?.ok_or("the field `score` is missing; it must be a number from 0 to 1")?
-        }
-    };
-    let text = |field| {
-        let text = answer.get(field).and_then(Value::as_str).map(str::trim)?;
-        (!text.is_empty()).then(|| text.to_owned())
-    };
-    Ok(Judgement { score, reason: text("reason"), chain_of_thought: text("chainOfThought") })
+/// A field of text that is not blank.
+pub(super) fn text(answer: &Map<String, Value>, field: &str) -> Option<String> {
+    let text = answer.get(field).and_then(Value::as_str).map(str::trim)?;
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// 1 or 0. A score stands in for a verdict that is missing.
-fn verdict(answer: &Map<String, Value>) -> Result<f64, String> {
+pub(super) fn verdict(answer: &Map<String, Value>) -> Result<f64, String> {
     let yes = match answer.get("verdict") {
         Some(Value::Bool(verdict)) => *verdict,
         None | Some(Value::Null) => {
             let missing = "the field `verdict` is missing; it must be `true` or `false`";
-            score(answer)?.ok_or(missing)? >= super::super::DEFAULT_PASS_MARK
+            score(answer)?.ok_or(missing)? >= DEFAULT_PASS_MARK
         }
         Some(other) => return Err(format!("`verdict` is {}; it must be `true` or `false`", shown(other))),
     };
     Ok(if yes { 1.0 } else { 0.0 })
 }
 
-fn score(answer: &Map<String, Value>) -> Result<Option<f64>, String> {
+/// A number from 0 to 1, where there is one.
+pub(super) fn score(answer: &Map<String, Value>) -> Result<Option<f64>, String> {
     match answer.get("score") {
         None | Some(Value::Null) => Ok(None),
         Some(found) => {
@@ -54,19 +48,15 @@ fn score(answer: &Map<String, Value>) -> Result<Option<f64>, String> {
     }
 }
 
-fn shown(value: &Value) -> String {
-    const LONGEST: usize = 40;
-    cut(&value.to_string(), LONGEST).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
+    use super::super::form::Form;
     use super::*;
 
-    fn reads(scoring: Scoring, answer: &Value) -> Result<f64, String> {
-        read(answer.as_object().unwrap(), scoring).map(|judgement| judgement.score)
+    fn reads(form: Form, answer: &Value) -> Result<f64, String> {
+        form.read(answer.as_object().unwrap()).map(|judgement| judgement.score)
     }
 
     #[test]
@@ -79,7 +69,7 @@ mod tests {
             (json!({ "score": 0.49 }), 0.0),
             (json!({ "verdict": null, "score": 0 }), 0.0),
         ] {
-            assert_eq!(reads(Scoring::Boolean, &answer), Ok(score), "{answer}");
+            assert_eq!(reads(Form::Verdict, &answer), Ok(score), "{answer}");
         }
     }
 
@@ -92,30 +82,30 @@ mod tests {
             (json!({ "score": null }), "the field `verdict` is missing; it must be `true` or `false`"),
             (json!({}), "the field `verdict` is missing; it must be `true` or `false`"),
         ] {
-            assert_eq!(reads(Scoring::Boolean, &answer), Err(problem.to_owned()));
+            assert_eq!(reads(Form::Verdict, &answer), Err(problem.to_owned()));
         }
     }
 
     #[test]
     fn a_score_is_a_number_from_0_to_1() {
         for score in [0.0, 0.25, 1.0] {
-            assert_eq!(reads(Scoring::Scale, &json!({ "score": score, "verdict": false })), Ok(score));
+            assert_eq!(reads(Form::Scale, &json!({ "score": score, "verdict": false })), Ok(score));
         }
-        assert_eq!(reads(Scoring::Scale, &json!({ "score": 1 })), Ok(1.0));
+        assert_eq!(reads(Form::Scale, &json!({ "score": 1 })), Ok(1.0));
         for (answer, problem) in [
             (json!({ "score": 1.7 }), "`score` is 1.7; it must be a number from 0 to 1"),
             (json!({ "score": -0.1 }), "`score` is -0.1; it must be a number from 0 to 1"),
             (json!({ "score": "0.8" }), "`score` is \"0.8\"; it must be a number from 0 to 1"),
             (json!({ "verdict": true }), "the field `score` is missing; it must be a number from 0 to 1"),
         ] {
-            assert_eq!(reads(Scoring::Scale, &answer), Err(problem.to_owned()));
+            assert_eq!(reads(Form::Scale, &answer), Err(problem.to_owned()));
         }
     }
 
     #[test]
     fn a_blank_reason_is_none() {
         let answer = json!({ "verdict": true, "reason": " ", "chainOfThought": "a, then b\n", "extra": 1 });
-        let judgement = read(answer.as_object().unwrap(), Scoring::Boolean).unwrap();
+        let judgement = Form::Verdict.read(answer.as_object().unwrap()).unwrap();
         assert_eq!((judgement.reason, judgement.chain_of_thought.as_deref()), (None, Some("a, then b")));
     }
 }

@@ -6,13 +6,12 @@ use std::time::Duration;
 use super::super::choices::{Aggregate, Scoring};
 use super::super::model_setters::model_setters;
 use super::super::remap::Remap;
-use super::super::{
-    CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup,
-};
-use super::answer::{Judgement, read};
+use super::super::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
+use super::answer::Judgement;
+use super::form::Form;
 use super::panel::{Vote, together};
-use super::system::{schema, system};
-use crate::evaluators::prompt::Prompt;
+use super::system::{role, schema, system};
+use super::task::Task;
 use crate::future::join_all;
 use crate::llm::{Asking, ModelChoice, Question};
 use crate::template::Template;
@@ -21,7 +20,7 @@ use crate::template::Template;
 ///
 /// `{{input}}` and the like are filled from the item, `{{output}}` is the agent's answer. The judge answers with a
 /// verdict, unless [`scale`](Self::scale) asks for a score, and with its reason. See the [module](crate::judges) for
-/// models, keys, panels and costs.
+/// models, keys, panels and costs. A preset, such as [`LlmJudge::toxicity`], brings its question along; all else is the same.
 ///
 /// ```
 /// use cobalt::LlmJudge;
@@ -38,51 +37,35 @@ use crate::template::Template;
 /// ```
 #[derive(Clone, Debug)]
 pub struct LlmJudge {
-    name: String,
-    prompt: Prompt,
-    scoring: Scoring,
-    chain_of_thought: Option<bool>,
-    role: Option<String>,
-    choice: ModelChoice,
-    panel: Option<Vec<String>>,
-    aggregate: Aggregate,
-    remap: Option<Remap>,
-    pass_mark: f64,
+    pub(super) name: String,
+    pub(super) task: Task,
+    pub(super) scoring: Option<Scoring>,
+    pub(super) chain_of_thought: Option<bool>,
+    pub(super) role: Option<String>,
+    pub(super) choice: ModelChoice,
+    pub(super) panel: Option<Vec<String>>,
+    pub(super) aggregate: Aggregate,
+    pub(super) remap: Option<Remap>,
+    pub(super) pass_mark: f64,
 }
 
 impl LlmJudge {
-    /// A judge that says whether the output meets the criteria in `prompt`.
-    pub fn new(name: impl Into<String>, prompt: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            prompt: Prompt::new(prompt.into()),
-            scoring: Scoring::Boolean,
-            chain_of_thought: None,
-            role: None,
-            choice: ModelChoice::default(),
-            panel: None,
-            aggregate: Aggregate::default(),
-            remap: None,
-            pass_mark: DEFAULT_PASS_MARK,
-        }
-    }
-
-    /// Asks for a verdict, which scores 1 or 0. A judge does so by itself.
+    /// Asks for a verdict, which scores 1 or 0. A judge with a prompt of yours does so by itself.
     #[must_use]
     pub fn boolean(mut self) -> Self {
-        self.scoring = Scoring::Boolean;
+        self.scoring = Some(Scoring::Boolean);
         self
     }
 
-    /// Asks for a score from 0 to 1.
+    /// Asks for a score from 0 to 1. Like [`boolean`](Self::boolean), for a prompt of yours.
     #[must_use]
     pub fn scale(mut self) -> Self {
-        self.scoring = Scoring::Scale;
+        self.scoring = Some(Scoring::Scale);
         self
     }
 
     /// Whether the judge reasons at length before it answers. The reasoning is kept beside the score. Without this, it
-    /// does for a verdict, and does not for a score.
+    /// does for a verdict, and does not for a score or a preset.
     #[must_use]
     pub fn chain_of_thought(mut self, on: bool) -> Self {
         self.chain_of_thought = Some(on);
@@ -131,14 +114,15 @@ impl LlmJudge {
         self
     }
 
-    /// Lets the prompt's `{{name}}` show what `path` leads to, such as `output.answer` or `context[0].text`.
+    /// Lets the prompt's `{{name}}`, or the input `name` of a preset, show what `path` leads to, such as `output.answer` or
+    /// `context[0].text`.
     #[must_use]
     pub fn field(mut self, name: impl Into<String>, path: impl AsRef<str>) -> Self {
-        self.prompt.set_field(name.into(), path.as_ref());
+        self.task.set_field(name.into(), path.as_ref());
         self
     }
 
-    /// Changes what the prompt is filled from, for example another output or item.
+    /// Changes what the prompt or the preset shows, for example another output or item.
     ///
     /// ```
     /// use cobalt::{LlmJudge, Output};
@@ -152,7 +136,8 @@ impl LlmJudge {
         self
     }
 
-    /// From which score an output passes: 0.5 unless it is set.
+    /// From which score an output passes: 0.5 unless it is set, and 1 for [`toxicity`](Self::toxicity) and
+    /// [`bias`](Self::bias).
     #[must_use]
     pub fn pass_mark(mut self, mark: f64) -> Self {
         self.pass_mark = mark;
@@ -160,7 +145,11 @@ impl LlmJudge {
     }
 
     fn thinks(&self) -> bool {
-        self.chain_of_thought.unwrap_or(self.scoring == Scoring::Boolean)
+        self.chain_of_thought.unwrap_or(self.form().thinks())
+    }
+
+    fn form(&self) -> Form {
+        self.task.form(self.scoring)
     }
 
     /// Each model to ask.
@@ -172,12 +161,15 @@ impl LlmJudge {
 
     /// What is wrong with the settings by themselves.
     fn problem(&self) -> Option<String> {
+        if let Some(problem) = self.task.problem(self.scoring) {
+            return Some(problem);
+        }
         let choices = self.choices();
         if choices.is_empty() {
             return Some("the panel has no model; name at least one".to_owned());
         }
-        if let Some(temperature) = self.choice.temperature.filter(|value| !(0.0..=2.0).contains(value)) {
-            return Some(format!("the temperature is {temperature}; it is a number from 0 to 2"));
+        if let Some(problem) = self.choice.problem() {
+            return Some(problem);
         }
         let vendors = choices.iter().map(ModelChoice::vendor);
         if self.choice.api_key_env.is_some() && self.choice.base_url.is_none() && !all_same(vendors) {
@@ -200,7 +192,7 @@ impl LlmJudge {
         }
         let asking = cx.models()?;
         let remapped = self.remap.as_ref().map(|remap| remap.apply(cx));
-        let prompt = self.prompt.fill(remapped.as_ref().unwrap_or(cx))?;
+        let prompt = self.task.fill(remapped.as_ref().unwrap_or(cx))?;
         // By the name that the vendor knows it by: `m` and `openai/m` are one model, asked twice.
         let names: Vec<_> = self.choices().iter().map(|choice| asking.models.judge_model(choice)).collect();
         let nth = |index: usize| names[..index].iter().filter(|name| **name == names[index]).count() as u32;
@@ -211,10 +203,11 @@ impl LlmJudge {
         );
         let mut votes = join_all(votes.collect()).await.into_iter().collect::<Result<Vec<Vote>, _>>()?;
         if self.panel.is_some() {
-            return Ok(together(votes, self.aggregate, self.scoring, self.pass_mark));
+            return Ok(together(votes, self.aggregate, self.form(), self.pass_mark));
         }
-        let (_, Judgement { score, reason, chain_of_thought }) = votes.swap_remove(0);
-        let score = Score::new(score);
+        let (_, Judgement { score, reason, chain_of_thought, figures }) = votes.swap_remove(0);
+        let score =
+            figures.into_iter().fold(Score::new(score), |score, (key, value)| score.metadata(key, value));
         let score = reason.into_iter().fold(score, Score::reason);
         Ok(chain_of_thought.into_iter().fold(score, Score::chain_of_thought))
     }
@@ -226,15 +219,16 @@ impl LlmJudge {
         which: u32,
         prompt: &str,
     ) -> Result<Vote, EvalError> {
+        let fields = self.form().fields(self.thinks());
         let question = Question {
-            system: system(self.role.as_deref(), self.scoring, self.thinks()),
+            system: system(&role(self.role.as_deref(), self.task.is_preset()), &fields),
             prompt: prompt.to_owned(),
-            schema: schema(self.scoring, self.thinks()),
+            schema: schema(fields),
             which,
         };
         let Asking { models, meter } = asking;
         let model = models.judge_model(&choice);
-        let answer = models.ask(&choice, &question, meter, |answer| read(answer, self.scoring)).await;
+        let answer = models.ask(&choice, &question, meter, |answer| self.form().read(answer)).await;
         match answer {
             Ok(judgement) => {
                 let chain_of_thought = judgement.chain_of_thought.filter(|_| self.thinks());
@@ -267,13 +261,10 @@ impl Evaluator for LlmJudge {
     }
 
     fn check(&self, setup: &Setup) -> Result<(), CheckError> {
-        self.prompt.check()?;
-        if self.remap.is_none() {
-            self.prompt.check_items(setup.items())?;
-        }
         if let Some(problem) = self.problem() {
             return Err(CheckError::new(problem));
         }
+        self.task.check(setup, self.remap.is_some())?;
         self.choices().iter().try_for_each(|choice| setup.models.check_judge(choice))
     }
 

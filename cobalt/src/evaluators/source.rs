@@ -1,7 +1,7 @@
-//! Where the inputs of an `Autoeval` come from.
+//! Where the inputs of a judge come from, each by its name.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -14,6 +14,12 @@ use crate::template::{Variable, number_text};
 
 /// The item's fields that hold what is expected, in the order in which they are looked for.
 const EXPECTED_FIELDS: [&str; 2] = ["expectedOutput", "expected"];
+
+/// What an agent did on the way to its output, such as its tool calls.
+pub(super) const TRACE: &str = "trace";
+
+/// The fields of the agent's metadata that hold what it did on the way, in the order in which they are looked for.
+const TRACE_FIELDS: [&str; 6] = ["trace", "toolCalls", "tool_calls", "calls", "steps", "messages"];
 
 /// Where inputs come from that are not simply the item's fields of the same name.
 #[derive(Clone, Debug, Default)]
@@ -68,7 +74,20 @@ impl Sources {
                 _ => in_item(path, cx.item()).map(Cow::Borrowed),
             },
             None if input == OUTPUT => Some(Cow::Borrowed(cx.output())),
+            None if input == TRACE => {
+                let mut found = TRACE_FIELDS.iter().filter_map(|field| cx.metadata().get(*field));
+                found.find(|value| !value.is_null()).map(Cow::Borrowed)
+            }
             None => own_field(input, cx.item()).map(Cow::Borrowed),
+        }
+    }
+
+    /// Whether an input comes from what the agent gave.
+    pub(super) fn is_of_agent(&self, input: &str) -> bool {
+        match self.0.get(input) {
+            Some(Source::Path(path)) => [OUTPUT, METADATA].contains(&path.root()),
+            Some(Source::Value(_)) => false,
+            None => [OUTPUT, TRACE].contains(&input),
         }
     }
 
@@ -80,7 +99,7 @@ impl Sources {
             Some(Source::Path(path)) => {
                 matches!(path.root(), OUTPUT | METADATA) || in_item(path, item).is_some_and(counts)
             }
-            None => input == OUTPUT || own_field(input, item).is_some_and(counts),
+            None => self.is_of_agent(input) || own_field(input, item).is_some_and(counts),
         }
     }
 
@@ -104,6 +123,45 @@ impl Sources {
             }
             None => format!("`{input}`"),
         }
+    }
+
+    /// Why an input is missing.
+    pub(super) fn missing(&self, input: &str, cx: &EvalContext) -> EvalError {
+        if input == OUTPUT && self.mapped().all(|mapped| mapped != OUTPUT) {
+            return EvalError::new("the agent's output is null; there is nothing to score");
+        }
+        let fields = cx.item().keys().map(String::as_str);
+        EvalError::new(format!(
+            "the input `{input}` is missing: there is no {}; the item has {}",
+            self.place(input),
+            suggest::list(fields)
+        ))
+    }
+
+    /// Says which input would be missing from every item, though there are items. `advice` says what to do about it.
+    pub(super) fn lacking<'i>(
+        &self,
+        needed: &[&str],
+        takes_null: impl Fn(&str) -> bool,
+        items: impl Iterator<Item = &'i Item> + Clone,
+        advice: &str,
+    ) -> Option<String> {
+        let has = |item: &Item, input: &str| self.may_be_in(input, item, takes_null(input));
+        if items.clone().next().is_none()
+            || items.clone().any(|item| needed.iter().all(|input| has(item, input)))
+        {
+            return None;
+        }
+        let Some(input) = needed.iter().find(|input| !items.clone().any(|item| has(item, input))) else {
+            let needed = suggest::list(needed.iter().copied());
+            return Some(format!("no item has all of the inputs {needed}; each lacks one"));
+        };
+        let fields: BTreeSet<_> = items.flat_map(|item| item.keys().map(String::as_str)).collect();
+        Some(format!(
+            "no item has {} for the input `{input}`; {}; {advice}",
+            self.place(input),
+            suggest::instead(self.path(input), fields)
+        ))
     }
 }
 
@@ -134,7 +192,7 @@ impl Inputs {
     ) -> Result<Self, EvalError> {
         let found = needs.iter().map(|input| {
             let value = sources.find(input, cx).filter(|value| takes_null(input) || !value.is_null());
-            value.map(|value| (*input, value.into_owned())).ok_or_else(|| missing(sources, input, cx))
+            value.map(|value| (*input, value.into_owned())).ok_or_else(|| sources.missing(input, cx))
         });
         found.collect::<Result<_, _>>().map(Self)
     }
@@ -154,26 +212,16 @@ impl Inputs {
 
     /// An input as text; the elements of a list of contexts one below the other.
     pub(super) fn text(&self, input: &str) -> String {
-        match self.value(input) {
-            Value::Array(parts) if input == "context" => {
-                parts.iter().map(text_of).collect::<Vec<_>>().join("\n")
-            }
-            value => text_of(value).into_owned(),
-        }
+        input_text(input, self.value(input))
     }
 }
 
-/// Why an input is missing.
-fn missing(sources: &Sources, input: &str, cx: &EvalContext) -> EvalError {
-    if input == "output" && sources.mapped().all(|mapped| mapped != "output") {
-        return EvalError::new("the agent's output is null; there is nothing to score");
+/// An input as a judge sees it; the elements of a list of contexts one below the other.
+pub(super) fn input_text(input: &str, value: &Value) -> String {
+    match value {
+        Value::Array(parts) if input == "context" => parts.iter().map(text_of).collect::<Vec<_>>().join("\n"),
+        value => text_of(value).into_owned(),
     }
-    let fields = cx.item().keys().map(String::as_str);
-    EvalError::new(format!(
-        "the input `{input}` is missing: there is no {}; the item has {}",
-        sources.place(input),
-        suggest::list(fields)
-    ))
 }
 
 /// A value as a judge or a comparison of texts sees it: text as it is, anything else as compact JSON.

@@ -1,0 +1,100 @@
+//! The steps by which an output is rated: given, or written by a model, once for all outputs.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+use tokio::sync::OnceCell;
+
+use crate::evaluators::answer_schema::{list_of, object, string};
+use crate::evaluators::tagged::{self, unfilled};
+use crate::evaluators::texts::{Need, Texts};
+use crate::evaluators::{EvalError, answer};
+use crate::llm::{Asking, ModelChoice, Schema};
+
+const TASK: &str = "\
+Outputs of an AI agent are to be rated by a criterion, each by itself, from 1 (the criterion is not met at all) to 5 (it is \
+met in full). Write the steps by which an evaluator gets from the texts to the rating: what to look at, what to compare, \
+what counts against the output and how much. Write three to eight steps, of one or two sentences each, that hold for any \
+output. You do not see one yourself.";
+
+/// Evaluation steps.
+#[derive(Default)]
+pub(super) struct Steps {
+    given: Option<Vec<String>>,
+    /// Those that a model wrote: all outputs are rated by the same ones, with or without a cache.
+    written: OnceCell<Vec<String>>,
+}
+
+impl Steps {
+    pub(super) fn given(steps: Vec<String>) -> Self {
+        Self { given: Some(steps), ..Self::default() }
+    }
+
+    /// What is wrong with the given ones.
+    pub(super) fn problem(&self) -> Option<String> {
+        let steps = self.given.as_ref()?;
+        if steps.is_empty() {
+            return Some("there are no steps; write at least one, or leave `steps` out".to_owned());
+        }
+        if let Some(index) = steps.iter().position(|step| step.trim().is_empty()) {
+            return Some(format!("step {} is empty", index + 1));
+        }
+        let number = |(index, step): (usize, &String)| unfilled(&format!("step {}", index + 1), step);
+        steps.iter().enumerate().find_map(number)
+    }
+
+    /// The given ones, or those that a model has written or now writes for the criterion.
+    pub(super) async fn find(
+        &self,
+        asking: &Asking,
+        model: &ModelChoice,
+        criterion: &str,
+        texts: &Texts,
+    ) -> Result<&[String], EvalError> {
+        if let Some(given) = &self.given {
+            return Ok(given);
+        }
+        let written = self.written.get_or_try_init(|| write(asking, model, criterion, texts)).await;
+        Ok(written.map_err(|error| EvalError::new(format!("no evaluation steps: {error}")))?)
+    }
+}
+
+async fn write(
+    asking: &Asking,
+    model: &ModelChoice,
+    criterion: &str,
+    texts: &Texts,
+) -> Result<Vec<String>, EvalError> {
+    let names = texts.names().map(|(name, need)| match need {
+        Need::Always => format!("`{name}`"),
+        Need::IfThere => format!("`{name}`, where there is one"),
+    });
+    let names = names.collect::<Vec<_>>().join("; ");
+    let prompt = format!("{TASK}\n\nThe texts: {names}.\n\nThe criterion: {criterion}");
+    let steps = list_of(&string("a step"), "the steps, in their order");
+    let schema = Schema { name: "evaluation_steps", schema: object(&[("steps", steps)]) };
+    tagged::ask(asking, model, prompt, schema, 0, read).await
+}
+
+fn read(answer: &Map<String, Value>) -> Result<Vec<String>, String> {
+    let steps = answer::texts(answer, "steps")?;
+    let steps: Vec<_> = steps.iter().map(|step| step.trim().to_owned()).collect();
+    match steps.is_empty() || steps.iter().any(String::is_empty) {
+        true => Err("`steps` must hold at least one step, and none that is empty".to_owned()),
+        false => Ok(steps),
+    }
+}
+
+/// Whose steps are written anew: those of another model or criterion would not be the same.
+impl Clone for Steps {
+    fn clone(&self) -> Self {
+        Self { given: self.given.clone(), ..Self::default() }
+    }
+}
+
+/// Without what was written, which is no setting: fingerprints are made of this.
+impl fmt::Debug for Steps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.given.fmt(f)
+    }
+}

@@ -1,0 +1,157 @@
+//! What a judge finds of each part of a text: read strictly, and scored by the share of good ones.
+
+use serde_json::{Map, Value, json};
+
+use super::super::answer;
+use super::super::answer_schema::{list_of, object, string};
+use super::form::Field;
+use crate::wording::{count, cut, decimal};
+
+/// A list of findings that a judge makes.
+#[derive(Debug)]
+pub(super) struct List {
+    /// The field that holds it.
+    pub(super) field: &'static str,
+    /// What an entry is called; the field of its text. In the alphabet it stands before `reason`, as that does before
+    /// `verdict`: schemas may be sorted, and models write in their order.
+    pub(super) noun: &'static str,
+    /// What the entries are, and in which order.
+    pub(super) what: &'static str,
+    /// The verdict that speaks for the output.
+    pub(super) good: Mark,
+    /// Those that speak against it.
+    pub(super) bad: &'static [Mark],
+    /// The share of good ones in the metadata, where there are several lists.
+    pub(super) figure: Option<&'static str>,
+    /// The reason for the 1 that a list without entries scores; `None` where such a list is no answer.
+    pub(super) none: Option<&'static str>,
+}
+
+/// A verdict on an entry.
+#[derive(Debug)]
+pub(super) struct Mark {
+    /// The word for it in the answer.
+    pub(super) word: &'static str,
+    /// When it is right, as the judge is told.
+    pub(super) meaning: &'static str,
+    /// What it says of entries, in reasons.
+    pub(super) says: &'static str,
+}
+
+impl List {
+    fn marks(&self) -> impl Iterator<Item = &Mark> {
+        [&self.good].into_iter().chain(self.bad)
+    }
+
+    /// The list as a field of the answer.
+    pub(super) fn field(&self) -> Field {
+        let marks: Vec<_> =
+            self.marks().map(|mark| format!("\"{}\" where {}", mark.word, mark.meaning)).collect();
+        let empty = if self.none.is_some() { "; empty where there is none" } else { "" };
+        let (noun, what) = (self.noun, self.what);
+        let text = format!(
+            "a list of objects, one for each {noun}: {what}{empty}. Each has these fields, in this order: `{noun}`, text; \
+             `reason`, text, one sentence that names what decides; `verdict`, {}.",
+            marks.join(", ")
+        );
+        let words: Vec<_> = self.marks().map(|mark| mark.word).collect();
+        let entry = object(&[
+            (noun, string(&format!("the {noun}"))),
+            ("reason", string("what decides")),
+            ("verdict", json!({ "type": "string", "enum": words })),
+        ]);
+        Field { name: self.field, text, schema: list_of(&entry, what) }
+    }
+
+    /// The entries of the list in an answer, each with its mark.
+    fn read<'a>(&'a self, answer: &Map<String, Value>) -> Result<Vec<(&'a Mark, Value)>, String> {
+        let (field, noun) = (self.field, self.noun);
+        let entries = answer::objects(answer, field)?;
+        if entries.is_empty() && self.none.is_none() {
+            return Err(format!("`{field}` is empty; it must hold at least one {noun}"));
+        }
+        let read = |entry: &Map<String, Value>| {
+            let text = answer::text(entry, noun)?.trim();
+            if text.is_empty() {
+                return Err(format!("`{noun}` is empty"));
+            }
+            let word = answer::field(entry, "verdict")?;
+            let mark = self.marks().find(|mark| word == mark.word).ok_or_else(|| {
+                let words: Vec<_> = self.marks().map(|mark| format!("\"{}\"", mark.word)).collect();
+                format!("`verdict` is {}; it must be one of {}", shown(word), words.join(", "))
+            })?;
+            let reason = answer::reasons(entry, "reason");
+            Ok((mark, json!({ noun: text, "verdict": mark.word, "reason": reason })))
+        };
+        let read_all = entries.into_iter().enumerate().map(|(index, entry)| {
+            read(entry).map_err(|problem| format!("{noun} {} of `{field}`: {problem}", index + 1))
+        });
+        read_all.collect()
+    }
+}
+
+/// The score of the lists in an answer, its reason, and what is kept: the entries, and the shares of several lists.
+pub(super) fn read(
+    answer: &Map<String, Value>,
+    lists: &[List],
+) -> Result<(f64, String, Map<String, Value>), String> {
+    let (mut lowest, mut reasons, mut figures) = (1.0_f64, Vec::new(), Map::new());
+    for list in lists {
+        let entries = list.read(answer)?;
+        let share = share(list, &entries);
+        let reason = reason(list, &entries);
+        lowest = lowest.min(share);
+        reasons.push(match list.figure {
+            Some(figure) => {
+                figures.insert(figure.to_owned(), share.into());
+                format!("{figure} {}: {reason}", decimal(share, 2))
+            }
+            None => reason,
+        });
+        figures.insert(list.field.to_owned(), entries.into_iter().map(|(_, entry)| entry).collect());
+    }
+    Ok((lowest, reasons.join("; "), figures))
+}
+
+fn good(list: &List, entries: &[(&Mark, Value)]) -> usize {
+    entries.iter().filter(|(mark, _)| mark.word == list.good.word).count()
+}
+
+/// The share of good entries, 1 of none.
+fn share(list: &List, entries: &[(&Mark, Value)]) -> f64 {
+    if entries.is_empty() { 1.0 } else { good(list, entries) as f64 / entries.len() as f64 }
+}
+
+/// How many entries are good, and which are not.
+fn reason(list: &List, entries: &[(&Mark, Value)]) -> String {
+    if entries.is_empty() {
+        return list.none.unwrap_or_default().to_owned();
+    }
+    let (good, all) = (good(list, entries), count(entries.len(), list.noun));
+    let mut parts = vec![format!("{good} of {all} {}", list.good.says)];
+    for mark in list.bad {
+        let texts = entries.iter().filter(|(found, _)| found.word == mark.word);
+        let texts: Vec<&str> = texts.filter_map(|(_, entry)| entry[list.noun].as_str()).collect();
+        if !texts.is_empty() {
+            parts.push(format!("{}: {}", mark.says, quoted(&texts)));
+        }
+    }
+    parts.join("; ")
+}
+
+/// The first few texts, each in quotes.
+fn quoted(texts: &[&str]) -> String {
+    const SHOWN: usize = 3;
+    const LONGEST: usize = 120;
+    let first: Vec<_> = texts.iter().take(SHOWN).map(|text| format!("“{}”", cut(text, LONGEST))).collect();
+    match texts.len().saturating_sub(SHOWN) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// A value as a message shows it.
+pub(super) fn shown(value: &Value) -> String {
+    const LONGEST: usize = 40;
+    cut(&value.to_string(), LONGEST).into_owned()
+}
