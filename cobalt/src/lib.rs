@@ -1,5 +1,7 @@
 #![doc = include_str!("../docs/overview.md")]
 
+#[doc = include_str!("../docs/calls.md")]
+pub mod calls {}
 pub mod config;
 pub mod dataset;
 mod engine;
@@ -44,7 +46,7 @@ pub use error::{BoxError, Error};
 pub use evaluators::Autoeval;
 pub use evaluators::{
     Aggregate, AutoevalKind, CheckError, DEFAULT_PASS_MARK, Distance, EvalContext, EvalError, Evaluation,
-    Evaluator, ExactMatch, FnEvaluator, IntoScore, Score, Setup, UnknownAutoevalKind,
+    Evaluator, ExactMatch, FnEvaluator, IntoScore, Score, Setup, ToolCall, ToolCallError, ToolCalls, UnknownAutoevalKind,
 };
 #[cfg(feature = "judge")]
 pub use evaluators::{LlmJudge, Similarity};

@@ -6,6 +6,7 @@
 #[cfg(feature = "judge")]
 mod autoeval;
 mod autoeval_kind;
+mod calls;
 mod choices;
 mod context;
 mod exact_match;
@@ -36,6 +37,7 @@ pub use autoeval::Autoeval;
 #[cfg(feature = "schema")]
 pub(crate) use autoeval_kind::ALIASES;
 pub use autoeval_kind::{AutoevalKind, UnknownAutoevalKind};
+pub use calls::{ToolCall, ToolCallError, ToolCalls};
 pub(crate) use choices::Scoring;
 pub use choices::{Aggregate, Distance};
 pub use context::EvalContext;

@@ -7,6 +7,7 @@ mod assignment;
 mod edit_distance;
 mod exact_match;
 mod json_diff;
+mod json_subset;
 mod json_text;
 mod levenshtein;
 mod list_contains;
@@ -15,11 +16,12 @@ mod numeric_diff;
 mod valid_json;
 mod vectors;
 
+pub(crate) use assignment::best_pairs;
 pub use exact_match::exact_match;
 pub(crate) use exact_match::same;
 pub use json_diff::json_diff;
-#[cfg(feature = "judge")]
 pub(crate) use json_diff::tree_of;
+pub use json_subset::json_subset;
 #[cfg(feature = "judge")]
 pub(crate) use json_text::json_text;
 pub use levenshtein::levenshtein;
