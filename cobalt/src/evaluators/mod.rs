@@ -37,6 +37,7 @@ pub use autoeval::Autoeval;
 #[cfg(feature = "schema")]
 pub(crate) use autoeval_kind::ALIASES;
 pub use autoeval_kind::{AutoevalKind, UnknownAutoevalKind};
+pub(crate) use calls::CallCheck;
 pub use calls::{ToolCall, ToolCallError, ToolCalls};
 pub(crate) use choices::Scoring;
 pub use choices::{Aggregate, Distance};

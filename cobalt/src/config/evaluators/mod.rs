@@ -8,6 +8,7 @@ mod llm_judge;
 mod names;
 mod placed;
 mod similarity;
+mod tool_calls;
 mod typed;
 
 pub(super) use entry::Entry;

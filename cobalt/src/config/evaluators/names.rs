@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use crate::config::error::unknown_name;
 use crate::config::values::Text;
-use crate::evaluators::{Aggregate, AutoevalKind, Distance, Scoring};
+use crate::evaluators::{Aggregate, AutoevalKind, CallCheck, Distance, Scoring};
 
 macro_rules! names {
     ($($(#[$doc:meta])* $name:ident($type:ident), $noun:literal, $plural:literal: $($word:literal => $variant:ident),+;)+) => {$(
@@ -33,6 +33,11 @@ names! {
     AggregateName(Aggregate), "way to sum up a panel", "ways": "mean" => Mean, "majority" => Majority;
     /// How two embeddings are compared.
     DistanceName(Distance), "distance", "distances": "cosine" => Cosine, "dot" => Dot;
+    /// What is asked of calls.
+    CallCheckName(CallCheck), "check of calls", "checks": "called" => Called, "not-called" => NotCalled,
+        "exact-order" => ExactOrder, "in-order" => InOrder, "any-order" => AnyOrder, "arguments" => Arguments,
+        "precision" => Precision, "recall" => Recall, "f1" => F1, "succeeded" => Succeeded, "at-most" => AtMost,
+        "repeats-at-most" => RepeatsAtMost;
 }
 
 /// A kind of `Autoeval`.

@@ -13,6 +13,7 @@ use super::exact_match::Exact;
 use super::function::Function;
 use super::llm_judge::Judge;
 use super::similarity::Close;
+use super::tool_calls::Calls;
 use crate::config::error::{ConfigError, Place, unknown_name};
 use crate::config::values::Text;
 use crate::evaluators::Evaluator;
@@ -70,6 +71,8 @@ types! {
     Similarity(Close),
     /// Scores with one of the evaluators that autoevals is known for.
     Autoevals(Autoevals),
+    /// Scores the calls of tools that the agent made.
+    ToolCalls(Calls),
 }
 
 impl Typed {
@@ -111,7 +114,6 @@ fn no_type() -> String {
 }
 
 /// Calls those setters of an evaluator whose values are written in the file.
-#[cfg(feature = "judge")]
 macro_rules! with_written {
     ($evaluator:expr, $($setter:ident($value:expr)),+ $(,)?) => {{
         let evaluator = $evaluator;
@@ -123,7 +125,6 @@ macro_rules! with_written {
     }};
 }
 
-#[cfg(feature = "judge")]
 pub(super) use with_written;
 
 #[cfg(test)]

@@ -168,7 +168,7 @@ fn an_unknown_type_of_evaluator_is_told_which_there_are() {
     assert_eq!(
         refused("[[evaluators]]\ntype = \"oracle\"\nmodel = \"gpt-4o\""),
         "2:8: unknown type of evaluator `oracle`; the types here are `exact-match`, `function`, `llm-judge`, \
-         `similarity`, `autoevals`"
+         `similarity`, `autoevals`, `tool-calls`"
     );
     assert_eq!(
         refused("evaluators = [{ type = \"exact_match\", field = \"answer\" }]"),
@@ -177,7 +177,7 @@ fn an_unknown_type_of_evaluator_is_told_which_there_are() {
     assert_eq!(
         refused("\n[[evaluators]]\nname = \"right\""),
         "2:1: the key `type` is missing; the types of evaluators are `exact-match`, `function`, `llm-judge`, \
-         `similarity`, `autoevals`"
+         `similarity`, `autoevals`, `tool-calls`"
     );
     assert_eq!(refused("evaluators = [{ type = \"exact-match\" }]"), "1:15: the key `field` is missing");
 }

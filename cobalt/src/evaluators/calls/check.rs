@@ -1,6 +1,7 @@
 //! What can be asked of calls.
 
 use super::expected::ExpectedCalls;
+use super::kind::CallCheck;
 
 /// A check of the calls that were made.
 #[derive(Clone, Debug)]
@@ -26,21 +27,21 @@ pub(super) enum Measure {
 }
 
 impl Check {
-    /// As `cobalt.toml` names it.
-    pub(super) fn name(&self) -> &'static str {
+    /// What it is, without what it is asked with.
+    pub(super) fn kind(&self) -> CallCheck {
         match self {
-            Self::Called(_) => "called",
-            Self::NotCalled(_) => "not-called",
-            Self::Expected(Measure::ExactOrder, _) => "exact-order",
-            Self::Expected(Measure::InOrder, _) => "in-order",
-            Self::Expected(Measure::AnyOrder, _) => "any-order",
-            Self::Expected(Measure::Arguments, _) => "arguments",
-            Self::Expected(Measure::Precision, _) => "precision",
-            Self::Expected(Measure::Recall, _) => "recall",
-            Self::Expected(Measure::F1, _) => "f1",
-            Self::Succeeded => "succeeded",
-            Self::AtMost(_) => "at-most",
-            Self::RepeatsAtMost(_) => "repeats-at-most",
+            Self::Called(_) => CallCheck::Called,
+            Self::NotCalled(_) => CallCheck::NotCalled,
+            Self::Expected(Measure::ExactOrder, _) => CallCheck::ExactOrder,
+            Self::Expected(Measure::InOrder, _) => CallCheck::InOrder,
+            Self::Expected(Measure::AnyOrder, _) => CallCheck::AnyOrder,
+            Self::Expected(Measure::Arguments, _) => CallCheck::Arguments,
+            Self::Expected(Measure::Precision, _) => CallCheck::Precision,
+            Self::Expected(Measure::Recall, _) => CallCheck::Recall,
+            Self::Expected(Measure::F1, _) => CallCheck::F1,
+            Self::Succeeded => CallCheck::Succeeded,
+            Self::AtMost(_) => CallCheck::AtMost,
+            Self::RepeatsAtMost(_) => CallCheck::RepeatsAtMost,
         }
     }
 }

@@ -164,7 +164,7 @@ impl ToolCalls {
         self.calls.check()
     }
 
-    fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
+    pub(super) fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
         let Self { check, options, .. } = self;
         // What is expected goes first: it is the item's fault where it cannot be read.
         let expected = match check {

@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod evaluator;
 mod expected;
+mod kind;
 mod loops;
 mod options;
 mod places;
@@ -16,3 +17,4 @@ mod tests;
 
 pub use call::{ToolCall, ToolCallError};
 pub use evaluator::ToolCalls;
+pub(crate) use kind::CallCheck;

@@ -48,6 +48,6 @@ impl Options {
         } else {
             return Ok(());
         };
-        Err(CheckError::new(format!("the check `{}` {contradiction}", check.name())))
+        Err(CheckError::new(format!("the check `{}` {contradiction}", check.kind().name())))
     }
 }
