@@ -7,6 +7,7 @@ mod mistakes;
 mod origins;
 mod registered;
 mod sources;
+mod tool_calls;
 #[cfg(not(feature = "judge"))]
 mod without_judges;
 

@@ -1,5 +1,7 @@
 //! Checks that need nothing but the calls that were made.
 
+use std::cmp::Reverse;
+
 use serde_json::json;
 
 use super::share;
@@ -65,17 +67,7 @@ pub(in crate::evaluators::calls) fn repeats_at_most(most: usize, calls: &[ToolCa
     let repeats = Repeats::of(calls);
     let surplus = repeats.count.saturating_sub(most);
     let score = if surplus == 0 { 1.0 } else { share(calls.len() - surplus, calls.len()) };
-    let mut shown: Vec<_> = repeats.calls.clone();
-    shown.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
-    let shown: Vec<_> =
-        shown.into_iter().map(|(index, often)| format!("{} {}", shown::call(&calls[index]), times(often))).collect();
-    let mut reason = format!("{}, at most {most}", count(repeats.count, "repeated call"));
-    if let Some(round) = repeats.longest {
-        reason.push_str(&format!("; in a row: {}", round_shown(round, calls)));
-    }
-    if !shown.is_empty() {
-        reason.push_str(&format!("; in all: {}", shown::list(&shown)));
-    }
+    let reason = format!("{}, at most {most}{}", count(repeats.count, "repeated call"), repeated(&repeats, calls));
     let score = Score::new(score)
         .reason(reason)
         .metadata("calls", calls.len())
@@ -89,9 +81,23 @@ pub(in crate::evaluators::calls) fn repeats_at_most(most: usize, calls: &[ToolCa
     }
 }
 
-fn round_shown(Loop { start, length, times: often }: Loop, calls: &[ToolCall]) -> String {
-    let round = &calls[start..start + length];
-    format!("{} {}", shown::list(&names(round)), times(often))
+/// What was called again: in a row, and, where that is not all, in all.
+fn repeated(repeats: &Repeats, calls: &[ToolCall]) -> String {
+    let mut text = String::new();
+    let mut in_a_row = 0;
+    if let Some(Loop { start, length, times: often }) = repeats.longest {
+        let round = shown::list(&names(&calls[start..start + length]));
+        text = format!("; in a row: {round} {}", times(often));
+        in_a_row = length * (often - 1);
+    }
+    if in_a_row < repeats.count {
+        let mut most_first = repeats.calls.clone();
+        most_first.sort_by_key(|(_, times)| Reverse(*times));
+        let of = |(index, often): (usize, usize)| format!("{} {}", shown::call(&calls[index]), times(often));
+        let all: Vec<_> = most_first.into_iter().map(of).collect();
+        text = format!("{text}; in all: {}", shown::list(&all));
+    }
+    text
 }
 
 fn names(calls: &[ToolCall]) -> Vec<String> {

@@ -36,7 +36,7 @@ fn the_exact_order_has_no_other_calls() {
     );
     assert_eq!(
         score(&exact_order(), json!(["b", "a", "c"]), expected.clone()),
-        (2.0 / 3.0, "2 of 3 expected calls made in order; out of order: b".to_owned())
+        (2.0 / 3.0, "2 of 3 expected calls made in order; out of order: a".to_owned())
     );
     assert_eq!(
         score(&exact_order(), json!(["a"]), expected),
