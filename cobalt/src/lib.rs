@@ -1,5 +1,7 @@
 #![doc = include_str!("../docs/overview.md")]
 
+#[doc = include_str!("../docs/calls.md")]
+pub mod calls {}
 pub mod config;
 pub mod dataset;
 mod engine;
@@ -47,7 +49,7 @@ pub use evaluators::Autoeval;
 pub use evaluators::{
     Aggregate, AutoevalKind, Bleu, CheckError, ChrF, Contains, DEFAULT_PASS_MARK, Distance, EvalContext,
     EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore, RegexMatch, Rouge, Score, Setup,
-    SquadExactMatch, TokenF1, UnknownAutoevalKind, Wer,
+    SquadExactMatch, TokenF1, ToolCall, ToolCallError, ToolCalls, UnknownAutoevalKind, Wer,
 };
 #[cfg(feature = "judge")]
 pub use evaluators::{GEval, JsonSchema, LlmJudge, Pairwise, Similarity};

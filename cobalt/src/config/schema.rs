@@ -10,7 +10,9 @@ use serde_json::Value;
 use super::evaluators::{KindName, TokenizerName};
 use super::model::File;
 use super::models::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word};
-use super::values::{Bound, Count, Dollars, Length, Score, Target, VariableName, VariableValue, Weight};
+use super::values::{
+    Bound, Count, Dollars, Length, Limit, Score, Target, VariableName, VariableValue, Weight,
+};
 use crate::evaluators::{ALIASES, AutoevalKind};
 use crate::llm::Provider;
 
@@ -64,6 +66,7 @@ macro_rules! schema_of {
 
 schema_of! {
     Count: { "type": "integer", "minimum": 1 },
+    Limit: { "type": "integer", "minimum": 0 },
     Score: { "type": "number", "minimum": 0, "maximum": 1 },
     Dollars: { "type": "number", "minimum": 0 },
     KindName: { "type": "string", "enum": kinds() },

@@ -10,6 +10,7 @@ mod answer_schema;
 #[cfg(feature = "judge")]
 mod autoeval;
 mod autoeval_kind;
+mod calls;
 mod choices;
 mod context;
 mod exact_match;
@@ -53,6 +54,8 @@ pub use autoeval::Autoeval;
 #[cfg(feature = "schema")]
 pub(crate) use autoeval_kind::ALIASES;
 pub use autoeval_kind::{AutoevalKind, UnknownAutoevalKind};
+pub(crate) use calls::CallCheck;
+pub use calls::{ToolCall, ToolCallError, ToolCalls};
 pub use choices::{Aggregate, Distance};
 pub(crate) use choices::{Preset, Scoring};
 pub use context::EvalContext;

@@ -3,18 +3,28 @@
 /// The largest sum of weights that pairs each row with at most one column, and each column with at most one row.
 /// `weights[row][column]` are finite; all rows have the same length.
 pub(super) fn largest_sum(weights: &[Vec<f64>]) -> f64 {
+    best_pairs(weights).into_iter().map(|(row, column)| weights[row][column]).sum()
+}
+
+/// The pairs of rows and columns whose weights have the largest sum, in the order of the rows. As many are paired as can be,
+/// those of weight 0 too.
+pub(crate) fn best_pairs(weights: &[Vec<f64>]) -> Vec<(usize, usize)> {
     let (rows, columns) = (weights.len(), weights.first().map_or(0, Vec::len));
     if rows > columns {
         let turned: Vec<Vec<f64>> =
             (0..columns).map(|column| weights.iter().map(|row| row[column]).collect()).collect();
-        return largest_sum(&turned);
+        let mut pairs: Vec<_> = best_pairs(&turned).into_iter().map(|(row, column)| (column, row)).collect();
+        pairs.sort_unstable();
+        return pairs;
     }
     let mut matching = Matching::new(rows, columns);
     for row in 1..=rows {
         matching.add(row, weights);
     }
     let paired = matching.row_of.iter().enumerate().skip(1).filter(|(_, row)| **row > 0);
-    paired.map(|(column, row)| weights[row - 1][column - 1]).sum()
+    let mut pairs: Vec<_> = paired.map(|(column, row)| (row - 1, column - 1)).collect();
+    pairs.sort_unstable();
+    pairs
 }
 
 /// The rows paired so far. Rows and columns count from 1; number 0 stands for none.

@@ -1,6 +1,6 @@
 //! Whether two values are the same.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::json_diff::tree_of;
 use super::json_text::json_text;
@@ -36,10 +36,7 @@ pub(crate) fn same(a: &Value, b: &Value, same_text: &dyn Fn(&str, &str) -> bool)
 fn same_json(a: &Value, b: &Value, same_text: &dyn Fn(&str, &str) -> bool) -> bool {
     match (a, b) {
         (Value::String(a), Value::String(b)) => same_text(a, b),
-        (Value::Number(a), Value::Number(b)) => {
-            // Two whole numbers are exact; as floating-point numbers, large neighbours would be equal.
-            a == b || ((a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64())
-        }
+        (Value::Number(a), Value::Number(b)) => same_number(a, b),
         (Value::Array(a), Value::Array(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_json(a, b, same_text))
         }
@@ -49,6 +46,12 @@ fn same_json(a: &Value, b: &Value, same_text: &dyn Fn(&str, &str) -> bool) -> bo
         }
         (a, b) => a == b,
     }
+}
+
+/// Whether two numbers have the same value. Two whole numbers are exact; as floating-point numbers, large neighbours would be
+/// equal.
+pub(super) fn same_number(a: &Number, b: &Number) -> bool {
+    a == b || ((a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64())
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod bleu;
 mod chrf;
 mod exact_match;
 mod json_diff;
+mod json_subset;
 mod json_text;
 mod levenshtein;
 mod list_contains;
@@ -28,13 +29,14 @@ mod vectors;
 mod word_errors;
 mod words;
 
+pub(crate) use assignment::best_pairs;
 pub use bleu::{Bleu, BleuScore, BleuSmoothing, BleuTokenizer};
 pub use chrf::ChrF;
 pub use exact_match::exact_match;
 pub(crate) use exact_match::same;
 pub use json_diff::json_diff;
-#[cfg(feature = "judge")]
 pub(crate) use json_diff::tree_of;
+pub use json_subset::json_subset;
 #[cfg(feature = "judge")]
 pub(crate) use json_text::json_text;
 pub use levenshtein::levenshtein;

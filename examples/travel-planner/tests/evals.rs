@@ -5,7 +5,10 @@ mod scoring;
 use std::sync::LazyLock;
 
 use cobalt::{Dataset, Json};
-use scoring::{books_only_when_asked, expected_calls, few_steps, in_order, mentions_facts, tells_failures};
+use scoring::{
+    books_only_when_asked, expected_calls, few_steps, in_order, mentions_facts, needful, no_loops,
+    right_arguments, succeeds, tells_failures,
+};
 use serde::Deserialize;
 use travel_planner::{Planner, Reply};
 
@@ -25,16 +28,29 @@ struct Request {
 #[cobalt::experiment(
     name = "travel-planner",
     dataset = REQUESTS,
-    evaluators = [expected_calls, in_order, few_steps, mentions_facts],
+    evaluators = [
+        expected_calls(),
+        in_order(),
+        right_arguments(),
+        needful(),
+        few_steps(),
+        no_loops(),
+        succeeds(),
+        mentions_facts,
+    ],
     tags = ["nightly"],
     timeout = 5s,
     thresholds = [
         // A little below where we stand. Raise these when the agent gets better.
         expected_calls.avg >= 0.82,
+        expected_calls.pass_rate >= 0.75,
+        in_order.avg >= 0.8,
+        right_arguments.avg >= 0.85,
+        needful.avg >= 0.85,
+        few_steps.min >= 1.0,
+        no_loops.min >= 1.0,
+        succeeds.avg >= 0.8,
         mentions_facts.avg >= 0.75,
-        expected_calls.pass_rate(1.0) >= 0.75,
-        in_order.pass_rate >= 0.9,
-        few_steps.avg >= 0.9,
         latency.p95 <= 500ms,
     ],
 )]

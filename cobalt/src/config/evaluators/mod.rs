@@ -11,6 +11,7 @@ mod pairwise;
 mod placed;
 mod similarity;
 mod text;
+mod tool_calls;
 mod typed;
 
 pub(super) use entry::Entry;

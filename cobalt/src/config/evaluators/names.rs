@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use crate::config::error::unknown_name;
 use crate::config::values::Text;
 use crate::evaluators::{
-    Aggregate, AutoevalKind, Distance, Measure, Preset, Quantity, RougeVariant, Scoring,
+    Aggregate, AutoevalKind, CallCheck, Distance, Measure, Preset, Quantity, RougeVariant, Scoring,
 };
 
 macro_rules! names {
@@ -41,6 +41,11 @@ names! {
     RougeName(RougeVariant), "variant of ROUGE", "variants": "1" => One, "2" => Two, "l" => L, "lsum" => Lsum;
     /// Which figure of an overlap is the score.
     MeasureName(Measure), "measure", "measures": "f1" => F1, "precision" => Precision, "recall" => Recall;
+    /// What is asked of calls.
+    CallCheckName(CallCheck), "check of calls", "checks": "called" => Called, "not-called" => NotCalled,
+        "exact-order" => ExactOrder, "in-order" => InOrder, "any-order" => AnyOrder, "arguments" => Arguments,
+        "precision" => Precision, "recall" => Recall, "f1" => F1, "succeeded" => Succeeded, "at-most" => AtMost,
+        "repeats-at-most" => RepeatsAtMost;
 }
 
 /// A judge whose question comes with the library.

@@ -19,6 +19,7 @@ use super::text::{
     BleuTable, ChrfTable, ContainsTable, JsonSchemaTable, RegexTable, RougeTable, SquadExactMatchTable,
     TokenF1Table, WerTable,
 };
+use super::tool_calls::Calls;
 use crate::config::error::{ConfigError, Place, unknown_name};
 use crate::config::values::Text;
 use crate::evaluators::Evaluator;
@@ -99,6 +100,8 @@ types! {
     Regex(RegexTable),
     /// Scores 1 where the output has the form that a JSON schema asks for, and 0 elsewhere.
     JsonSchema(JsonSchemaTable),
+    /// Scores the calls of tools that the agent made.
+    ToolCalls(Calls),
 }
 
 impl Typed {

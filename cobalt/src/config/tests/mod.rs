@@ -8,6 +8,7 @@ mod origins;
 mod registered;
 mod sources;
 mod texts;
+mod tool_calls;
 #[cfg(not(feature = "judge"))]
 mod without_judges;
 

@@ -1,9 +1,8 @@
-//! The evaluators of the travel planner: functions over its calls and its answer, which an ordinary test can call too.
+//! The evaluators of the travel planner: those of calls with the planner's settings, and functions of its own over its answer.
 
-use cobalt::{Item, Score};
+use cobalt::{Score, ToolCalls};
 use serde::Deserialize;
-use serde_json::json;
-use travel_planner::{Call, Reply};
+use travel_planner::Reply;
 
 /// What an evaluator knows of an item, and the agent does not.
 #[derive(Deserialize)]
@@ -11,7 +10,7 @@ use travel_planner::{Call, Reply};
 pub(crate) struct Expected {
     /// What the answer must say, in any order.
     pub(crate) expected_output: Vec<String>,
-    /// The calls that must be made, in this order.
+    /// The calls that must be made.
     pub(crate) expected_calls: Vec<ExpectedCall>,
 }
 
@@ -19,41 +18,44 @@ pub(crate) struct Expected {
 #[derive(Deserialize)]
 pub(crate) struct ExpectedCall {
     pub(crate) tool: String,
-    /// Those that matter: a call may have more.
-    pub(crate) arguments: Item,
 }
 
-impl ExpectedCall {
-    /// Which call of a trace meets it.
-    fn place(&self, trace: &[Call]) -> Option<usize> {
-        let given = |call: &Call| self.arguments.iter().all(|(name, value)| call.arguments[name] == *value);
-        trace.iter().position(|call| call.tool == self.tool && given(call))
-    }
-}
+/// The field of an item with the calls that must be made.
+const EXPECTED: &str = "expectedCalls";
 
 /// The share of the expected calls that were made.
-#[cobalt::evaluator]
-pub(crate) fn expected_calls(expected: &Expected, output: &Reply) -> Score {
-    let calls = &expected.expected_calls;
-    let missing = calls.iter().filter(|call| call.place(&output.trace).is_none());
-    let missing = missing.map(|call| format!("{} {}", call.tool, json!(call.arguments))).collect();
-    share(calls.len(), "calls made", missing)
+pub(crate) fn expected_calls() -> ToolCalls {
+    ToolCalls::recall("expected_calls", EXPECTED)
 }
 
-/// Whether those of the expected calls that were made were made in the expected order.
-#[cobalt::evaluator]
-pub(crate) fn in_order(expected: &Expected, output: &Reply) -> Score {
-    let places: Vec<_> =
-        expected.expected_calls.iter().filter_map(|call| call.place(&output.trace)).collect();
-    Score::from(places.is_sorted()).reason(format!("places in the trace: {places:?}"))
+/// Whether they were made in the expected order.
+pub(crate) fn in_order() -> ToolCalls {
+    ToolCalls::in_order("in_order", EXPECTED)
 }
 
-/// One for no more calls than expected, less for each that is needless.
-#[cobalt::evaluator]
-pub(crate) fn few_steps(expected: &Expected, output: &Reply) -> Score {
-    let (made, enough) = (output.trace.len(), expected.expected_calls.len());
-    let score = if made <= enough { 1.0 } else { enough as f64 / made as f64 };
-    Score::new(score).reason(format!("{made} calls, {enough} are enough"))
+/// How far the tools were called with what the traveller said.
+pub(crate) fn right_arguments() -> ToolCalls {
+    ToolCalls::arguments("right_arguments", EXPECTED)
+}
+
+/// The share of the calls that had to be made.
+pub(crate) fn needful() -> ToolCalls {
+    ToolCalls::precision("needful", EXPECTED)
+}
+
+/// No request needs more than five calls.
+pub(crate) fn few_steps() -> ToolCalls {
+    ToolCalls::at_most("few_steps", 5)
+}
+
+/// Nothing is looked up twice.
+pub(crate) fn no_loops() -> ToolCalls {
+    ToolCalls::repeats_at_most("no_loops", 0)
+}
+
+/// The share of the calls that did not fail.
+pub(crate) fn succeeds() -> ToolCalls {
+    ToolCalls::succeeded("succeeds")
 }
 
 /// The share of the facts that the answer mentions.

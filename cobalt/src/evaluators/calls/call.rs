@@ -1,0 +1,67 @@
+//! `ToolCall`: one call of a tool, whatever shape it was reported in.
+
+use serde_json::Value;
+
+use super::read::Reader;
+
+/// A call of a tool that an agent made.
+///
+/// The shapes that are read are described in [`calls`](crate::calls).
+///
+/// ```
+/// use cobalt::ToolCall;
+/// use serde_json::json;
+///
+/// let calls = ToolCall::read(&json!([
+///     { "role": "assistant", "tool_calls": [
+///         { "id": "1", "type": "function", "function": { "name": "weather", "arguments": "{\"city\": \"York\"}" } },
+///     ] },
+///     { "role": "tool", "tool_call_id": "1", "content": "light rain" },
+/// ]))?;
+/// assert_eq!(calls[0].name, "weather");
+/// assert_eq!(calls[0].arguments, Some(json!({ "city": "York" })));
+/// assert_eq!(calls[0].result, Some(json!("light rain")));
+/// # Ok::<(), cobalt::ToolCallError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ToolCall {
+    /// The tool's name.
+    pub name: String,
+    /// What it was called with, mostly an object; `None` where nothing is said of it.
+    pub arguments: Option<Value>,
+    /// Why the arguments cannot be read, where they are text that is no JSON. They are then kept as this text.
+    pub arguments_error: Option<String>,
+    /// What the tool gave, where it is said.
+    pub result: Option<Value>,
+    /// Why the call failed, where it did.
+    pub error: Option<String>,
+    /// How many calls it was made within: 0 for what the agent itself called.
+    pub depth: usize,
+    /// The place, among all calls that were read, of the one that it was made within.
+    pub parent: Option<usize>,
+}
+
+impl ToolCall {
+    /// Reads calls, in the order in which they were made: a list of calls or of messages, one of them alone, a whole answer
+    /// of an API, or text that is JSON of these. A call goes before those that were made within it.
+    ///
+    /// # Errors
+    ///
+    /// Names the place of an entry that is neither a call nor anything else that is known beside calls, such as
+    /// `calls[2].function.name`, and what was expected there.
+    pub fn read(value: &Value) -> Result<Vec<Self>, ToolCallError> {
+        Reader::default().read(value, "calls")
+    }
+
+    /// Whether nothing says that the call failed: it has no error, and its arguments could be read.
+    #[must_use]
+    pub fn succeeded(&self) -> bool {
+        self.error.is_none() && self.arguments_error.is_none()
+    }
+}
+
+/// Why calls cannot be read: the place, and what was expected there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ToolCallError(pub(super) String);

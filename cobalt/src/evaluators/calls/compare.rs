@@ -1,0 +1,178 @@
+//! Which of the expected calls were made: each call meets at most one expectation.
+
+use serde_json::Value;
+
+use super::call::ToolCall;
+use crate::metrics::{best_pairs, json_subset};
+
+/// Calls that are expected, and those that were made.
+#[derive(Debug)]
+pub(super) struct Comparison {
+    pub(super) expected: Vec<ToolCall>,
+    pub(super) made: Vec<ToolCall>,
+    /// Whether arguments matter, where an expected call has any.
+    pub(super) match_arguments: bool,
+}
+
+/// How expected calls and calls that were made go together, as pairs of their places.
+#[derive(Debug, Default)]
+pub(super) struct Pairing {
+    /// The call is as expected.
+    pub(super) met: Vec<(usize, usize)>,
+    /// The call is as expected, but at another time. Only where the order matters.
+    pub(super) out_of_order: Vec<(usize, usize)>,
+    /// The tool is the expected one, the arguments are not.
+    pub(super) other_arguments: Vec<(usize, usize)>,
+    /// Expected, and no call of the tool is left for it.
+    pub(super) missing: Vec<usize>,
+    /// Made, and not expected.
+    pub(super) needless: Vec<usize>,
+}
+
+impl Comparison {
+    /// Pairs calls whatever their order, so that as many as can be are met.
+    pub(super) fn in_any_order(&self) -> Pairing {
+        let (expected, made) = (self.all_expected(), self.all_made());
+        let (met, other_arguments) = self.pair(&expected, &made);
+        self.complete(Pairing { met, other_arguments, ..Pairing::default() })
+    }
+
+    /// Pairs calls so that as many as can be are met in the expected order. What is left is paired whatever its order.
+    pub(super) fn in_order(&self) -> Pairing {
+        let met = self.longest_common_subsequence();
+        let without = |all: Vec<usize>, taken: Vec<usize>| -> Vec<usize> {
+            all.into_iter().filter(|index| !taken.contains(index)).collect()
+        };
+        let expected = without(self.all_expected(), met.iter().map(|pair| pair.0).collect());
+        let made = without(self.all_made(), met.iter().map(|pair| pair.1).collect());
+        let (out_of_order, other_arguments) = self.pair(&expected, &made);
+        self.complete(Pairing { met, out_of_order, other_arguments, ..Pairing::default() })
+    }
+
+    /// Pairs calls of the same tool so that the shares of their arguments that are right have the largest sum.
+    pub(super) fn by_arguments(&self) -> Vec<(usize, usize, f64)> {
+        let weigh = |expected: &ToolCall, made: &ToolCall| {
+            // A pair of the same tool is better than none, even with no argument right.
+            if self.same_tool(expected, made) { 1.0 + share_of_arguments(expected, made) } else { 0.0 }
+        };
+        let (expected, made) = (self.all_expected(), self.all_made());
+        let pairs = best_pairs(&self.weights(&expected, &made, weigh)).into_iter();
+        let pairs = pairs.filter(|(one, other)| self.same_tool(&self.expected[*one], &self.made[*other]));
+        pairs
+            .map(|(one, other)| (one, other, share_of_arguments(&self.expected[one], &self.made[other])))
+            .collect()
+    }
+
+    fn all_expected(&self) -> Vec<usize> {
+        (0..self.expected.len()).collect()
+    }
+
+    fn all_made(&self) -> Vec<usize> {
+        (0..self.made.len()).collect()
+    }
+
+    /// A call whose arguments cannot be read meets nothing.
+    fn same_tool(&self, expected: &ToolCall, made: &ToolCall) -> bool {
+        expected.name == made.name && made.arguments_error.is_none()
+    }
+
+    fn meets(&self, expected: &ToolCall, made: &ToolCall) -> bool {
+        self.same_tool(expected, made) && (!self.match_arguments || wrong_arguments(expected, made).is_none())
+    }
+
+    /// The pairs that are met, and those of the same tool with other arguments.
+    fn pair(&self, expected: &[usize], made: &[usize]) -> (Vec<(usize, usize)>, Vec<(usize, usize)>) {
+        // All the pairs of a kind together weigh less than one of the next.
+        let near = 0.5 / (expected.len() + 1) as f64;
+        let weigh = |expected: &ToolCall, made: &ToolCall| match self.meets(expected, made) {
+            true => 1.0,
+            false if expected.name == made.name => near * (0.5 + share_of_arguments(expected, made) / 2.0),
+            false => 0.0,
+        };
+        let pairs = best_pairs(&self.weights(expected, made, weigh)).into_iter();
+        let pairs = pairs.map(|(one, other)| (expected[one], made[other]));
+        let named = pairs.filter(|(one, other)| self.expected[*one].name == self.made[*other].name);
+        named.partition(|(one, other)| self.meets(&self.expected[*one], &self.made[*other]))
+    }
+
+    fn weights(
+        &self,
+        expected: &[usize],
+        made: &[usize],
+        weigh: impl Fn(&ToolCall, &ToolCall) -> f64,
+    ) -> Vec<Vec<f64>> {
+        let row =
+            |one: &usize| made.iter().map(|other| weigh(&self.expected[*one], &self.made[*other])).collect();
+        expected.iter().map(row).collect()
+    }
+
+    fn longest_common_subsequence(&self) -> Vec<(usize, usize)> {
+        let (rows, columns) = (self.expected.len(), self.made.len());
+        // The length for what follows each pair of places, both included.
+        let mut length = vec![vec![0_usize; columns + 1]; rows + 1];
+        for row in (0..rows).rev() {
+            for column in (0..columns).rev() {
+                length[row][column] = if self.meets(&self.expected[row], &self.made[column]) {
+                    length[row + 1][column + 1] + 1
+                } else {
+                    length[row + 1][column].max(length[row][column + 1])
+                };
+            }
+        }
+        let (mut row, mut column, mut pairs) = (0, 0, Vec::new());
+        while row < rows && column < columns {
+            if self.meets(&self.expected[row], &self.made[column]) {
+                pairs.push((row, column));
+                (row, column) = (row + 1, column + 1);
+            } else if length[row + 1][column] >= length[row][column + 1] {
+                row += 1;
+            } else {
+                column += 1;
+            }
+        }
+        pairs
+    }
+
+    /// Names what is in no pair.
+    pub(super) fn complete(&self, mut pairing: Pairing) -> Pairing {
+        let pairs = || pairing.met.iter().chain(&pairing.out_of_order).chain(&pairing.other_arguments);
+        let (mut expected, mut made) = (vec![false; self.expected.len()], vec![false; self.made.len()]);
+        pairs().for_each(|(one, other)| (expected[*one], made[*other]) = (true, true));
+        let free = |taken: Vec<bool>| (0..taken.len()).filter(|index| !taken[*index]).collect();
+        (pairing.missing, pairing.needless) = (free(expected), free(made));
+        pairing
+    }
+}
+
+/// The arguments that are expected of a call and that it does not have, by their names; those of a call that is expected to
+/// have no object have no name. `None` where it has all of them.
+pub(super) fn wrong_arguments<'e>(expected: &'e ToolCall, made: &ToolCall) -> Option<Vec<Option<&'e str>>> {
+    let wanted = expected.arguments.as_ref()?;
+    let none = Value::Object(serde_json::Map::new());
+    let given = made.arguments.as_ref().unwrap_or(&none);
+    if made.arguments_error.is_none() && json_subset(wanted, given) {
+        return None;
+    }
+    Some(match (wanted, given) {
+        (Value::Object(wanted), Value::Object(given)) => {
+            let right = |name: &str, value| json_subset(value, given.get(name).unwrap_or(&Value::Null));
+            wanted
+                .iter()
+                .filter(|(name, value)| !right(name, value))
+                .map(|(name, _)| Some(name.as_str()))
+                .collect()
+        }
+        _ => vec![None],
+    })
+}
+
+/// The share of the expected arguments, by their names, that a call has; 1 where none are expected.
+fn share_of_arguments(expected: &ToolCall, made: &ToolCall) -> f64 {
+    let Some(wrong) = wrong_arguments(expected, made) else { return 1.0 };
+    match &expected.arguments {
+        Some(Value::Object(wanted)) if wrong.iter().all(Option::is_some) => {
+            (wanted.len() - wrong.len()) as f64 / wanted.len() as f64
+        }
+        _ => 0.0,
+    }
+}

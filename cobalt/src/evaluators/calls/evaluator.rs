@@ -1,0 +1,216 @@
+//! `ToolCalls`: what an agent called, and how.
+
+use super::check::{Check, Measure};
+use super::compare::Comparison;
+use super::expected::ExpectedCalls;
+use super::options::Options;
+use super::places::CallsPlace;
+use super::score;
+use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
+
+/// Scores the calls of tools that an agent made.
+///
+/// Where the calls are looked for, in which shapes they are read, how each score is made and what counts is described in
+/// [`calls`](crate::calls). Nobody is asked. Unlike with other evaluators, an output passes only with a full score, unless
+/// [`pass_mark`](Self::pass_mark) is set: one missing call in three is a score of 2/3 and does not pass.
+///
+/// ```
+/// use cobalt::ToolCalls;
+///
+/// let made = ToolCalls::recall("calls-made", "expectedCalls");
+/// let order = ToolCalls::in_order("order", "expectedCalls").match_arguments(false);
+/// let booked = ToolCalls::called("books", "book_seats");
+/// let steps = ToolCalls::at_most("few-steps", 5).ignore_failed(true);
+/// let loops = ToolCalls::repeats_at_most("no-loops", 0);
+/// ```
+#[derive(Clone, Debug)]
+pub struct ToolCalls {
+    name: String,
+    check: Check,
+    calls: CallsPlace,
+    options: Options,
+    pass_mark: f64,
+}
+
+impl ToolCalls {
+    /// Whether a tool was called.
+    pub fn called(name: impl Into<String>, tool: impl Into<String>) -> Self {
+        Self::new(name, Check::Called(tool.into()))
+    }
+
+    /// Whether a tool was left alone: a call that failed counts too.
+    pub fn not_called(name: impl Into<String>, tool: impl Into<String>) -> Self {
+        Self::new(name, Check::NotCalled(tool.into()))
+    }
+
+    /// How far the calls are those in the item's `field`, in the same order and no others: the length of the longest
+    /// common subsequence, divided by that of the longer list.
+    pub fn exact_order(name: impl Into<String>, field: impl AsRef<str>) -> Self {
+        Self::measure(name, Measure::ExactOrder, field)
+    }
+
+    /// The share of the calls in the item's `field` that were made in their order, whatever stands between them: the length of
+    /// the longest common subsequence, divided by the number of expected calls.
+    pub fn in_order(name: impl Into<String>, field: impl AsRef<str>) -> Self {
+        Self::measure(name, Measure::InOrder, field)
+    }
+
+    /// The share of the calls in the item's `field` that were made, whatever their order and whatever else was called. The
+    /// same as [`recall`](Self::recall), unless no extra calls are [allowed](Self::allow_extra).
+    pub fn any_order(name: impl Into<String>, field: impl AsRef<str>) -> Self {
+        Self::measure(name, Measure::AnyOrder, field)
+    }
+
+    /// How far the arguments are right: the mean, over the calls in the item's `field`, of the share of their arguments that a
+    /// call of the same tool has. One that was not made has none.
+    pub fn arguments(name: impl Into<String>, field: impl AsRef<str>) -> Self {
+        Self::measure(name, Measure::Arguments, field)
+    }
+
+    /// The share of the calls that are expected in the item's `field`: less for each that is needless.
+    pub fn precision(name: impl Into<String>, field: impl AsRef<str>) -> Self {
+        Self::measure(name, Measure::Precision, field)
+    }
+
+    /// The share of the calls in the item's `field` that were made: less for each that is missing.
+    pub fn recall(name: impl Into<String>, field: impl AsRef<str>) -> Self {
+        Self::measure(name, Measure::Recall, field)
+    }
+
+    /// The harmonic mean of precision and recall.
+    pub fn f1(name: impl Into<String>, field: impl AsRef<str>) -> Self {
+        Self::measure(name, Measure::F1, field)
+    }
+
+    /// The share of the calls that did not fail.
+    pub fn succeeded(name: impl Into<String>) -> Self {
+        Self::new(name, Check::Succeeded)
+    }
+
+    /// 1 where no more than so many calls were made; with more, `steps` divided by their number.
+    pub fn at_most(name: impl Into<String>, steps: usize) -> Self {
+        Self::new(name, Check::AtMost(steps))
+    }
+
+    /// 1 where no more than so many calls repeat an earlier one, with the same tool and the same arguments; with more, the
+    /// share of the calls that are no repeat too many. The reason names what goes round in a row.
+    pub fn repeats_at_most(name: impl Into<String>, repeats: usize) -> Self {
+        Self::new(name, Check::RepeatsAtMost(repeats))
+    }
+
+    fn measure(name: impl Into<String>, measure: Measure, field: impl AsRef<str>) -> Self {
+        Self::new(name, Check::Expected(measure, ExpectedCalls::new(field.as_ref())))
+    }
+
+    fn new(name: impl Into<String>, check: Check) -> Self {
+        Self {
+            name: name.into(),
+            check,
+            calls: CallsPlace::default(),
+            options: Options::default(),
+            pass_mark: 1.0,
+        }
+    }
+
+    /// Where the agent reports its calls, such as `output.steps` or `metadata.run.calls`, in place of the usual places.
+    #[must_use]
+    pub fn calls(mut self, path: impl AsRef<str>) -> Self {
+        self.calls = CallsPlace::at(path.as_ref());
+        self
+    }
+
+    /// Looks at the calls of this tool alone, made and expected.
+    #[must_use]
+    pub fn tool(mut self, tool: impl Into<String>) -> Self {
+        self.options.tool = Some(tool.into());
+        self
+    }
+
+    /// Whether a call must have the arguments that are expected of it; it must unless this is `false`. What it has beside
+    /// them is no matter.
+    #[must_use]
+    pub fn match_arguments(mut self, match_arguments: bool) -> Self {
+        self.options.match_arguments = Some(match_arguments);
+        self
+    }
+
+    /// Whether calls beyond the expected ones are no matter to [`in_order`](Self::in_order) and
+    /// [`any_order`](Self::any_order); they are not unless this is `false`: then the score is divided by the length of the
+    /// longer list.
+    #[must_use]
+    pub fn allow_extra(mut self, allow_extra: bool) -> Self {
+        self.options.allow_extra = Some(allow_extra);
+        self
+    }
+
+    /// Whether calls that failed are left out, as if they had not been made; they are not unless this is `true`.
+    #[must_use]
+    pub fn ignore_failed(mut self, ignore_failed: bool) -> Self {
+        self.options.ignore_failed = Some(ignore_failed);
+        self
+    }
+
+    /// Whether calls that were made within others are left out; they are not unless this is `true`.
+    #[must_use]
+    pub fn top_level_only(mut self, top_level_only: bool) -> Self {
+        self.options.top_level_only = Some(top_level_only);
+        self
+    }
+
+    /// From which score an output passes: 1 unless it is set.
+    #[must_use]
+    pub fn pass_mark(mut self, mark: f64) -> Self {
+        self.pass_mark = mark;
+        self
+    }
+
+    /// An error where settings contradict each other.
+    pub(crate) fn check_settings(&self) -> Result<(), CheckError> {
+        self.options.check(&self.check)?;
+        self.calls.check()
+    }
+
+    pub(super) fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
+        let Self { check, options, .. } = self;
+        // What is expected goes first: it is the item's fault where it cannot be read.
+        let expected = match check {
+            Check::Expected(_, expected) => options.of_expected(expected.read(cx.item())?),
+            _ => Vec::new(),
+        };
+        let made = options.of_made(self.calls.read(cx)?);
+        Ok(match check {
+            Check::Called(tool) => score::called(tool, &made),
+            Check::NotCalled(tool) => score::not_called(tool, &made),
+            Check::Succeeded => score::succeeded(&made),
+            Check::AtMost(steps) => score::at_most(*steps, &made),
+            Check::RepeatsAtMost(repeats) => score::repeats_at_most(*repeats, &made),
+            Check::Expected(measure, _) => {
+                let match_arguments = options.match_arguments != Some(false);
+                let calls = Comparison { expected, made, match_arguments };
+                score::expected(*measure, &calls, options.allow_extra != Some(false))
+            }
+        })
+    }
+}
+
+impl Evaluator for ToolCalls {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
+        Box::pin(async move { self.score(cx) })
+    }
+
+    fn pass_mark(&self) -> f64 {
+        self.pass_mark
+    }
+
+    fn check(&self, setup: &Setup) -> Result<(), CheckError> {
+        self.check_settings()?;
+        match &self.check {
+            Check::Expected(_, expected) => expected.check(setup, self.options.tool.as_deref()),
+            _ => Ok(()),
+        }
+    }
+}

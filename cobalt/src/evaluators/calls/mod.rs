@@ -1,0 +1,20 @@
+//! What agents do: the calls of tools that they made, read from what they gave, and the evaluators of these calls.
+
+mod call;
+mod check;
+mod compare;
+mod evaluator;
+mod expected;
+mod kind;
+mod loops;
+mod options;
+mod places;
+mod read;
+mod score;
+mod shown;
+#[cfg(test)]
+mod tests;
+
+pub use call::{ToolCall, ToolCallError};
+pub use evaluator::ToolCalls;
+pub(crate) use kind::CallCheck;

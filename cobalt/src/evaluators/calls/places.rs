@@ -1,0 +1,98 @@
+//! Where an agent reports its calls.
+
+use serde_json::Value;
+
+use super::call::ToolCall;
+use super::read::Reader;
+use crate::evaluators::places::AgentField;
+use crate::evaluators::{CheckError, EvalContext, EvalError};
+
+/// Where calls are looked for, in this order, unless a place is named. The output itself comes last.
+const PLACES: [&str; 12] = [
+    "metadata.toolCalls",
+    "metadata.tool_calls",
+    "metadata.calls",
+    "metadata.trace",
+    "metadata.messages",
+    "output.toolCalls",
+    "output.tool_calls",
+    "output.calls",
+    "output.trace",
+    "output.messages",
+    "output.steps",
+    "output",
+];
+
+/// Where the calls are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CallsPlace(Option<AgentField>);
+
+impl CallsPlace {
+    pub(super) fn at(path: &str) -> Self {
+        Self(Some(AgentField::new(path)))
+    }
+
+    pub(super) fn check(&self) -> Result<(), CheckError> {
+        self.0.as_ref().map_or(Ok(()), AgentField::check)
+    }
+
+    /// The calls that an agent reported. That it reported none where it should is an error: it may have made some.
+    pub(super) fn read(&self, cx: &EvalContext) -> Result<Vec<ToolCall>, EvalError> {
+        let (value, path) = match &self.0 {
+            Some(field) => (field.find(cx)?, field.name()),
+            None => usual(cx).ok_or_else(nowhere)?,
+        };
+        Reader::default().read(value, path).map_err(|error| EvalError::new(format!("the agent's {error}")))
+    }
+}
+
+/// The first of the usual places that has something.
+fn usual(cx: &EvalContext) -> Option<(&Value, &'static str)> {
+    let mut found =
+        PLACES.into_iter().filter_map(|path| AgentField::new(path).get(cx).map(|value| (value, path)));
+    found.find(|(value, path)| *path != "output" || may_be_calls(value))
+}
+
+/// Whether an output as a whole looks like calls: any list, or an object that an API gave.
+fn may_be_calls(output: &Value) -> bool {
+    match output {
+        Value::Array(_) => true,
+        Value::Object(fields) => {
+            fields.contains_key("role")
+                || fields.contains_key("choices")
+                || fields.get("object").is_some_and(|of| of == "response")
+        }
+        _ => false,
+    }
+}
+
+fn nowhere() -> EvalError {
+    EvalError::new(format!(
+        "the agent reports no calls: there is none of `{}`, and the output is no list of calls or messages; report \
+         them there (an empty list where there are none), or name the place, as in `output.steps[0].calls`",
+        PLACES[..PLACES.len() - 1].join("`, `")
+    ))
+}
+
+impl EvalContext {
+    /// The calls of tools that the agent made, from the usual places that [`calls`](crate::calls) lists; for another
+    /// place, use [`ToolCall::read`].
+    ///
+    /// ```
+    /// use cobalt::{EvalContext, EvalError};
+    ///
+    /// #[cobalt::evaluator]
+    /// fn looks_before_it_books(cx: &EvalContext) -> Result<bool, EvalError> {
+    ///     let calls = cx.tool_calls()?;
+    ///     let place = |tool| calls.iter().position(|call| call.name == tool);
+    ///     Ok(place("book").is_none_or(|booked| place("search").is_some_and(|searched| searched < booked)))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// There are none to be found, or an entry is not as a call should be.
+    pub fn tool_calls(&self) -> Result<Vec<ToolCall>, EvalError> {
+        CallsPlace::default().read(self)
+    }
+}

@@ -1,0 +1,80 @@
+//! The fields of an entry, with the errors where one is not as it should be.
+
+use serde_json::{Map, Value};
+
+use super::refused;
+use crate::evaluators::calls::call::ToolCallError;
+
+/// An entry, and where it stands.
+#[derive(Clone, Copy)]
+pub(super) struct Fields<'v> {
+    pub(super) object: &'v Map<String, Value>,
+    pub(super) path: &'v str,
+}
+
+impl<'v> Fields<'v> {
+    /// Where a field stands.
+    pub(super) fn at(&self, name: &str) -> String {
+        format!("{}.{name}", self.path)
+    }
+
+    /// A field that is not `null`.
+    pub(super) fn get(&self, name: &str) -> Option<&'v Value> {
+        self.object.get(name).filter(|value| !value.is_null())
+    }
+
+    /// A text that must be there, and not be blank.
+    pub(super) fn text(&self, name: &str) -> Result<&'v str, ToolCallError> {
+        match self.object.get(name) {
+            Some(Value::String(text)) if !text.trim().is_empty() => Ok(text),
+            Some(other) => Err(self.refused(name, &format!("is {}; expected text", kind_of(other)))),
+            None => Err(self.refused(name, "is missing; expected text")),
+        }
+    }
+
+    /// A text, where there is one.
+    pub(super) fn text_if_any(&self, name: &str) -> Option<&'v str> {
+        self.get(name).and_then(Value::as_str)
+    }
+
+    /// A list, where the field is there.
+    pub(super) fn list(&self, name: &str) -> Result<Option<&'v [Value]>, ToolCallError> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::Array(values)) => Ok(Some(values)),
+            Some(other) => Err(self.refused(name, &format!("is {}; expected a list", kind_of(other)))),
+        }
+    }
+
+    /// The only one of several fields that mean the same, with its name.
+    pub(super) fn one_of<'n>(
+        &self,
+        names: &[&'n str],
+    ) -> Result<Option<(&'n str, &'v Value)>, ToolCallError> {
+        let mut found = names.iter().filter_map(|name| self.get(name).map(|value| (*name, value)));
+        let first = found.next();
+        match (first, found.next()) {
+            (Some((one, _)), Some((other, _))) => {
+                Err(refused(self.path, &format!("has both `{one}` and `{other}`; leave one of them out")))
+            }
+            _ => Ok(first),
+        }
+    }
+
+    pub(super) fn refused(&self, name: &str, problem: &str) -> ToolCallError {
+        refused(&self.at(name), problem)
+    }
+}
+
+/// What a value is, in words.
+pub(super) fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(text) if text.trim().is_empty() => "blank",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

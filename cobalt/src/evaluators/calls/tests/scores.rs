@@ -1,0 +1,188 @@
+//! The score of each check, with its reason.
+
+use serde_json::{Value, json};
+
+use super::{any_order, arguments, exact_order, f1, in_order, precision, recall, score, scored, value};
+use crate::ToolCalls;
+
+fn search(day: &str) -> Value {
+    json!({ "tool": "search", "arguments": { "to": "York", "day": day } })
+}
+
+fn book(seats: Value) -> Value {
+    json!({ "tool": "book", "arguments": { "seats": seats } })
+}
+
+#[test]
+fn a_tool_is_called_or_not() {
+    let called = ToolCalls::called("called", "book");
+    let not_called = ToolCalls::not_called("not-called", "book");
+    let made = json!([search("Friday"), book(json!(2))]);
+    assert_eq!(score(&called, made.clone(), json!(null)), (1.0, "called once: book(seats: 2)".to_owned()));
+    assert_eq!(score(&not_called, made, json!(null)), (0.0, "called once: book(seats: 2)".to_owned()));
+    let made = json!([search("Friday")]);
+    assert_eq!(
+        score(&called, made.clone(), json!(null)),
+        (0.0, "`book` was not called, but search".to_owned())
+    );
+    assert_eq!(score(&not_called, made, json!(null)), (1.0, "`book` was not called".to_owned()));
+    assert_eq!(
+        score(&called, json!([]), json!(null)),
+        (0.0, "`book` was not called; nothing was".to_owned())
+    );
+}
+
+#[test]
+fn the_exact_order_has_no_other_calls() {
+    let expected = json!(["a", "b", "c"]);
+    assert_eq!(value(&exact_order(), json!(["a", "b", "c"]), expected.clone()), 1.0);
+    assert_eq!(
+        score(&exact_order(), json!(["a", "x", "b", "c"]), expected.clone()),
+        (0.75, "3 of 3 expected calls made in order; needless: x".to_owned())
+    );
+    assert_eq!(
+        score(&exact_order(), json!(["b", "a", "c"]), expected.clone()),
+        (2.0 / 3.0, "2 of 3 expected calls made in order; out of order: a".to_owned())
+    );
+    assert_eq!(
+        score(&exact_order(), json!(["a"]), expected),
+        (1.0 / 3.0, "1 of 3 expected calls made in order; missing: b, c".to_owned())
+    );
+}
+
+#[test]
+fn in_order_allows_calls_between_the_expected_ones_unless_told_otherwise() {
+    let (made, expected) = (json!(["x", "a", "x", "b"]), json!(["a", "b"]));
+    assert_eq!(value(&in_order(), made.clone(), expected.clone()), 1.0);
+    assert_eq!(
+        score(&in_order().allow_extra(false), made, expected.clone()),
+        (0.5, "2 of 2 expected calls made in order; needless: x, x".to_owned())
+    );
+    assert_eq!(value(&in_order(), json!(["b", "a"]), expected), 0.5);
+}
+
+#[test]
+fn any_order_is_of_the_expected_calls_alone_unless_told_otherwise() {
+    let (made, expected) = (json!(["b", "x", "a"]), json!(["a", "b"]));
+    assert_eq!(value(&any_order(), made.clone(), expected.clone()), 1.0);
+    assert_eq!(value(&any_order().allow_extra(false), made.clone(), expected.clone()), 2.0 / 3.0);
+    assert_eq!(value(&recall(), made, expected), 1.0);
+}
+
+#[test]
+fn precision_recall_and_f1_count_what_is_needless_and_what_is_missing() {
+    let (made, expected) = (json!(["a", "x", "b", "y"]), json!(["a", "b", "c"]));
+    assert_eq!(
+        score(&precision(), made.clone(), expected.clone()),
+        (0.5, "2 of 4 calls expected; needless: x, y".to_owned())
+    );
+    assert_eq!(
+        score(&recall(), made.clone(), expected.clone()),
+        (2.0 / 3.0, "2 of 3 expected calls made; missing: c".to_owned())
+    );
+    assert_eq!(
+        score(&f1(), made.clone(), expected.clone()),
+        (
+            4.0 / 7.0,
+            "2 of 3 expected calls made, 2 of 4 calls expected; missing: c; needless: x, y".to_owned()
+        )
+    );
+    let figures = scored(&f1(), made, expected).unwrap();
+    let figures = Value::Object(figures.all_metadata().clone());
+    assert_eq!(
+        figures,
+        json!({ "expected": 3, "made": 4, "matched": 2, "missing": ["c"], "needless": ["x", "y"] })
+    );
+}
+
+#[test]
+fn arguments_are_compared_where_they_are_expected() {
+    let made = json!([search("Friday"), book(json!(2.0))]);
+    assert_eq!(value(&recall(), made.clone(), json!(["search", "book"])), 1.0);
+    let wanted = json!([{ "tool": "search", "arguments": { "day": "Friday" } }, book(json!(2))]);
+    assert_eq!(value(&recall(), made.clone(), wanted), 1.0);
+    let wanted = json!([search("Sunday"), { "tool": "book", "arguments": { "seats": 2, "class": 1 } }]);
+    assert_eq!(
+        score(&recall(), made.clone(), wanted.clone()),
+        (
+            0.0,
+            "0 of 2 expected calls made; wrong arguments: search: day is \"Friday\", expected \"Sunday\", \
+             book: class is missing, expected 1"
+                .to_owned()
+        )
+    );
+    assert_eq!(value(&recall().match_arguments(false), made, wanted), 1.0);
+}
+
+#[test]
+fn the_share_of_right_arguments_is_a_mean_over_the_expected_calls() {
+    let wanted = json!([search("Friday"), book(json!(2)), "pay"]);
+    let made = json!([search("Sunday"), book(json!(2))]);
+    assert_eq!(
+        score(&arguments(), made, wanted),
+        (
+            0.5,
+            "right arguments in 1 of 3 expected calls, 0.5 on average; \
+             wrong arguments: search: day is \"Friday\", expected \"Friday\"; missing: pay"
+                .replace("is \"Friday\"", "is \"Sunday\"")
+        )
+    );
+}
+
+#[test]
+fn an_assignment_that_fits_is_not_missed() {
+    // The first call meets both; the second meets the first expectation alone.
+    let made = json!([search("Friday"), search("Sunday")]);
+    let wanted = json!(["search", search("Friday")]);
+    assert_eq!(value(&recall(), made.clone(), wanted.clone()), 1.0);
+    assert_eq!(value(&arguments(), made.clone(), wanted.clone()), 1.0);
+    assert_eq!(value(&precision(), made, wanted), 1.0);
+}
+
+#[test]
+fn one_call_meets_one_expectation() {
+    assert_eq!(value(&recall(), json!(["a"]), json!(["a", "a"])), 0.5);
+    assert_eq!(value(&precision(), json!(["a", "a"]), json!(["a"])), 0.5);
+}
+
+#[test]
+fn steps_are_counted_up_to_a_limit() {
+    let steps = ToolCalls::at_most("steps", 2);
+    assert_eq!(score(&steps, json!(["a", "b"]), json!(null)), (1.0, "2 calls, at most 2".to_owned()));
+    assert_eq!(
+        score(&steps, json!(["a", "b", "c", "d"]), json!(null)),
+        (0.5, "4 calls, at most 2: a, b, c and 1 more".to_owned())
+    );
+    assert_eq!(value(&ToolCalls::at_most("none", 0), json!(["a"]), json!(null)), 0.0);
+}
+
+#[test]
+fn where_nothing_is_expected_and_nothing_is_called_all_is_well() {
+    for evaluator in [exact_order(), in_order(), any_order(), arguments(), precision(), recall(), f1()] {
+        let all_well = (1.0, "no calls are expected, and none were made".to_owned());
+        assert_eq!(score(&evaluator, json!([]), json!([])), all_well);
+    }
+    for evaluator in
+        [ToolCalls::succeeded("s"), ToolCalls::at_most("m", 0), ToolCalls::repeats_at_most("r", 0)]
+    {
+        assert_eq!(value(&evaluator, json!([]), json!(null)), 1.0);
+    }
+}
+
+#[test]
+fn needless_calls_cost_where_nothing_is_expected_but_for_what_asks_only_for_the_expected() {
+    let values = |made: Value, expected: Value| {
+        [exact_order(), in_order(), any_order(), arguments(), precision(), recall(), f1()]
+            .map(|evaluator| value(&evaluator, made.clone(), expected.clone()))
+    };
+    assert_eq!(values(json!(["a"]), json!([])), [0.0, 1.0, 1.0, 1.0, 0.0, 1.0, 0.0]);
+    assert_eq!(values(json!([]), json!(["a"])), [0.0; 7]);
+}
+
+#[test]
+fn long_arguments_and_long_lists_are_cut() {
+    let long = json!({ "tool": "write", "arguments": { "text": "x".repeat(500) } });
+    let (_, reason) = score(&precision(), json!([long, long, long, long, long]), json!(["a"]));
+    assert!(reason.contains("write(text: \"xxx") && reason.ends_with("and 2 more"), "{reason}");
+    assert!(reason.chars().count() < 260, "{reason}");
+}
