@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::wording::cut;
+
 /// A field of an answer.
 pub(super) fn field<'v>(answer: &'v Map<String, Value>, name: &str) -> Result<&'v Value, String> {
     answer.get(name).ok_or_else(|| format!("the field `{name}` is missing"))
@@ -53,4 +55,10 @@ pub(super) fn reasons(answer: &Map<String, Value>, name: &str) -> Option<String>
         }
         _ => None,
     }
+}
+
+/// A value as a message shows it.
+pub(super) fn shown(value: &Value) -> String {
+    const LONGEST: usize = 40;
+    cut(&value.to_string(), LONGEST).into_owned()
 }

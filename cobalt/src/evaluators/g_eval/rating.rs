@@ -8,7 +8,7 @@ use crate::evaluators::answer_schema::{object, string};
 use crate::evaluators::{EvalError, Score, answer, tagged};
 use crate::future::join_all;
 use crate::llm::{Asking, ModelChoice, Schema};
-use crate::wording::{count, cut, decimal};
+use crate::wording::{count, decimal};
 
 const LOWEST: u8 = 1;
 const HIGHEST: u8 = 5;
@@ -54,12 +54,11 @@ fn schema() -> Schema {
 }
 
 fn read(answer: &Map<String, Value>) -> Result<Rating, String> {
-    const LONGEST: usize = 40;
     let score = answer::field(answer, "score")?;
     let rating = (LOWEST..=HIGHEST).find(|rating| score.as_f64() == Some(f64::from(*rating)));
     let rating = rating.ok_or_else(|| {
-        let score = score.to_string();
-        format!("`score` is {}; it must be a whole number from {LOWEST} to {HIGHEST}", cut(&score, LONGEST))
+        let score = answer::shown(score);
+        format!("`score` is {score}; it must be a whole number from {LOWEST} to {HIGHEST}")
     })?;
     Ok(Rating { rating, reason: answer::reasons(answer, "reason") })
 }

@@ -78,7 +78,7 @@ impl List {
             let word = answer::field(entry, "verdict")?;
             let mark = self.marks().find(|mark| word == mark.word).ok_or_else(|| {
                 let words: Vec<_> = self.marks().map(|mark| format!("\"{}\"", mark.word)).collect();
-                format!("`verdict` is {}; it must be one of {}", shown(word), words.join(", "))
+                format!("`verdict` is {}; it must be one of {}", answer::shown(word), words.join(", "))
             })?;
             let reason = answer::reasons(entry, "reason");
             Ok((mark, json!({ noun: text, "verdict": mark.word, "reason": reason })))
@@ -148,10 +148,4 @@ fn quoted(texts: &[&str]) -> String {
         0 => first.join(", "),
         more => format!("{} and {more} more", first.join(", ")),
     }
-}
-
-/// A value as a message shows it.
-pub(super) fn shown(value: &Value) -> String {
-    const LONGEST: usize = 40;
-    cut(&value.to_string(), LONGEST).into_owned()
 }

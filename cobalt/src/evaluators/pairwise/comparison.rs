@@ -8,7 +8,6 @@ use crate::evaluators::answer_schema::{object, string};
 use crate::evaluators::{EvalError, Score, answer, tagged};
 use crate::future::join_all;
 use crate::llm::{Asking, ModelChoice, Schema};
-use crate::wording::cut;
 
 const TASK: &str = "\
 Two answers to the same input follow, `first` and `second`. Decide by the criterion, and by nothing else, which is better. In \
@@ -117,7 +116,6 @@ fn schema() -> Schema {
 }
 
 fn read(answer: &Map<String, Value>, output_first: bool) -> Result<Verdict, String> {
-    const LONGEST: usize = 40;
     let named = answer::field(answer, "winner")?;
     let winner = match named.as_str() {
         Some("tie") => Winner::Tie,
@@ -125,11 +123,8 @@ fn read(answer: &Map<String, Value>, output_first: bool) -> Result<Verdict, Stri
         Some("second") if !output_first => Winner::Output,
         Some("first" | "second") => Winner::Other,
         _ => {
-            let named = named.to_string();
-            return Err(format!(
-                "`winner` is {}; it must be \"first\", \"second\" or \"tie\"",
-                cut(&named, LONGEST)
-            ));
+            let named = answer::shown(named);
+            return Err(format!("`winner` is {named}; it must be \"first\", \"second\" or \"tie\""));
         }
     };
     Ok(Verdict { winner, reason: answer::reasons(answer, "reason") })
