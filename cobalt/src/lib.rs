@@ -46,7 +46,8 @@ pub use error::{BoxError, Error};
 pub use evaluators::Autoeval;
 pub use evaluators::{
     Aggregate, AutoevalKind, CheckError, DEFAULT_PASS_MARK, Distance, EvalContext, EvalError, Evaluation,
-    Evaluator, ExactMatch, FnEvaluator, IntoScore, Score, Setup, ToolCall, ToolCallError, ToolCalls, UnknownAutoevalKind,
+    Evaluator, ExactMatch, FnEvaluator, IntoScore, Score, Setup, ToolCall, ToolCallError, ToolCalls,
+    UnknownAutoevalKind,
 };
 #[cfg(feature = "judge")]
 pub use evaluators::{LlmJudge, Similarity};

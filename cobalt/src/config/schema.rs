@@ -10,7 +10,9 @@ use serde_json::Value;
 use super::evaluators::KindName;
 use super::model::File;
 use super::models::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word};
-use super::values::{Bound, Count, Dollars, Length, Limit, Score, Target, VariableName, VariableValue, Weight};
+use super::values::{
+    Bound, Count, Dollars, Length, Limit, Score, Target, VariableName, VariableValue, Weight,
+};
 use crate::evaluators::{ALIASES, AutoevalKind};
 use crate::llm::Provider;
 

@@ -41,7 +41,8 @@ impl<'de> Deserialize<'de> for Limit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // Up to here, floating-point numbers are exact.
         let range = |number: &f64| (0.0..=9e15).contains(number) && number.fract() == 0.0;
-        let number = deserializer.deserialize_f64(Number { expected: "a whole number that is 0 or more", range });
+        let number =
+            deserializer.deserialize_f64(Number { expected: "a whole number that is 0 or more", range });
         number.map(|number| Self(number as usize))
     }
 }

@@ -15,7 +15,8 @@ use travel_planner::{Call, Planner, Reply};
 
 /// A request of the data set.
 fn item(id: &str) -> Item {
-    let requests = Dataset::from_file(concat!(env!("CARGO_MANIFEST_DIR"), "/datasets/requests.jsonl")).unwrap();
+    let requests =
+        Dataset::from_file(concat!(env!("CARGO_MANIFEST_DIR"), "/datasets/requests.jsonl")).unwrap();
     requests.iter().find(|item| item["id"] == id).unwrap().clone()
 }
 
@@ -55,7 +56,10 @@ fn a_real_trace_passes_where_the_planner_is_right() {
 fn a_wrong_tool_is_caught() {
     let mut reply = real("train-and-weather");
     reply.trace[0].tool = "find_station".to_owned();
-    assert_eq!(objections("train-and-weather", &reply), ["expected_calls", "in_order", "right_arguments", "needful"]);
+    assert_eq!(
+        objections("train-and-weather", &reply),
+        ["expected_calls", "in_order", "right_arguments", "needful"]
+    );
     let (score, reason) = scored(&expected_calls(), "train-and-weather", &reply);
     let missing = r#"search_trains(day: "Friday", from: "Leeds", to: "York")"#;
     assert_eq!((score, reason), (0.5, format!("1 of 2 expected calls made; missing: {missing}")));
@@ -96,7 +100,10 @@ fn a_loop_is_caught() {
     assert_eq!(objections("train-and-weather", &reply), ["needful", "few_steps", "no_loops"]);
     let (score, reason) = scored(&no_loops(), "train-and-weather", &reply);
     assert_eq!(score, 1.0 / 3.0);
-    assert!(reason.starts_with("4 repeated calls, at most 0; in a row: search_trains, weather 3 times"), "{reason}");
+    assert!(
+        reason.starts_with("4 repeated calls, at most 0; in a row: search_trains, weather 3 times"),
+        "{reason}"
+    );
 }
 
 #[test]

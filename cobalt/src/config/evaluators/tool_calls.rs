@@ -80,6 +80,8 @@ impl Settings for Calls {
     }
 
     fn make(&self, place: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
-        self.evaluator().map_err(|problem| place.error(&problem)).map(|calls| Arc::new(calls) as Arc<dyn Evaluator>)
+        self.evaluator()
+            .map_err(|problem| place.error(&problem))
+            .map(|calls| Arc::new(calls) as Arc<dyn Evaluator>)
     }
 }

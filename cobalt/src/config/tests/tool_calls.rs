@@ -6,8 +6,10 @@ use crate::{Evaluator, ToolCalls};
 
 #[track_caller]
 fn makes(table: &str, expected: &ToolCalls) {
-    let made =
-        Project::with(&format!("[[evaluators]]\ntype = \"tool-calls\"\n{table}")).load().evaluators().unwrap();
+    let made = Project::with(&format!("[[evaluators]]\ntype = \"tool-calls\"\n{table}"))
+        .load()
+        .evaluators()
+        .unwrap();
     assert_eq!(made[0].fingerprint(), expected.fingerprint());
     assert_eq!((made[0].name(), made[0].pass_mark()), (expected.name(), expected.pass_mark()));
 }
@@ -53,7 +55,10 @@ fn settings_that_do_not_go_together_are_told_where_they_stand() {
             "check = \"recall\"",
             "1:1: the check `recall` compares with the calls that a field of the item names; add `expected`",
         ),
-        ("check = \"at-most\"", "1:1: the check `at-most` needs the largest number that is allowed; add `limit`"),
+        (
+            "check = \"at-most\"",
+            "1:1: the check `at-most` needs the largest number that is allowed; add `limit`",
+        ),
         (
             "check = \"recall\"\nexpected = \"a\"\nlimit = 3",
             "1:1: the check `recall` counts nothing; leave out `limit`",

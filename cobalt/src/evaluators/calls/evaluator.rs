@@ -103,7 +103,13 @@ impl ToolCalls {
     }
 
     fn new(name: impl Into<String>, check: Check) -> Self {
-        Self { name: name.into(), check, calls: CallsPlace::default(), options: Options::default(), pass_mark: 1.0 }
+        Self {
+            name: name.into(),
+            check,
+            calls: CallsPlace::default(),
+            options: Options::default(),
+            pass_mark: 1.0,
+        }
     }
 
     /// Where the agent reports its calls, such as `output.steps` or `metadata.run.calls`, in place of the usual places.

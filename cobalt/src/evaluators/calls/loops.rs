@@ -30,7 +30,8 @@ impl Repeats {
         let kinds = kinds(calls);
         let times = |kind: usize| kinds.iter().filter(|other| **other == kind).count();
         let firsts = kinds.iter().enumerate().filter(|(index, kind)| index == *kind);
-        let calls: Vec<_> = firsts.map(|(index, _)| (index, times(index))).filter(|(_, times)| *times > 1).collect();
+        let calls: Vec<_> =
+            firsts.map(|(index, _)| (index, times(index))).filter(|(_, times)| *times > 1).collect();
         let count = calls.iter().map(|(_, times)| times - 1).sum();
         Self { count, calls, longest: longest(&kinds) }
     }

@@ -34,14 +34,20 @@ impl Options {
             Check::Expected(measure, _) => Some(*measure),
             _ => None,
         };
-        let contradiction = if self.tool.is_some() && matches!(check, Check::Called(_) | Check::NotCalled(_)) {
+        let contradiction = if self.tool.is_some() && matches!(check, Check::Called(_) | Check::NotCalled(_))
+        {
             "names its tool already; leave `tool` out"
-        } else if self.match_arguments.is_some() && measure.is_none_or(|measure| measure == Measure::Arguments) {
+        } else if self.match_arguments.is_some()
+            && measure.is_none_or(|measure| measure == Measure::Arguments)
+        {
             match measure {
-                Some(_) => "is of arguments in any case; leave out whether they are matched, or ask for `recall`",
+                Some(_) => {
+                    "is of arguments in any case; leave out whether they are matched, or ask for `recall`"
+                }
                 None => "compares nothing with what is expected; leave out whether arguments are matched",
             }
-        } else if self.allow_extra.is_some() && !matches!(measure, Some(Measure::InOrder | Measure::AnyOrder)) {
+        } else if self.allow_extra.is_some() && !matches!(measure, Some(Measure::InOrder | Measure::AnyOrder))
+        {
             "does not have the choice whether extra calls are allowed; it is one of `in-order` and `any-order`"
         } else if self.ignore_failed.is_some() && matches!(check, Check::Succeeded) {
             "looks for the calls that failed; leave out whether they are ignored"

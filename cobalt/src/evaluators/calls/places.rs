@@ -48,7 +48,8 @@ impl CallsPlace {
 
 /// The first of the usual places that has something.
 fn usual(cx: &EvalContext) -> Option<(&Value, &'static str)> {
-    let mut found = PLACES.into_iter().filter_map(|path| AgentField::new(path).get(cx).map(|value| (value, path)));
+    let mut found =
+        PLACES.into_iter().filter_map(|path| AgentField::new(path).get(cx).map(|value| (value, path)));
     found.find(|(value, path)| *path != "output" || may_be_calls(value))
 }
 

@@ -18,7 +18,8 @@ pub(super) fn call(call: &ToolCall) -> String {
     let text = match &call.arguments {
         None => call.name.clone(),
         Some(Value::Object(fields)) => {
-            let arguments: Vec<_> = fields.iter().map(|(name, argument)| format!("{name}: {}", value(argument))).collect();
+            let arguments: Vec<_> =
+                fields.iter().map(|(name, argument)| format!("{name}: {}", value(argument))).collect();
             format!("{}({})", call.name, arguments.join(", "))
         }
         Some(other) => format!("{}({})", call.name, value(other)),

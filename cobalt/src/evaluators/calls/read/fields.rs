@@ -47,7 +47,10 @@ impl<'v> Fields<'v> {
     }
 
     /// The only one of several fields that mean the same, with its name.
-    pub(super) fn one_of<'n>(&self, names: &[&'n str]) -> Result<Option<(&'n str, &'v Value)>, ToolCallError> {
+    pub(super) fn one_of<'n>(
+        &self,
+        names: &[&'n str],
+    ) -> Result<Option<(&'n str, &'v Value)>, ToolCallError> {
         let mut found = names.iter().filter_map(|name| self.get(name).map(|value| (*name, value)));
         let first = found.next();
         match (first, found.next()) {

@@ -75,7 +75,9 @@ impl Reader {
                 match (object.get("choices"), object.get("messages"), object.get("output")) {
                     (Some(Value::Array(choices)), _, _) => self.choice(choices, path),
                     (_, Some(Value::Array(messages)), _) => self.list(messages, &fields.at("messages")),
-                    (_, _, Some(Value::Array(items))) if object.get("object").is_some_and(|of| of == "response") => {
+                    (_, _, Some(Value::Array(items)))
+                        if object.get("object").is_some_and(|of| of == "response") =>
+                    {
                         self.list(items, &fields.at("output"))
                     }
                     _ => self.object(fields),
@@ -102,7 +104,10 @@ impl Reader {
     }
 
     fn list(&mut self, values: &[Value], path: &str) -> Result<(), ToolCallError> {
-        values.iter().enumerate().try_for_each(|(index, value)| self.entry(value, &format!("{path}[{index}]")))
+        values
+            .iter()
+            .enumerate()
+            .try_for_each(|(index, value)| self.entry(value, &format!("{path}[{index}]")))
     }
 
     fn entry(&mut self, value: &Value, path: &str) -> Result<(), ToolCallError> {

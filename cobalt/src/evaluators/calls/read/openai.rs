@@ -47,7 +47,12 @@ impl Reader {
         }
     }
 
-    pub(super) fn function(&mut self, function: &Value, path: &str, id: Option<&str>) -> Result<(), ToolCallError> {
+    pub(super) fn function(
+        &mut self,
+        function: &Value,
+        path: &str,
+        id: Option<&str>,
+    ) -> Result<(), ToolCallError> {
         let Value::Object(object) = function else {
             let expected = "expected `{\"name\": …, \"arguments\": …}`";
             return Err(refused(path, &format!("is {}; {expected}", kind_of(function))));
@@ -69,7 +74,8 @@ impl Reader {
             return self.answer(fields.text("tool_call_id")?, answer, fields.path);
         }
         let name = fields.text("name")?;
-        let index = (0..self.calls.len()).find(|index| self.calls[*index].name == name && !self.answered[*index]);
+        let index =
+            (0..self.calls.len()).find(|index| self.calls[*index].name == name && !self.answered[*index]);
         let index = index.ok_or_else(|| {
             refused(fields.path, &format!("answers a call of `{name}`, which does not stand before it"))
         })?;

@@ -14,17 +14,8 @@ const ARGUMENTS: [&str; 3] = ["arguments", "args", "parameters"];
 const INPUTS: [&str; 4] = ["input", "tool_input", "toolInput", "input_parameters"];
 const RESULTS: [&str; 2] = ["result", "output"];
 const WITHIN: [&str; 2] = ["calls", "children"];
-const OTHERS: [&str; 9] = [
-    "type",
-    "id",
-    "call_id",
-    "tool_call_id",
-    "toolCallId",
-    "error",
-    "success",
-    "is_error",
-    "isError",
-];
+const OTHERS: [&str; 9] =
+    ["type", "id", "call_id", "tool_call_id", "toolCallId", "error", "success", "is_error", "isError"];
 
 pub(super) fn has_name(fields: Fields<'_>) -> bool {
     NAMES.iter().any(|name| fields.get(name).is_some())
@@ -77,7 +68,9 @@ fn nameless(fields: Fields<'_>) -> ToolCallError {
     let keys = fields.object.keys().map(String::as_str);
     let has = if fields.object.is_empty() { "no field".to_owned() } else { suggest::list(keys) };
     match fields.text_if_any("type") {
-        Some(kind) => refused(fields.path, &format!("is of the type `{kind}`, which is not known; {EXPECTED}")),
+        Some(kind) => {
+            refused(fields.path, &format!("is of the type `{kind}`, which is not known; {EXPECTED}"))
+        }
         None => refused(fields.path, &format!("has no name; {EXPECTED}; it has {has}")),
     }
 }
@@ -103,7 +96,8 @@ fn error_of(fields: Fields<'_>, result: Option<&Value>) -> Result<Option<String>
 
 /// An error where a field has a name that is not known.
 fn check_fields(fields: Fields<'_>) -> Result<(), ToolCallError> {
-    let known = || NAMES.iter().chain(&ARGUMENTS).chain(&INPUTS).chain(&RESULTS).chain(&WITHIN).chain(&OTHERS);
+    let known =
+        || NAMES.iter().chain(&ARGUMENTS).chain(&INPUTS).chain(&RESULTS).chain(&WITHIN).chain(&OTHERS);
     match fields.object.keys().find(|key| known().all(|name| name != key)) {
         None => Ok(()),
         Some(key) => {

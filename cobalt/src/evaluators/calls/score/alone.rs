@@ -67,7 +67,8 @@ pub(in crate::evaluators::calls) fn repeats_at_most(most: usize, calls: &[ToolCa
     let repeats = Repeats::of(calls);
     let surplus = repeats.count.saturating_sub(most);
     let score = if surplus == 0 { 1.0 } else { share(calls.len() - surplus, calls.len()) };
-    let reason = format!("{}, at most {most}{}", count(repeats.count, "repeated call"), repeated(&repeats, calls));
+    let reason =
+        format!("{}, at most {most}{}", count(repeats.count, "repeated call"), repeated(&repeats, calls));
     let score = Score::new(score)
         .reason(reason)
         .metadata("calls", calls.len())

@@ -11,10 +11,16 @@ use crate::metrics::f_beta;
 use crate::wording::{count, decimal};
 
 /// The score of a measure. `allow_extra` is whether calls beyond the expected ones are no matter, where that is a choice.
-pub(in crate::evaluators::calls) fn expected(measure: Measure, calls: &Comparison, allow_extra: bool) -> Score {
+pub(in crate::evaluators::calls) fn expected(
+    measure: Measure,
+    calls: &Comparison,
+    allow_extra: bool,
+) -> Score {
     let (expected, made) = (calls.expected.len(), calls.made.len());
     let score = match measure {
-        _ if expected == 0 && made == 0 => Score::new(1.0).reason("no calls are expected, and none were made"),
+        _ if expected == 0 && made == 0 => {
+            Score::new(1.0).reason("no calls are expected, and none were made")
+        }
         Measure::Arguments => arguments(calls),
         Measure::ExactOrder => ordered(calls, false),
         Measure::InOrder => ordered(calls, allow_extra),
@@ -29,7 +35,14 @@ pub(in crate::evaluators::calls) fn expected(measure: Measure, calls: &Compariso
 fn ordered(calls: &Comparison, allow_extra: bool) -> Score {
     let pairing = calls.in_order();
     let score = of_expected(calls, &pairing, allow_extra);
-    described(score, format!("{} in order", met_of_expected(calls, &pairing)), calls, &pairing, true, !allow_extra)
+    described(
+        score,
+        format!("{} in order", met_of_expected(calls, &pairing)),
+        calls,
+        &pairing,
+        true,
+        !allow_extra,
+    )
 }
 
 fn in_any_order(calls: &Comparison, allow_extra: bool) -> Score {
@@ -107,7 +120,8 @@ fn described(
     missing_matters: bool,
     needless_matters: bool,
 ) -> Score {
-    let expected = |places: &[usize]| places.iter().map(|place| shown::call(&calls.expected[*place])).collect();
+    let expected =
+        |places: &[usize]| places.iter().map(|place| shown::call(&calls.expected[*place])).collect();
     let made = |places: &[usize]| places.iter().map(|place| shown::call(&calls.made[*place])).collect();
     let wrong = |(one, other): &(usize, usize)| shown::wrong(&calls.expected[*one], &calls.made[*other]);
     let out_of_order: Vec<usize> = pairing.out_of_order.iter().map(|(_, made)| *made).collect();

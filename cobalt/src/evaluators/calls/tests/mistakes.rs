@@ -26,8 +26,14 @@ fn a_field_that_is_not_as_it_should_be_is_named() {
     for (value, error) in [
         (json!([{ "tool": 3 }]), "`calls[0].tool` is a number; expected text"),
         (json!([{ "tool": "t", "calls": "u" }]), "`calls[0].calls` is text; expected a list"),
-        (json!([{ "tool": "t", "calls": [{ "tool": "" }] }]), "`calls[0].calls[0].tool` is blank; expected text"),
-        (json!([{ "tool": "t", "name": "t" }]), "`calls[0]` has both `name` and `tool`; leave one of them out"),
+        (
+            json!([{ "tool": "t", "calls": [{ "tool": "" }] }]),
+            "`calls[0].calls[0].tool` is blank; expected text",
+        ),
+        (
+            json!([{ "tool": "t", "name": "t" }]),
+            "`calls[0]` has both `name` and `tool`; leave one of them out",
+        ),
         (
             json!([{ "tool": "t", "args": {}, "input": {} }]),
             "`calls[0]` has both `args` and `input`; leave one of them out",
@@ -37,7 +43,10 @@ fn a_field_that_is_not_as_it_should_be_is_named() {
             json!([{ "role": "assistant", "tool_calls": [{ "function": { "arguments": "{}" } }] }]),
             "`calls[0].tool_calls[0].function.name` is missing; expected text",
         ),
-        (json!([{ "role": "assistant", "tool_calls": {} }]), "`calls[0].tool_calls` is an object; expected a list"),
+        (
+            json!([{ "role": "assistant", "tool_calls": {} }]),
+            "`calls[0].tool_calls` is an object; expected a list",
+        ),
         (json!([{ "role": "tool", "content": "rain" }]), "`calls[0].tool_call_id` is missing; expected text"),
         (
             json!([{ "type": "function_call", "arguments": "{}" }]),
@@ -57,7 +66,10 @@ fn an_answer_to_no_call_is_an_error() {
     let answer = json!({ "type": "tool_result", "tool_use_id": "1", "content": "rain" });
     assert_eq!(refused(json!([answer])), "`calls[0]` answers the call `1`, which does not stand before it");
     let call = json!({ "type": "tool_use", "id": "1", "name": "weather", "input": {} });
-    assert_eq!(refused(json!([call, answer, answer])), "`calls[2]` is a second answer to the call `1`; expected one");
+    assert_eq!(
+        refused(json!([call, answer, answer])),
+        "`calls[2]` is a second answer to the call `1`; expected one"
+    );
     let older = json!([{ "role": "function", "name": "weather", "content": "rain" }]);
     assert_eq!(refused(older), "`calls[0]` answers a call of `weather`, which does not stand before it");
 }

@@ -37,7 +37,10 @@ fn metadata_goes_before_the_output_and_null_counts_as_nothing() {
 fn an_agent_that_reports_no_calls_is_an_error_and_no_score() {
     for output in [json!("weather"), json!({ "answer": "It rains." }), json!(null)] {
         let error = names(Output::new(output)).unwrap_err();
-        assert!(error.starts_with("the agent reports no calls: there is none of `metadata.toolCalls`"), "{error}");
+        assert!(
+            error.starts_with("the agent reports no calls: there is none of `metadata.toolCalls`"),
+            "{error}"
+        );
         assert!(error.contains("an empty list where there are none"), "{error}");
     }
 }
@@ -51,7 +54,10 @@ fn a_place_is_named_and_stands_in_the_errors() {
     };
     let output = json!({ "run": { "steps": ["a", "b"] }, "trace": ["a", "a", "a", "a"] });
     assert_eq!(of("output.run.steps", output.clone()), Ok(1.0));
-    assert_eq!(of("output.run.calls", output), Err("the agent's `output.run.calls` is missing or null".to_owned()));
+    assert_eq!(
+        of("output.run.calls", output),
+        Err("the agent's `output.run.calls` is missing or null".to_owned())
+    );
     let error = of("output.steps", json!({ "steps": ["a", null] })).unwrap_err();
     assert!(error.starts_with("the agent's `output.steps[1]` is null; expected a call as"), "{error}");
 }

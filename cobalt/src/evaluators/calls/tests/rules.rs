@@ -28,9 +28,13 @@ fn failed_calls_that_are_ignored_were_not_made() {
 
 #[test]
 fn success_is_a_share_of_the_steps_and_names_those_that_failed() {
-    let made = json!(["search", { "tool": "book", "error": "no seats" }, { "tool": "pay", "success": false }]);
+    let made =
+        json!(["search", { "tool": "book", "error": "no seats" }, { "tool": "pay", "success": false }]);
     let all = score(&ToolCalls::succeeded("s"), made.clone(), json!(null));
-    assert_eq!(all, (1.0 / 3.0, "1 of 3 calls succeeded; failed: book (no seats), pay (an error)".to_owned()));
+    assert_eq!(
+        all,
+        (1.0 / 3.0, "1 of 3 calls succeeded; failed: book (no seats), pay (an error)".to_owned())
+    );
     assert_eq!(value(&ToolCalls::succeeded("s").tool("search"), made.clone(), json!(null)), 1.0);
     assert_eq!(value(&ToolCalls::succeeded("s").tool("book"), made.clone(), json!(null)), 0.0);
     assert_eq!(value(&ToolCalls::succeeded("s").tool("fly"), made, json!(null)), 1.0);
@@ -43,7 +47,10 @@ fn a_call_whose_arguments_cannot_be_read_meets_nothing_and_counts_against() {
         assert_eq!(value(&evaluator, made.clone(), json!(["book"])), 0.0);
     }
     let (of_names, reason) = score(&recall().match_arguments(false), made.clone(), json!(["book"]));
-    assert!(of_names == 0.0 && reason.contains("wrong arguments: book: the arguments are no JSON: EOF"), "{reason}");
+    assert!(
+        of_names == 0.0 && reason.contains("wrong arguments: book: the arguments are no JSON: EOF"),
+        "{reason}"
+    );
     for (evaluator, expected) in [
         (ToolCalls::called("c", "book"), 0.0),
         (ToolCalls::not_called("n", "book"), 0.0),
@@ -57,7 +64,8 @@ fn a_call_whose_arguments_cannot_be_read_meets_nothing_and_counts_against() {
 
 #[test]
 fn calls_within_others_count_unless_the_top_level_is_asked_for() {
-    let made = json!([{ "tool": "plan", "calls": ["search", { "tool": "book", "error": "no seats" }] }, "report"]);
+    let made =
+        json!([{ "tool": "plan", "calls": ["search", { "tool": "book", "error": "no seats" }] }, "report"]);
     assert_eq!(value(&exact_order(), made.clone(), json!(["plan", "search", "book", "report"])), 1.0);
     assert_eq!(value(&exact_order().top_level_only(true), made.clone(), json!(["plan", "report"])), 1.0);
     assert_eq!(value(&ToolCalls::succeeded("s"), made.clone(), json!(null)), 0.75);
@@ -79,13 +87,14 @@ fn a_repeat_has_the_same_tool_and_the_same_arguments() {
     let call = |seats: serde_json::Value| json!({ "tool": "book", "arguments": seats });
     let different = json!([call(json!({ "seats": 1 })), call(json!({ "seats": 2 })), "book", "pay"]);
     assert_eq!(score(&none, different, json!(null)), (1.0, "0 repeated calls, at most 0".to_owned()));
-    let same = json!([call(json!({ "seats": 1, "day": "Friday" })), "pay", call(json!({ "day": "Friday", "seats": 1.0 }))]);
+    let same = json!([
+        call(json!({ "seats": 1, "day": "Friday" })),
+        "pay",
+        call(json!({ "day": "Friday", "seats": 1.0 }))
+    ]);
     assert_eq!(
         score(&none, same.clone(), json!(null)),
-        (
-            2.0 / 3.0,
-            "1 repeated call, at most 0; in all: book(day: \"Friday\", seats: 1) twice".to_owned()
-        )
+        (2.0 / 3.0, "1 repeated call, at most 0; in all: book(day: \"Friday\", seats: 1) twice".to_owned())
     );
     assert_eq!(value(&ToolCalls::repeats_at_most("r", 1), same, json!(null)), 1.0);
 }
@@ -96,10 +105,7 @@ fn a_loop_is_named_with_how_often_it_goes_round() {
     let made = json!(["plan", "search", "weather", "search", "weather", "search", "weather", "report"]);
     assert_eq!(
         score(&none, made.clone(), json!(null)),
-        (
-            0.5,
-            "4 repeated calls, at most 0; in a row: search, weather 3 times".to_owned()
-        )
+        (0.5, "4 repeated calls, at most 0; in a row: search, weather 3 times".to_owned())
     );
     let figures = scored(&none, made, json!(null)).unwrap();
     assert_eq!(figures.all_metadata()["loop"], json!({ "start": 1, "length": 2, "times": 3 }));
@@ -107,7 +113,10 @@ fn a_loop_is_named_with_how_often_it_goes_round() {
     let reason = "3 repeated calls, at most 0; in a row: search 4 times";
     assert_eq!(score(&none, stuck, json!(null)), (0.25, reason.to_owned()));
     let (_, reason) = score(&none, json!(["search", "search", "book", "pay", "book"]), json!(null));
-    assert_eq!(reason, "2 repeated calls, at most 0; in a row: search twice; in all: search twice, book twice");
+    assert_eq!(
+        reason,
+        "2 repeated calls, at most 0; in a row: search twice; in all: search twice, book twice"
+    );
 }
 
 #[test]

@@ -21,9 +21,15 @@ fn a_tool_is_called_or_not() {
     assert_eq!(score(&called, made.clone(), json!(null)), (1.0, "called once: book(seats: 2)".to_owned()));
     assert_eq!(score(&not_called, made, json!(null)), (0.0, "called once: book(seats: 2)".to_owned()));
     let made = json!([search("Friday")]);
-    assert_eq!(score(&called, made.clone(), json!(null)), (0.0, "`book` was not called, but search".to_owned()));
+    assert_eq!(
+        score(&called, made.clone(), json!(null)),
+        (0.0, "`book` was not called, but search".to_owned())
+    );
     assert_eq!(score(&not_called, made, json!(null)), (1.0, "`book` was not called".to_owned()));
-    assert_eq!(score(&called, json!([]), json!(null)), (0.0, "`book` was not called; nothing was".to_owned()));
+    assert_eq!(
+        score(&called, json!([]), json!(null)),
+        (0.0, "`book` was not called; nothing was".to_owned())
+    );
 }
 
 #[test]
@@ -156,7 +162,9 @@ fn where_nothing_is_expected_and_nothing_is_called_all_is_well() {
         let all_well = (1.0, "no calls are expected, and none were made".to_owned());
         assert_eq!(score(&evaluator, json!([]), json!([])), all_well);
     }
-    for evaluator in [ToolCalls::succeeded("s"), ToolCalls::at_most("m", 0), ToolCalls::repeats_at_most("r", 0)] {
+    for evaluator in
+        [ToolCalls::succeeded("s"), ToolCalls::at_most("m", 0), ToolCalls::repeats_at_most("r", 0)]
+    {
         assert_eq!(value(&evaluator, json!([]), json!(null)), 1.0);
     }
 }

@@ -56,7 +56,10 @@ fn a_tool_that_nothing_expects_is_told_before_the_run() {
 #[test]
 fn settings_that_contradict_each_other_are_told_before_the_run() {
     for (evaluator, error) in [
-        (ToolCalls::called("c", "a").tool("b"), "the check `called` names its tool already; leave `tool` out"),
+        (
+            ToolCalls::called("c", "a").tool("b"),
+            "the check `called` names its tool already; leave `tool` out",
+        ),
         (
             arguments().match_arguments(false),
             "the check `arguments` is of arguments in any case; leave out whether they are matched, or ask for `recall`",

@@ -51,7 +51,12 @@ fn the_older_function_call_is_answered_by_its_name() {
 fn a_whole_chat_completion_and_its_tool_calls_alone_are_read() {
     let call = json!({ "id": "a", "function": { "name": "weather", "arguments": "{\"city\":\"York\"}" } });
     let message = json!({ "role": "assistant", "tool_calls": [call] });
-    for whole in [json!({ "choices": [{ "message": message }] }), json!({ "messages": [message] }), json!([call]), call] {
+    for whole in [
+        json!({ "choices": [{ "message": message }] }),
+        json!({ "messages": [message] }),
+        json!([call]),
+        call,
+    ] {
         assert_eq!(calls(whole), [york()]);
     }
 }
@@ -122,7 +127,10 @@ fn a_plain_call_says_in_several_ways_that_it_failed() {
         (json!({ "tool": "t", "error": "gone" }), Some("gone")),
         (json!({ "tool": "t", "success": false, "result": "gone" }), Some("gone")),
         (json!({ "tool": "t", "is_error": true }), Some("an error")),
-        (json!({ "tool": "t", "result": { "isError": true, "content": [] } }), Some("{\"content\":[],\"isError\":true}")),
+        (
+            json!({ "tool": "t", "result": { "isError": true, "content": [] } }),
+            Some("{\"content\":[],\"isError\":true}"),
+        ),
         (json!({ "tool": "t", "error": null, "success": true, "result": 1 }), None),
         (json!({ "tool": "t", "error": "" }), None),
         (json!({ "tool": "t", "error": false }), None),
@@ -144,15 +152,23 @@ fn a_call_goes_before_those_made_within_it() {
     let read: Vec<_> = read.iter().map(|call| (&*call.name, call.depth, call.parent)).collect();
     assert_eq!(
         read,
-        [("plan", 0, None), ("search", 1, Some(0)), ("fetch", 2, Some(1)), ("book", 1, Some(0)), ("report", 0, None)]
+        [
+            ("plan", 0, None),
+            ("search", 1, Some(0)),
+            ("fetch", 2, Some(1)),
+            ("book", 1, Some(0)),
+            ("report", 0, None)
+        ]
     );
 }
 
 #[test]
 fn an_identity_that_is_used_again_is_answered_in_turn() {
-    let call = |city: &str| json!({ "role": "assistant", "tool_calls": [
+    let call = |city: &str| {
+        json!({ "role": "assistant", "tool_calls": [
         { "id": "call_0", "function": { "name": "weather", "arguments": { "city": city } } },
-    ] });
+    ] })
+    };
     let answer = |text: &str| json!({ "role": "tool", "tool_call_id": "call_0", "content": text });
     let read = read(json!([call("York"), answer("rain"), call("Leeds"), answer("sun")]));
     assert_eq!([&read[0].result, &read[1].result], [&Some(json!("rain")), &Some(json!("sun"))]);
@@ -160,10 +176,14 @@ fn an_identity_that_is_used_again_is_answered_in_turn() {
 
 #[test]
 fn arguments_that_are_no_json_are_kept_with_the_reason() {
-    let read = read(json!([{ "id": "1", "function": { "name": "weather", "arguments": "{\"city\": \"Yo" } }]));
+    let read =
+        read(json!([{ "id": "1", "function": { "name": "weather", "arguments": "{\"city\": \"Yo" } }]));
     assert_eq!(read[0].arguments, Some(json!("{\"city\": \"Yo")));
     let problem = read[0].arguments_error.as_deref().unwrap();
     assert!(problem.starts_with("the arguments are no JSON: EOF while parsing"), "{problem}");
     assert!(!read[0].succeeded());
-    assert_eq!(calls(json!([{ "function": { "name": "now", "arguments": "" } }])), [("now".to_owned(), None)]);
+    assert_eq!(
+        calls(json!([{ "function": { "name": "now", "arguments": "" } }])),
+        [("now".to_owned(), None)]
+    );
 }
