@@ -14,15 +14,18 @@ pub(super) struct Comparison {
     pub(super) match_arguments: bool,
 }
 
+/// Places of expected calls, each with that of a call that was made.
+pub(super) type Pairs = Vec<(usize, usize)>;
+
 /// How expected calls and calls that were made go together, as pairs of their places.
 #[derive(Debug, Default)]
 pub(super) struct Pairing {
     /// The call is as expected.
-    pub(super) met: Vec<(usize, usize)>,
+    pub(super) met: Pairs,
     /// The call is as expected, but at another time. Only where the order matters.
-    pub(super) out_of_order: Vec<(usize, usize)>,
+    pub(super) out_of_order: Pairs,
     /// The tool is the expected one, the arguments are not.
-    pub(super) other_arguments: Vec<(usize, usize)>,
+    pub(super) other_arguments: Pairs,
     /// Expected, and no call of the tool is left for it.
     pub(super) missing: Vec<usize>,
     /// Made, and not expected.
@@ -81,7 +84,7 @@ impl Comparison {
     }
 
     /// The pairs that are met, and those of the same tool with other arguments.
-    fn pair(&self, expected: &[usize], made: &[usize]) -> (Vec<(usize, usize)>, Vec<(usize, usize)>) {
+    fn pair(&self, expected: &[usize], made: &[usize]) -> (Pairs, Pairs) {
         // All the pairs of a kind together weigh less than one of the next.
         let near = 0.5 / (expected.len() + 1) as f64;
         let weigh = |expected: &ToolCall, made: &ToolCall| match self.meets(expected, made) {
@@ -106,7 +109,7 @@ impl Comparison {
         expected.iter().map(row).collect()
     }
 
-    fn longest_common_subsequence(&self) -> Vec<(usize, usize)> {
+    fn longest_common_subsequence(&self) -> Pairs {
         let (rows, columns) = (self.expected.len(), self.made.len());
         // The length for what follows each pair of places, both included.
         let mut length = vec![vec![0_usize; columns + 1]; rows + 1];
