@@ -4,9 +4,7 @@
 //! passes, and what an error means for the run, is not its business.
 
 #[cfg(feature = "judge")]
-mod answer;
-#[cfg(feature = "judge")]
-mod answer_schema;
+mod asking;
 #[cfg(feature = "judge")]
 mod autoeval;
 mod autoeval_kind;
@@ -20,12 +18,8 @@ mod g_eval;
 #[cfg(feature = "judge")]
 mod llm_judge;
 #[cfg(feature = "judge")]
-mod model_setters;
-#[cfg(feature = "judge")]
 mod pairwise;
 mod places;
-#[cfg(feature = "judge")]
-mod prompt;
 mod remap;
 #[cfg(feature = "judge")]
 mod schema;
@@ -33,15 +27,9 @@ mod score;
 mod setup;
 #[cfg(feature = "judge")]
 mod similarity;
-#[cfg(feature = "judge")]
-mod source;
-#[cfg(feature = "judge")]
-mod tagged;
 #[cfg(all(test, feature = "judge"))]
 pub(crate) mod tests;
 mod text;
-#[cfg(feature = "judge")]
-mod texts;
 
 use std::fmt::Debug;
 use std::future::Future;

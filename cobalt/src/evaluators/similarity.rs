@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::asking::model_setters::model_setters;
 use super::choices::Distance;
-use super::model_setters::model_setters;
 use super::places::ItemField;
 use super::remap::Remap;
 use super::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};

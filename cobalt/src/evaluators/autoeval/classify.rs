@@ -4,8 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::judge::Judge;
 use super::rubrics::Rubric;
-use crate::evaluators::answer_schema::{object, string};
-use crate::evaluators::{EvalError, Score, answer};
+use crate::evaluators::asking::answer;
+use crate::evaluators::asking::answer_schema::{object, string};
+use crate::evaluators::{EvalError, Score};
 use crate::llm::Schema;
 
 /// A label that a judge may choose.

@@ -3,7 +3,7 @@
 use super::classify::Choice;
 use super::{Autoeval, AutoevalKind, Options, Sources, Task};
 use crate::evaluators::DEFAULT_PASS_MARK;
-use crate::evaluators::prompt::Prompt;
+use crate::evaluators::asking::prompt::Prompt;
 
 impl Autoeval {
     /// An evaluator of a kind, under a name.

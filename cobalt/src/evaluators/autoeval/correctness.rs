@@ -5,10 +5,11 @@ use std::pin::Pin;
 use serde_json::{Map, Value};
 
 use super::judge::Judge;
-use crate::evaluators::answer_schema::{list_of, object, string};
-use crate::evaluators::source::Inputs;
-use crate::evaluators::tagged::prompt;
-use crate::evaluators::{EvalError, Score, answer};
+use crate::evaluators::asking::answer;
+use crate::evaluators::asking::answer_schema::{list_of, object, string};
+use crate::evaluators::asking::source::Inputs;
+use crate::evaluators::asking::tagged::prompt;
+use crate::evaluators::{EvalError, Score};
 use crate::future::join_all;
 use crate::llm::Schema;
 use crate::metrics::f_beta;

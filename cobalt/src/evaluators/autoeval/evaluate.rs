@@ -6,8 +6,8 @@ use super::rubrics::Rubric;
 use super::{
     Autoeval, AutoevalKind, Options, Task, classify, correctness, generation, plain, ragas, retrieval,
 };
-use crate::evaluators::source::{Inputs, text_of};
-use crate::evaluators::tagged::prompt;
+use crate::evaluators::asking::source::{Inputs, text_of};
+use crate::evaluators::asking::tagged::prompt;
 use crate::evaluators::{EvalContext, EvalError, LARGE, Score};
 use crate::threads;
 

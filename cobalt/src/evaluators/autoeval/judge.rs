@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::evaluators::{EvalError, tagged};
+use crate::evaluators::EvalError;
+use crate::evaluators::asking::tagged;
 use crate::llm::{Asking, ModelChoice, Moderation, Schema};
 use crate::metrics::embedding_similarity;
 

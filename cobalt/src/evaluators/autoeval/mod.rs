@@ -22,9 +22,9 @@ use std::time::Duration;
 use classify::Choice;
 use options::Options;
 
-use super::prompt::Prompt;
+use super::asking::prompt::Prompt;
+use super::asking::source::Sources;
 use super::remap::Remap;
-use super::source::Sources;
 use super::{AutoevalKind, CheckError, EvalContext, Evaluation, Evaluator, Setup};
 
 /// Scores with one of the evaluators that autoevals is known for; each kind has its constructor.

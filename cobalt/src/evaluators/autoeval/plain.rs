@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{AutoevalKind, Options};
+use crate::evaluators::asking::source::{Inputs, text_of};
 use crate::evaluators::schema::{conforms, validator};
-use crate::evaluators::source::{Inputs, text_of};
 use crate::evaluators::{EvalError, Score};
 use crate::metrics::{exact_match, json_diff, levenshtein, list_contains, numeric_diff, tree_of, valid_json};
 use crate::wording::cut;

@@ -4,7 +4,7 @@ use std::pin::Pin;
 
 use super::judge::Judge;
 use super::{AutoevalKind, Options, generation, retrieval};
-use crate::evaluators::source::Inputs;
+use crate::evaluators::asking::source::Inputs;
 use crate::evaluators::{EvalError, Score};
 use crate::future::join_all;
 use crate::wording::decimal;

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use steps::Steps;
 
-use super::model_setters::judge_setters;
+use super::asking::model_setters::judge_setters;
+use super::asking::tagged::unfilled;
+use super::asking::texts::{Need, Texts};
 use super::remap::Remap;
-use super::tagged::unfilled;
-use super::texts::{Need, Texts};
 use super::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
 use crate::llm::ModelChoice;
 

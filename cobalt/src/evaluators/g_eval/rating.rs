@@ -4,8 +4,9 @@ use std::pin::Pin;
 
 use serde_json::{Map, Value, json};
 
-use crate::evaluators::answer_schema::{object, string};
-use crate::evaluators::{EvalError, Score, answer, tagged};
+use crate::evaluators::asking::answer_schema::{object, string};
+use crate::evaluators::asking::{answer, tagged};
+use crate::evaluators::{EvalError, Score};
 use crate::future::join_all;
 use crate::llm::{Asking, ModelChoice, Schema};
 use crate::wording::{count, decimal};

@@ -5,10 +5,11 @@ use std::fmt;
 use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 
-use crate::evaluators::answer_schema::{list_of, object, string};
-use crate::evaluators::tagged::{self, unfilled};
-use crate::evaluators::texts::{Need, Texts};
-use crate::evaluators::{EvalError, answer};
+use crate::evaluators::EvalError;
+use crate::evaluators::asking::answer;
+use crate::evaluators::asking::answer_schema::{list_of, object, string};
+use crate::evaluators::asking::tagged::{self, unfilled};
+use crate::evaluators::asking::texts::{Need, Texts};
 use crate::llm::{Asking, ModelChoice, Schema};
 
 const TASK: &str = "\

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::DEFAULT_PASS_MARK;
-use super::super::answer::shown;
+use crate::evaluators::asking::answer::shown;
 
 /// What a judge found.
 #[derive(Clone, Debug, PartialEq)]

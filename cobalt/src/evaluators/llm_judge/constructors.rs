@@ -2,9 +2,9 @@
 
 use super::super::DEFAULT_PASS_MARK;
 use super::super::choices::{Aggregate, Preset};
-use super::super::prompt::Prompt;
 use super::LlmJudge;
 use super::task::Task;
+use crate::evaluators::asking::prompt::Prompt;
 use crate::llm::ModelChoice;
 
 impl LlmJudge {

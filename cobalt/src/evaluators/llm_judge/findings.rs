@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::answer;
-use super::super::answer_schema::{list_of, object, string};
 use super::form::Field;
+use crate::evaluators::asking::answer;
+use crate::evaluators::asking::answer_schema::{list_of, object, string};
 use crate::wording::{count, cut, decimal};
 
 /// A list of findings that a judge makes.

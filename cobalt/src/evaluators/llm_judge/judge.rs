@@ -4,7 +4,6 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use super::super::choices::{Aggregate, Scoring};
-use super::super::model_setters::model_setters;
 use super::super::remap::Remap;
 use super::super::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
 use super::answer::Judgement;
@@ -12,6 +11,7 @@ use super::form::Form;
 use super::panel::{Vote, together};
 use super::system::{role, schema, system};
 use super::task::Task;
+use crate::evaluators::asking::model_setters::model_setters;
 use crate::future::join_all;
 use crate::llm::{Asking, ModelChoice, Question};
 use crate::template::Template;

@@ -6,10 +6,10 @@
 
 use super::super::DEFAULT_PASS_MARK;
 use super::super::choices::Preset;
-use super::super::source::TRACE;
-use super::super::texts::{Need, Texts};
 use super::findings::{List, Mark};
 use super::form::Form;
+use crate::evaluators::asking::source::TRACE;
+use crate::evaluators::asking::texts::{Need, Texts};
 
 const HALLUCINATION: &str = "\
 An AI agent was given the context and answered with the output. The input, where there is one, is what it was asked. Take \

@@ -1,8 +1,8 @@
 //! What a judge is told before the prompt: who it is, and how to answer.
 
-use super::super::answer_schema::object;
-use super::super::tagged::TAGS;
 use super::form::Field;
+use crate::evaluators::asking::answer_schema::object;
+use crate::evaluators::asking::tagged::TAGS;
 use crate::llm::Schema;
 
 /// Who the judge is, unless the evaluator says it.

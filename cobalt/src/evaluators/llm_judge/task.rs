@@ -1,11 +1,11 @@
 //! What a judge is asked: by a prompt of the user's, or by a preset.
 
 use super::super::choices::{Preset, Scoring};
-use super::super::prompt::Prompt;
-use super::super::tagged;
-use super::super::texts::Texts;
 use super::super::{CheckError, EvalContext, EvalError, Setup};
 use super::form::Form;
+use crate::evaluators::asking::prompt::Prompt;
+use crate::evaluators::asking::tagged;
+use crate::evaluators::asking::texts::Texts;
 use crate::suggest;
 
 /// What is asked, and of what.

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use comparison::Sides;
 
-use super::model_setters::judge_setters;
+use super::asking::model_setters::judge_setters;
+use super::asking::source::input_text;
+use super::asking::tagged::unfilled;
+use super::asking::texts::{Need, Texts};
 use super::places::{ItemField, OUTPUT};
 use super::remap::Remap;
-use super::source::input_text;
-use super::tagged::unfilled;
-use super::texts::{Need, Texts};
 use super::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
 use crate::llm::ModelChoice;
 

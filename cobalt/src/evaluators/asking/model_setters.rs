@@ -37,7 +37,7 @@ macro_rules! judge_setters {
             self
         }
 
-        crate::evaluators::model_setters::model_setters!();
+        crate::evaluators::asking::model_setters::model_setters!();
 
         /// How much chance is in the answers, from 0 to 2. It is sent only to models that take it.
         #[must_use]
@@ -73,4 +73,4 @@ macro_rules! judge_setters {
     };
 }
 
-pub(super) use {judge_setters, model_setters};
+pub(in crate::evaluators) use {judge_setters, model_setters};

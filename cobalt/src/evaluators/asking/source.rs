@@ -16,14 +16,14 @@ use crate::template::{Variable, number_text};
 const EXPECTED_FIELDS: [&str; 2] = ["expectedOutput", "expected"];
 
 /// What an agent did on the way to its output, such as its tool calls.
-pub(super) const TRACE: &str = "trace";
+pub(in crate::evaluators) const TRACE: &str = "trace";
 
 /// The fields of the agent's metadata that hold what it did on the way, in the order in which they are looked for.
 const TRACE_FIELDS: [&str; 6] = ["trace", "toolCalls", "tool_calls", "calls", "steps", "messages"];
 
 /// Where inputs come from that are not simply the item's fields of the same name.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sources(BTreeMap<String, Source>);
+pub(in crate::evaluators) struct Sources(BTreeMap<String, Source>);
 
 #[derive(Clone, Debug)]
 enum Source {
@@ -34,26 +34,26 @@ enum Source {
 }
 
 impl Sources {
-    pub(super) fn map(&mut self, input: String, path: &str) {
+    pub(in crate::evaluators) fn map(&mut self, input: String, path: &str) {
         self.0.insert(input, Source::Path(Variable::new(path)));
     }
 
-    pub(super) fn fix(&mut self, input: String, value: Value) {
+    pub(in crate::evaluators) fn fix(&mut self, input: String, value: Value) {
         self.0.insert(input, Source::Value(value));
     }
 
     /// The inputs that were mapped.
-    pub(super) fn mapped(&self) -> impl Iterator<Item = &str> {
+    pub(in crate::evaluators) fn mapped(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
     /// Whether an input is taken from a path of its own.
-    pub(super) fn is_path(&self, input: &str) -> bool {
+    pub(in crate::evaluators) fn is_path(&self, input: &str) -> bool {
         matches!(self.0.get(input), Some(Source::Path(_)))
     }
 
     /// The value that is the same for every item.
-    pub(super) fn fixed(&self, input: &str) -> Option<&Value> {
+    pub(in crate::evaluators) fn fixed(&self, input: &str) -> Option<&Value> {
         match self.0.get(input) {
             Some(Source::Value(value)) => Some(value),
             _ => None,
@@ -61,7 +61,11 @@ impl Sources {
     }
 
     /// An input for one output; `None` where there is none. `null` is one.
-    pub(super) fn find<'v>(&'v self, input: &str, cx: &'v EvalContext) -> Option<Cow<'v, Value>> {
+    pub(in crate::evaluators) fn find<'v>(
+        &'v self,
+        input: &str,
+        cx: &'v EvalContext,
+    ) -> Option<Cow<'v, Value>> {
         match self.0.get(input) {
             Some(Source::Value(value)) => Some(Cow::Borrowed(value)),
             Some(Source::Path(path)) => match path.root() {
@@ -83,7 +87,7 @@ impl Sources {
     }
 
     /// Whether an input comes from what the agent gave.
-    pub(super) fn is_of_agent(&self, input: &str) -> bool {
+    pub(in crate::evaluators) fn is_of_agent(&self, input: &str) -> bool {
         match self.0.get(input) {
             Some(Source::Path(path)) => [OUTPUT, METADATA].contains(&path.root()),
             Some(Source::Value(_)) => false,
@@ -92,7 +96,7 @@ impl Sources {
     }
 
     /// Whether an item could give the input: it does, or the input is no matter of items.
-    pub(super) fn may_be_in(&self, input: &str, item: &Item, null_counts: bool) -> bool {
+    pub(in crate::evaluators) fn may_be_in(&self, input: &str, item: &Item, null_counts: bool) -> bool {
         let counts = |value: &Value| null_counts || !value.is_null();
         match self.0.get(input) {
             Some(Source::Value(value)) => counts(value),
@@ -104,7 +108,7 @@ impl Sources {
     }
 
     /// The field or path where an input is looked for first.
-    pub(super) fn path<'s>(&'s self, input: &'s str) -> &'s str {
+    pub(in crate::evaluators) fn path<'s>(&'s self, input: &'s str) -> &'s str {
         match self.0.get(input) {
             Some(Source::Path(path)) => path.name(),
             None if input == "expected" => EXPECTED_FIELDS[0],
@@ -113,7 +117,7 @@ impl Sources {
     }
 
     /// Where an input is looked for, in words.
-    pub(super) fn place(&self, input: &str) -> String {
+    pub(in crate::evaluators) fn place(&self, input: &str) -> String {
         match self.0.get(input) {
             Some(Source::Path(path)) => format!("`{}`", path.name()),
             Some(Source::Value(_)) => "its value".to_owned(),
@@ -126,7 +130,7 @@ impl Sources {
     }
 
     /// Why an input is missing.
-    pub(super) fn missing(&self, input: &str, cx: &EvalContext) -> EvalError {
+    pub(in crate::evaluators) fn missing(&self, input: &str, cx: &EvalContext) -> EvalError {
         if input == OUTPUT && self.mapped().all(|mapped| mapped != OUTPUT) {
             return EvalError::new("the agent's output is null; there is nothing to score");
         }
@@ -139,7 +143,7 @@ impl Sources {
     }
 
     /// Says which input would be missing from every item, though there are items. `advice` says what to do about it.
-    pub(super) fn lacking<'i>(
+    pub(in crate::evaluators) fn lacking<'i>(
         &self,
         needed: &[&str],
         takes_null: impl Fn(&str) -> bool,
@@ -180,11 +184,11 @@ fn in_item<'v>(path: &Variable, item: &'v Item) -> Option<&'v Value> {
 
 /// The inputs of one output, by their names.
 #[derive(Debug)]
-pub(super) struct Inputs(BTreeMap<&'static str, Value>);
+pub(in crate::evaluators) struct Inputs(BTreeMap<&'static str, Value>);
 
 impl Inputs {
     /// Finds the inputs; one that is missing is an error which names it.
-    pub(super) fn find(
+    pub(in crate::evaluators) fn find(
         sources: &Sources,
         needs: &[&'static str],
         takes_null: impl Fn(&str) -> bool,
@@ -197,27 +201,27 @@ impl Inputs {
         found.collect::<Result<_, _>>().map(Self)
     }
 
-    pub(super) fn add(&mut self, input: &'static str, value: Value) {
+    pub(in crate::evaluators) fn add(&mut self, input: &'static str, value: Value) {
         self.0.insert(input, value);
     }
 
     /// How many bytes the inputs have, written as JSON.
-    pub(super) fn size(&self) -> usize {
+    pub(in crate::evaluators) fn size(&self) -> usize {
         self.0.values().map(|value| text_of(value).len()).sum()
     }
 
-    pub(super) fn value(&self, input: &str) -> &Value {
+    pub(in crate::evaluators) fn value(&self, input: &str) -> &Value {
         self.0.get(input).unwrap_or(&Value::Null)
     }
 
     /// An input as text; the elements of a list of contexts one below the other.
-    pub(super) fn text(&self, input: &str) -> String {
+    pub(in crate::evaluators) fn text(&self, input: &str) -> String {
         input_text(input, self.value(input))
     }
 }
 
 /// An input as a judge sees it; the elements of a list of contexts one below the other.
-pub(super) fn input_text(input: &str, value: &Value) -> String {
+pub(in crate::evaluators) fn input_text(input: &str, value: &Value) -> String {
     match value {
         Value::Array(parts) if input == "context" => parts.iter().map(text_of).collect::<Vec<_>>().join("\n"),
         value => text_of(value).into_owned(),
@@ -225,7 +229,7 @@ pub(super) fn input_text(input: &str, value: &Value) -> String {
 }
 
 /// A value as a judge or a comparison of texts sees it: text as it is, anything else as compact JSON.
-pub(super) fn text_of(value: &Value) -> Cow<'_, str> {
+pub(in crate::evaluators) fn text_of(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
         Value::Number(number) => Cow::Owned(number_text(number)),

@@ -4,33 +4,33 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::places::{METADATA, OUTPUT};
-use super::{CheckError, EvalContext, EvalError};
 use crate::dataset::Item;
+use crate::evaluators::places::{METADATA, OUTPUT};
+use crate::evaluators::{CheckError, EvalContext, EvalError};
 use crate::suggest;
 use crate::template::{Template, Variable};
 
 /// A prompt with `{{variables}}`. `output` wins over a field of the item; where the agent reports no `metadata`, it is the
 /// item's field.
 #[derive(Clone, Debug)]
-pub(super) struct Prompt {
+pub(in crate::evaluators) struct Prompt {
     template: Template,
     /// Where the variables start that show something else than their name says.
     fields: BTreeMap<String, Variable>,
 }
 
 impl Prompt {
-    pub(super) fn new(text: String) -> Self {
+    pub(in crate::evaluators) fn new(text: String) -> Self {
         Self { template: Template::parse(text), fields: BTreeMap::new() }
     }
 
     /// Lets the variable `name`, and paths that begin with it, start from where `path` leads.
-    pub(super) fn set_field(&mut self, name: String, path: &str) {
+    pub(in crate::evaluators) fn set_field(&mut self, name: String, path: &str) {
         self.fields.insert(name, Variable::new(path));
     }
 
     /// The prompt for an output. One with a gap in it would be judged by less than was asked, so that is an error.
-    pub(super) fn fill(&self, cx: &EvalContext) -> Result<String, EvalError> {
+    pub(in crate::evaluators) fn fill(&self, cx: &EvalContext) -> Result<String, EvalError> {
         let given = |name: &str| match name {
             OUTPUT => Some(cx.output().clone()),
             METADATA if !cx.metadata().is_empty() => Some(Value::Object(cx.metadata().clone())),
@@ -54,7 +54,7 @@ impl Prompt {
     }
 
     /// Whether anything can be filled in, and every name of it is used.
-    pub(super) fn check(&self) -> Result<(), CheckError> {
+    pub(in crate::evaluators) fn check(&self) -> Result<(), CheckError> {
         let variables = self.template.variables();
         if variables.is_empty() {
             return Err(CheckError::new(
@@ -74,7 +74,7 @@ impl Prompt {
     }
 
     /// Whether something of the agent is shown, and at least one of the items has all that will be filled in from it.
-    pub(super) fn check_items<'a>(
+    pub(in crate::evaluators) fn check_items<'a>(
         &self,
         items: impl Iterator<Item = &'a Item> + Clone,
     ) -> Result<(), CheckError> {

@@ -1,11 +1,11 @@
 //! The texts that a judge is shown, each by its name.
 
 use super::source::{Sources, input_text};
-use super::{CheckError, EvalContext, EvalError, Setup};
+use crate::evaluators::{CheckError, EvalContext, EvalError, Setup};
 
 /// Whether there is anything to judge without a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Need {
+pub(in crate::evaluators) enum Need {
     /// An output without the text is not judged.
     Always,
     /// The text is shown where there is one.
@@ -14,20 +14,20 @@ pub(super) enum Need {
 
 /// What a judge is shown, in this order, and where it comes from.
 #[derive(Clone, Debug)]
-pub(super) struct Texts {
+pub(in crate::evaluators) struct Texts {
     shown: Vec<(String, Need)>,
     sources: Sources,
 }
 
 impl Texts {
-    pub(super) fn new(shown: &[(&str, Need)]) -> Self {
+    pub(in crate::evaluators) fn new(shown: &[(&str, Need)]) -> Self {
         let shown = shown.iter().map(|(name, need)| ((*name).to_owned(), *need)).collect();
         Self { shown, sources: Sources::default() }
     }
 
     /// Takes a text from where `path` leads. What was said to be somewhere has to be there; a text of another name is
     /// shown as well.
-    pub(super) fn set_field(&mut self, name: String, path: &str) {
+    pub(in crate::evaluators) fn set_field(&mut self, name: String, path: &str) {
         match self.shown.iter_mut().find(|(shown, _)| *shown == name) {
             Some((_, need)) => *need = Need::Always,
             None => self.shown.push((name.clone(), Need::Always)),
@@ -36,17 +36,17 @@ impl Texts {
     }
 
     /// Shows these texts and no others.
-    pub(super) fn show_only(&mut self, names: impl IntoIterator<Item = String>) {
+    pub(in crate::evaluators) fn show_only(&mut self, names: impl IntoIterator<Item = String>) {
         self.shown = names.into_iter().map(|name| (name, Need::Always)).collect();
     }
 
     /// The names of the texts, in order.
-    pub(super) fn names(&self) -> impl Iterator<Item = (&str, Need)> {
+    pub(in crate::evaluators) fn names(&self) -> impl Iterator<Item = (&str, Need)> {
         self.shown.iter().map(|(name, need)| (name.as_str(), *need))
     }
 
     /// The texts for one output, by their names.
-    pub(super) fn find(&self, cx: &EvalContext) -> Result<Vec<(&str, String)>, EvalError> {
+    pub(in crate::evaluators) fn find(&self, cx: &EvalContext) -> Result<Vec<(&str, String)>, EvalError> {
         let mut texts = Vec::new();
         for (name, need) in self.names() {
             match self.sources.find(name, cx).filter(|value| !value.is_null()) {
@@ -59,7 +59,7 @@ impl Texts {
     }
 
     /// What is wrong with the names by themselves.
-    pub(super) fn problem(&self) -> Option<String> {
+    pub(in crate::evaluators) fn problem(&self) -> Option<String> {
         let is_tag = |name: &str| {
             name.starts_with(|first: char| first.is_ascii_alphabetic())
                 && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-".contains(letter))
@@ -87,7 +87,7 @@ impl Texts {
     }
 
     /// Whether an item has all that is needed. `table` is the key of `cobalt.toml` that says where texts are.
-    pub(super) fn check(&self, setup: &Setup, table: &str) -> Result<(), CheckError> {
+    pub(in crate::evaluators) fn check(&self, setup: &Setup, table: &str) -> Result<(), CheckError> {
         let needed: Vec<_> =
             self.names().filter(|(_, need)| *need == Need::Always).map(|(name, _)| name).collect();
         let advice = format!("say where the input is with `field` (in `cobalt.toml` `{table}`)");

@@ -1,0 +1,9 @@
+//! What the evaluators that ask models have in common: what they show, how they ask, and what form the answers have.
+
+pub(super) mod answer;
+pub(super) mod answer_schema;
+pub(super) mod model_setters;
+pub(super) mod prompt;
+pub(super) mod source;
+pub(super) mod tagged;
+pub(super) mod texts;
