@@ -71,7 +71,7 @@ fn a_planner_that_knows_only_the_weather_is_caught() {
     let (score, reason) = scored(&expected_calls(), "train", &reply);
     assert!(score == 0.0 && reason.contains("missing: search_trains("), "{reason}");
     let (_, reason) = scored(&needful(), "train", &reply);
-    assert_eq!(reason, r#"0 of 1 call expected; needless: weather(day: "Saturday", place: "York")"#);
+    assert_eq!(reason, r#"0 of 1 call as expected; needless: weather(day: "Saturday", place: "York")"#);
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn precision(calls: &Comparison) -> Score {
         let reason = format!("no calls were made, {} expected", calls.expected.len());
         return described(Score::new(0.0), reason, calls, &pairing, false, false);
     }
-    let head = format!("{met} of {} expected", count(made, "call"));
+    let head = format!("{met} of {} as expected", count(made, "call"));
     described(Score::new(share(met, made)), head, calls, &pairing, false, true)
 }
 
@@ -83,7 +83,7 @@ fn f1(calls: &Comparison) -> Score {
     let met = pairing.met.len();
     let (made, expected) = (calls.made.len(), calls.expected.len());
     let score = Score::new(f_beta(met, made - met, expected - met, 1.0));
-    let head = format!("{}, {met} of {} expected", met_of_expected(calls, &pairing), count(made, "call"));
+    let head = format!("{}, {met} of {} as expected", met_of_expected(calls, &pairing), count(made, "call"));
     described(score, head, calls, &pairing, true, true)
 }
 

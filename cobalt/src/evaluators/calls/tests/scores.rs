@@ -74,7 +74,7 @@ fn precision_recall_and_f1_count_what_is_needless_and_what_is_missing() {
     let (made, expected) = (json!(["a", "x", "b", "y"]), json!(["a", "b", "c"]));
     assert_eq!(
         score(&precision(), made.clone(), expected.clone()),
-        (0.5, "2 of 4 calls expected; needless: x, y".to_owned())
+        (0.5, "2 of 4 calls as expected; needless: x, y".to_owned())
     );
     assert_eq!(
         score(&recall(), made.clone(), expected.clone()),
@@ -84,7 +84,7 @@ fn precision_recall_and_f1_count_what_is_needless_and_what_is_missing() {
         score(&f1(), made.clone(), expected.clone()),
         (
             4.0 / 7.0,
-            "2 of 3 expected calls made, 2 of 4 calls expected; missing: c; needless: x, y".to_owned()
+            "2 of 3 expected calls made, 2 of 4 calls as expected; missing: c; needless: x, y".to_owned()
         )
     );
     let figures = scored(&f1(), made, expected).unwrap();
