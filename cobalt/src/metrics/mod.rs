@@ -2,8 +2,8 @@
 //!
 //! They give scores from 0 to 1, or say whether something holds; error rates, of which 0 is best, may exceed 1. The
 //! evaluators are made of them; they are as good for evaluators of your own. The formulas are those of autoevals and of RAGAS
-//! where they have the metric; those of texts are those of rouge-score (`rouge_…`), of jiwer (`wer`, `cer`) and of SQuAD 1.1
-//! (`token_f1`, `squad_…`), and each says where it differs.
+//! where they have the metric; those of texts are those of rouge-score (`rouge_…`), of sacrebleu ([`Bleu`], [`ChrF`]), of
+//! jiwer (`wer`, `cer`) and of SQuAD 1.1 (`token_f1`, `squad_…`), and each says where it differs.
 
 mod assignment;
 mod bleu;
@@ -31,7 +31,7 @@ mod words;
 
 pub(crate) use assignment::best_pairs;
 pub use bleu::{Bleu, BleuScore, BleuSmoothing, BleuTokenizer};
-pub use chrf::ChrF;
+pub use chrf::{ChrF, ChrFScore};
 pub use exact_match::exact_match;
 pub(crate) use exact_match::same;
 pub use json_diff::json_diff;
@@ -44,6 +44,7 @@ pub use list_contains::list_contains;
 pub use means::{average_precision, f_beta, harmonic_mean};
 pub use numeric_diff::numeric_diff;
 pub use overlap::Overlap;
+pub(crate) use rouge::rouge_words;
 pub use rouge::{rouge_l, rouge_lsum, rouge_n};
 pub use squad::{squad_exact_match, squad_normalize, token_f1};
 #[cfg(feature = "judge")]
