@@ -108,9 +108,13 @@ struct OtherLines<'a> {
 impl<'a> OtherLines<'a> {
     fn new(lines: impl Iterator<Item = &'a [usize]>, numbers: usize) -> Self {
         let lines: Vec<_> = lines.collect();
-        let mut lines_with = vec![Vec::new(); numbers];
+        let mut lines_with: Vec<Vec<usize>> = vec![Vec::new(); numbers];
         for (index, line) in lines.iter().enumerate() {
-            line.iter().for_each(|number| lines_with[*number].push(index));
+            for lines in line.iter().map(|number| &mut lines_with[*number]) {
+                if lines.last() != Some(&index) {
+                    lines.push(index);
+                }
+            }
         }
         let compared = vec![0; lines.len()];
         let subsequences = Subsequences::new(numbers);
