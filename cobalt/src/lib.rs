@@ -1,6 +1,8 @@
 #![doc = include_str!("../docs/overview.md")]
 
 pub mod config;
+#[doc = include_str!("../docs/custom.md")]
+pub mod custom {}
 pub mod dataset;
 mod engine;
 mod error;
@@ -43,8 +45,8 @@ pub use error::{BoxError, Error};
 #[cfg(feature = "judge")]
 pub use evaluators::Autoeval;
 pub use evaluators::{
-    Aggregate, AutoevalKind, CheckError, DEFAULT_PASS_MARK, Distance, EvalContext, EvalError, Evaluation,
-    Evaluator, ExactMatch, FnEvaluator, IntoScore, Score, Setup, UnknownAutoevalKind,
+    Aggregate, AutoevalKind, CheckError, CommandEvaluator, DEFAULT_PASS_MARK, Distance, EvalContext,
+    EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore, Score, Setup, UnknownAutoevalKind,
 };
 #[cfg(feature = "judge")]
 pub use evaluators::{LlmJudge, Similarity};
