@@ -10,7 +10,10 @@ use serde_json::Value;
 use super::evaluators::KindName;
 use super::model::File;
 use super::models::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word};
-use super::values::{Bound, Count, Dollars, Length, Score, Target, VariableName, VariableValue, Weight};
+use super::values::{
+    Argument, Bound, Count, Dollars, EnvironmentName, Length, Score, Target, VariableName, VariableValue,
+    Weight,
+};
 use crate::evaluators::{ALIASES, AutoevalKind};
 use crate::llm::Provider;
 
@@ -91,6 +94,8 @@ schema_of! {
         "examples": ["score.avg >= 0.8", "latency.p95 <= 5s", "right.pass_rate >= 0.95"],
     },
     Target: { "type": "string", "examples": ["evals", "evals-*"] },
+    Argument: { "type": "string" },
+    EnvironmentName: { "type": "string", "pattern": "^[^=]+$" },
     VariableName: { "type": "string", "pattern": "^(?!COBALT_|CARGO_)[^=]+$" },
     VariableValue: { "type": "string" },
 }

@@ -104,7 +104,7 @@ impl EvalContext {
     pub fn with_item(&self, item: Item) -> Self {
         let Inner { key, index, run_index, output, .. } = &*self.inner;
         let other = Self::build(Arc::new(item), Arc::clone(key), *index, *run_index, Arc::clone(output));
-        Self { inner: other.inner, ..self.clone() }
+        Self { asking: self.asking.clone(), timeout: self.timeout, ..other }
     }
 
     /// The same execution with another output, for [`FnEvaluator::context`](super::FnEvaluator::context).
@@ -112,7 +112,7 @@ impl EvalContext {
     pub fn with_output(&self, output: Output) -> Self {
         let Inner { item, key, index, run_index, .. } = &*self.inner;
         let other = Self::build(Arc::clone(item), Arc::clone(key), *index, *run_index, Arc::new(output));
-        Self { inner: other.inner, ..self.clone() }
+        Self { asking: self.asking.clone(), timeout: self.timeout, ..other }
     }
 
     /// The item of the data set.

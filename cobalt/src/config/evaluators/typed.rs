@@ -9,6 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::autoevals::Autoevals;
+use super::command::Program;
 use super::exact_match::Exact;
 use super::function::Function;
 use super::llm_judge::Judge;
@@ -44,7 +45,7 @@ macro_rules! types {
         }
 
         /// The types of evaluators, as tables name them.
-        const TYPES: &[&str] = &[$(<$settings>::TYPE),+];
+        pub(super) const TYPES: &[&str] = &[$(<$settings>::TYPE),+];
 
         /// How the settings of each type are read.
         const READERS: &[Read] = &[$(|settings| <$settings>::deserialize(settings)?.checked().map(Typed::$variant)),+];
@@ -64,6 +65,8 @@ types! {
     ExactMatch(Exact),
     /// Scores with a function that has `#[cobalt::evaluator]`.
     Function(Function),
+    /// Scores with a program in any language.
+    Command(Program),
     /// Lets a model judge the output by a prompt.
     LlmJudge(Judge),
     /// Compares the output with a field of the item by their embeddings.
@@ -111,7 +114,6 @@ fn no_type() -> String {
 }
 
 /// Calls those setters of an evaluator whose values are written in the file.
-#[cfg(feature = "judge")]
 macro_rules! with_written {
     ($evaluator:expr, $($setter:ident($value:expr)),+ $(,)?) => {{
         let evaluator = $evaluator;
@@ -123,7 +125,6 @@ macro_rules! with_written {
     }};
 }
 
-#[cfg(feature = "judge")]
 pub(super) use with_written;
 
 #[cfg(test)]

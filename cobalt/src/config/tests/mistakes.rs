@@ -167,8 +167,8 @@ fn a_threshold_that_makes_no_sense_is_told_what_is_wrong() {
 fn an_unknown_type_of_evaluator_is_told_which_there_are() {
     assert_eq!(
         refused("[[evaluators]]\ntype = \"oracle\"\nmodel = \"gpt-4o\""),
-        "2:8: unknown type of evaluator `oracle`; the types here are `exact-match`, `function`, `llm-judge`, \
-         `similarity`, `autoevals`"
+        "2:8: unknown type of evaluator `oracle`; the types here are `exact-match`, `function`, `command`, \
+         `llm-judge`, `similarity`, `autoevals`"
     );
     assert_eq!(
         refused("evaluators = [{ type = \"exact_match\", field = \"answer\" }]"),
@@ -176,10 +176,26 @@ fn an_unknown_type_of_evaluator_is_told_which_there_are() {
     );
     assert_eq!(
         refused("\n[[evaluators]]\nname = \"right\""),
-        "2:1: the key `type` is missing; the types of evaluators are `exact-match`, `function`, `llm-judge`, \
-         `similarity`, `autoevals`"
+        "2:1: the key `type` is missing; the types of evaluators are `exact-match`, `function`, `command`, \
+         `llm-judge`, `similarity`, `autoevals`"
     );
     assert_eq!(refused("evaluators = [{ type = \"exact-match\" }]"), "1:15: the key `field` is missing");
+}
+
+#[test]
+fn a_command_is_a_list_that_names_a_program() {
+    let refused = |table: &str| refused(&format!("evaluators = [{{ type = \"command\"{table} }}]"));
+    assert_eq!(refused(""), "1:15: the key `command` is missing");
+    let error = refused(", command = []");
+    assert!(
+        error.starts_with("1:45: the command is empty; write the program and its arguments, as in ["),
+        "{error}"
+    );
+    let error = refused(", command = \"score.py --fast\"");
+    assert!(error.contains("expected a list"), "{error}");
+    let error = refused(", command = [\"a\"], env = { \"A=B\" = \"c\" }");
+    assert!(error.contains("`A=B` cannot be the name of a variable"), "{error}");
+    assert!(refused(", command = [\"a\"], keepalive = true").ends_with("did you mean `keep-alive`?"));
 }
 
 #[test]
