@@ -1,7 +1,6 @@
 //! The processes of a program: those at work, and those that wait for the next output.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -17,6 +16,8 @@ use crate::wording::count;
 
 /// How long programs may take to end by themselves.
 const GRACE: Duration = Duration::from_secs(2);
+/// The same where whoever drops them has to wait.
+const GRACE_AT_DROP: Duration = Duration::from_millis(200);
 /// How often in a row a program may fail before its first answer. After that it is not started any more.
 const MOST_STARTS: usize = 5;
 
@@ -155,7 +156,7 @@ impl Pool {
     /// Lets the processes end that wait for a request. Blocks for as long as they take, or are given.
     pub(super) fn finish(&self) {
         let idle = std::mem::take(&mut self.state().idle);
-        finish(idle);
+        finish(idle, GRACE);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -163,19 +164,16 @@ impl Pool {
     }
 }
 
-/// Whoever drops it does not wait for the programs.
+/// There are processes left where a run was stopped before its end, or nothing was run at all.
 impl Drop for Pool {
     fn drop(&mut self) {
         let idle = std::mem::take(&mut self.state().idle);
-        if !idle.is_empty() {
-            // Without a thread they are killed at once.
-            let _ = thread::Builder::new().name("cobalt-command".to_owned()).spawn(|| finish(idle));
-        }
+        finish(idle, GRACE_AT_DROP);
     }
 }
 
-fn finish(mut processes: Vec<Process>) {
+fn finish(mut processes: Vec<Process>, grace: Duration) {
     processes.iter_mut().for_each(Process::close_stdin);
-    let deadline = Instant::now() + GRACE;
+    let deadline = Instant::now() + grace;
     processes.into_iter().for_each(|process| process.finish(deadline));
 }

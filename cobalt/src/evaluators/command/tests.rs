@@ -234,7 +234,7 @@ async fn given_up_or_dropped_a_process_is_gone() {
     let evaluator = loop_of(COUNTS);
     let waiting = pid(&ask(&evaluator).await.unwrap());
     drop(evaluator);
-    assert_ends(waiting);
+    assert!(!is_alive(waiting), "it is gone with the evaluator");
 
     let hanging = loop_of(&format!("[ $n = 2 ] && sleep 60; {COUNTS}"));
     let asked = pid(&ask(&hanging).await.unwrap());
@@ -263,6 +263,22 @@ async fn one_that_does_not_end_by_itself_is_ended_when_the_run_is_over() {
     let report = experiment.run(|_: crate::Item| "x").await.unwrap();
     let evaluation = &report.items[0].runs[0].evaluations.get("shell").unwrap();
     assert!(!is_alive(evaluation.metadata["pid"].as_u64().unwrap()));
+}
+
+#[test]
+fn one_is_gone_as_well_where_whoever_runs_the_experiment_panics() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let evaluator = shell(&format!("echo $$ > {}; read -r line; echo 1; sleep 60; sleep 60", file.display()));
+    let items = Dataset::from_items([crate::item! { "input": "1" }, crate::item! { "input": "2" }]);
+    let experiment = Experiment::new("panics", items).evaluator(evaluator).concurrency(1).save(false);
+    let experiment = experiment.on_progress(|_, _| panic!("as a test wants it"));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let run = runtime.spawn(experiment.run(|_: crate::Item| "x"));
+    assert!(runtime.block_on(run).unwrap_err().is_panic());
+    // As at the end of a program that unwinds.
+    drop(runtime);
+    assert_ends(std::fs::read_to_string(file).unwrap().trim().parse().unwrap());
 }
 
 #[tokio::test]
