@@ -4,8 +4,9 @@ use std::path::Path;
 
 use crate::project::Project;
 
-/// A workspace whose package `trial` may use the evaluators of `polite` and `brief`, and links these crates.
-fn project(linked: &[&str], evaluators: &str) -> Project {
+/// A workspace whose package `trial` may use the evaluators of `polite` and `brief`, and links some of these crates. Its test
+/// target has a name of its own, as what is built of several projects lies in one folder.
+fn project(target: &str, linked: &[&str], evaluators: &str) -> Project {
     let project = Project::empty();
     let library = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("cobalt");
     let library = format!("cobalt = {{ path = {library:?}, default-features = false }}");
@@ -19,10 +20,10 @@ fn project(linked: &[&str], evaluators: &str) -> Project {
             package("trial")
         ),
     );
-    project.target("evals");
+    project.target(target);
     let links: String = linked.iter().map(|name| format!("use {name} as _;\n")).collect();
     project.write(
-        "tests/evals.rs",
+        &format!("tests/{target}.rs"),
         &format!(
             "{links}\nfn items() -> cobalt::Dataset {{\n    cobalt::Dataset::from_items([cobalt::item! {{ \"id\": \"one\" }}])\n}}\n\n\
              #[cobalt::experiment(dataset = items())]\nfn desk(_: cobalt::Item) -> &'static str {{\n    \"Yes, please.\"\n}}\n\n\
@@ -51,7 +52,7 @@ fn project(linked: &[&str], evaluators: &str) -> Project {
 #[test]
 fn an_evaluator_of_a_crate_that_is_linked_is_found_by_its_name() {
     let evaluators = "[\"says_please\", { type = \"few_words\", pass-mark = 0.5 }]";
-    let project = project(&["polite", "brief"], evaluators);
+    let project = project("linked", &["polite", "brief"], evaluators);
     project.cobalt(&["run", "--ci"], 0).says("says_please").says("few_words");
     // The crates of evaluators have experiments of their own no more than any other library.
     let said = project.cobalt(&["list", "--workspace"], 0).says("desk");
@@ -61,17 +62,17 @@ fn an_evaluator_of_a_crate_that_is_linked_is_found_by_its_name() {
 
 #[test]
 fn one_of_a_crate_that_is_not_linked_is_told_how_it_would_be() {
-    let said = project(&["brief"], "[\"says_please\"]").cobalt(&["run"], 3);
+    let said = project("unlinked", &["brief"], "[\"says_please\"]").cobalt(&["run"], 3);
     said.tells("cobalt.toml:1:15: unknown evaluator `says_please`; the functions with `#[cobalt::evaluator]` here are `few_words`, `twin`")
         .tells("If it is in another crate, add `use that_crate as _;` to the test target");
 }
 
 #[test]
 fn two_crates_with_an_evaluator_of_one_name_are_both_named() {
-    let said = project(&["polite", "brief"], "[\"twin\"]").cobalt(&["run"], 3);
+    let said = project("twins", &["polite", "brief"], "[\"twin\"]").cobalt(&["run"], 3);
     let said =
         said.tells("two evaluators are named `twin`: that of `").tells("give one of them another `name`");
     said.tells("`polite` at ").tells("`brief` at ");
     // A name that is not used is nobody's trouble.
-    project(&["polite", "brief"], "[\"few_words\"]").cobalt(&["run", "--ci"], 0);
+    project("twins", &["polite", "brief"], "[\"few_words\"]").cobalt(&["run", "--ci"], 0);
 }
