@@ -54,6 +54,12 @@ fn is_alive(pid: u64) -> bool {
     kill.args(["-c", &format!("kill -0 {pid}")]).stderr(Stdio::null()).status().unwrap().success()
 }
 
+async fn until_written(file: &std::path::Path) {
+    while !std::fs::read_to_string(file).is_ok_and(|text| text.ends_with('\n')) {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
 #[track_caller]
 fn assert_ends(pid: u64) {
     let deadline = Instant::now() + PLENTY;
@@ -269,16 +275,28 @@ async fn one_that_does_not_end_by_itself_is_ended_when_the_run_is_over() {
 fn one_is_gone_as_well_where_whoever_runs_the_experiment_panics() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("pid");
-    let evaluator = shell(&format!("echo $$ > {}; read -r line; echo 1; sleep 60; sleep 60", file.display()));
-    let items = Dataset::from_items([crate::item! { "input": "1" }, crate::item! { "input": "2" }]);
-    let experiment = Experiment::new("panics", items).evaluator(evaluator).concurrency(1).save(false);
-    let experiment = experiment.on_progress(|_, _| panic!("as a test wants it"));
+    // It waits for an output that never comes, and would not end by itself.
+    let evaluator = shell(&format!("read -r line; echo $$ > {}; echo 1; sleep 60; sleep 60", file.display()));
+    let items = Dataset::from_items([crate::item! { "input": "first" }, crate::item! { "input": "second" }]);
+    let experiment =
+        Experiment::new("panics", items).evaluator(evaluator).concurrency(1).timeout(PLENTY).save(false);
+    let agent = async |item: crate::Item| {
+        if item["input"] == "second" {
+            std::future::pending::<()>().await;
+        }
+        "x"
+    };
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let run = runtime.spawn(experiment.run(|_: crate::Item| "x"));
+    let run = runtime.spawn(async move {
+        tokio::select! {
+            _ = experiment.run(agent) => {}
+            () = until_written(&file) => panic!("as a test wants it"),
+        }
+    });
     assert!(runtime.block_on(run).unwrap_err().is_panic());
     // As at the end of a program that unwinds.
     drop(runtime);
-    assert_ends(std::fs::read_to_string(file).unwrap().trim().parse().unwrap());
+    assert_ends(std::fs::read_to_string(folder.path().join("pid")).unwrap().trim().parse().unwrap());
 }
 
 #[tokio::test]
