@@ -85,8 +85,7 @@ fn a_run_that_is_stopped_leaves_no_process() {
 
 #[test]
 fn a_run_that_panics_leaves_no_process() {
-    let sandbox =
-        scored_by(&format!("{WITH_CHILD}read -r line; echo 1; read -r line; echo 1; sleep 60\n"), 4);
+    let sandbox = scored_by(&format!("{WITH_CHILD}while read -r line; do echo 1; done\nsleep 60\n"), 4);
     // Who reads what it prints goes away at once, so that printing panics; what is kept is kept.
     let _ = sandbox.program(fixture!("silent")).run_unread();
     assert_gone(&sandbox, 4);

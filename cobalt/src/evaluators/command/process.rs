@@ -119,7 +119,7 @@ impl Process {
             // Nothing that it still says matters, and it must not wait to be heard.
             let is_silent = matches!(self.between(), Between::Ended);
             if is_silent && self.messages.is_complete() && self.status().is_some() {
-                self.running.is_gone();
+                self.running.forget();
                 return;
             }
             if Instant::now() >= deadline {

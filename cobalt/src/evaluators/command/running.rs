@@ -49,7 +49,7 @@ impl Running {
     }
 
     /// It has ended, and so has what it started: nothing is left to kill.
-    pub(super) fn is_gone(mut self) {
+    pub(super) fn forget(mut self) {
         self.is_gone = true;
     }
 }
