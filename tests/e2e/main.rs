@@ -16,5 +16,6 @@ mod sandbox;
 mod selection;
 #[cfg(unix)]
 mod signals;
+mod text;
 mod values;
 mod verdicts;
