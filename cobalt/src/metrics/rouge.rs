@@ -108,11 +108,11 @@ struct OtherLines<'a> {
 impl<'a> OtherLines<'a> {
     fn new(lines: impl Iterator<Item = &'a [usize]>, numbers: usize) -> Self {
         let lines: Vec<_> = lines.collect();
-        let mut lines_with: Vec<Vec<usize>> = vec![Vec::new(); numbers];
+        let mut lines_with = vec![Vec::new(); numbers];
         for (index, line) in lines.iter().enumerate() {
-            for lines in line.iter().map(|number| &mut lines_with[*number]) {
-                if lines.last() != Some(&index) {
-                    lines.push(index);
+            for number in *line {
+                if lines_with[*number].last() != Some(&index) {
+                    lines_with[*number].push(index);
                 }
             }
         }
