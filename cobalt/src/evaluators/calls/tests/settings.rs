@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{any_order, arguments, in_order, recall, scored, value};
+use super::{any_order, arguments, recall, scored, value};
 use crate::config::Config;
 use crate::dataset::{Dataset, Item};
 use crate::evaluators::{Evaluator, Setup};
@@ -69,11 +69,6 @@ fn settings_that_contradict_each_other_are_told_before_the_run() {
             "the check `at-most` compares nothing with what is expected; leave out whether arguments are matched",
         ),
         (
-            recall().allow_extra(false),
-            "the check `recall` does not have the choice whether extra calls are allowed; it is one of `in-order` \
-             and `any-order`",
-        ),
-        (
             ToolCalls::succeeded("s").ignore_failed(true),
             "the check `succeeded` looks for the calls that failed; leave out whether they are ignored",
         ),
@@ -82,8 +77,7 @@ fn settings_that_contradict_each_other_are_told_before_the_run() {
     }
     let error = checked(&ToolCalls::at_most("m", 1).calls("trace"), &[]).unwrap_err();
     assert!(error.starts_with("`trace` is nothing that an agent gives"), "{error}");
-    assert_eq!(checked(&in_order().allow_extra(false), &[]), Ok(()));
-    assert_eq!(checked(&any_order().allow_extra(true).ignore_failed(true).top_level_only(true), &[]), Ok(()));
+    assert_eq!(checked(&any_order().ignore_failed(true).top_level_only(true), &[]), Ok(()));
 }
 
 #[test]
