@@ -36,7 +36,8 @@ fn experiment(id: &str, reply: &Reply) -> Report {
         .evaluator(succeeds())
         .save(false);
     let agent = move |_: Item| Json(reply.clone());
-    tokio::runtime::Runtime::new().unwrap().block_on(experiment.run(agent)).unwrap()
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(experiment.run(agent)).unwrap()
 }
 
 /// The score of a reply to a request of the data set, and its reason.

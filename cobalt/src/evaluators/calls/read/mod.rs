@@ -67,7 +67,12 @@ impl Reader {
         }
         let read = value.as_str().and_then(tree_of);
         self.whole(read.as_ref().unwrap_or(value), path)?;
-        Ok(self.calls)
+        match self.calls.iter().find_map(|call| Some((&call.name, call.arguments_error.as_ref()?))) {
+            Some((name, problem)) if self.strict => {
+                Err(refused(path, &format!("has a call of `{name}` that cannot be expected: {problem}")))
+            }
+            _ => Ok(self.calls),
+        }
     }
 
     fn whole(&mut self, value: &Value, path: &str) -> Result<(), ToolCallError> {

@@ -37,9 +37,6 @@ impl Reader {
             Some((key, value)) if INPUTS.contains(&key) => call.with_input(Some(value)),
             given => call.with_arguments(given.map(|(_, value)| value)),
         };
-        if let Some(problem) = call.arguments_error.as_ref().filter(|_| self.strict) {
-            return Err(refused(fields.path, &format!("cannot be expected: {problem}")));
-        }
         call.result = fields.one_of(&RESULTS)?.map(|(_, value)| value.clone());
         call.error = error_of(fields, call.result.as_ref())?;
         let ids = ["id", "call_id", "tool_call_id", "toolCallId"];

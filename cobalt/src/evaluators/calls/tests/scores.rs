@@ -26,6 +26,8 @@ fn a_tool_is_called_or_not() {
         (0.0, "`book` was not called, but search".to_owned())
     );
     assert_eq!(score(&not_called, made, json!(null)), (1.0, "`book` was not called".to_owned()));
+    let loops = json!(["search", "search", "pay", "search", "search"]);
+    assert_eq!(score(&called, loops, json!(null)).1, "`book` was not called, but pay, search");
     assert_eq!(
         score(&called, json!([]), json!(null)),
         (0.0, "`book` was not called; nothing was".to_owned())

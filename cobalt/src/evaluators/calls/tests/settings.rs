@@ -33,11 +33,18 @@ fn expected_calls_that_cannot_be_read_are_told_before_the_run() {
         error(json!([{ "tool": "book", "argumnts": {} }])),
         "item 1 (from 0): `expected[0].argumnts` is no field of a call; did you mean `arguments`?"
     );
-    assert_eq!(
-        error(json!([{ "tool": "book", "arguments": "{" }])),
-        "item 1 (from 0): `expected[0]` cannot be expected: the arguments are no JSON: EOF while parsing an object at \
-         line 1 column 1"
-    );
+    for book in [
+        json!({ "tool": "book", "arguments": "{" }),
+        json!({ "id": "1", "function": { "name": "book", "arguments": "{" } }),
+        json!({ "role": "assistant", "function_call": { "name": "book", "arguments": "{" } }),
+        json!({ "type": "function_call", "name": "book", "arguments": "{" }),
+    ] {
+        assert_eq!(
+            error(json!(["search", book])),
+            "item 1 (from 0): `expected` has a call of `book` that cannot be expected: the arguments are no JSON: EOF \
+             while parsing an object at line 1 column 1"
+        );
+    }
     assert!(error(json!([3])).starts_with("item 1 (from 0): `expected[0]` is a number; expected a call"));
     assert!(error(json!(3)).starts_with("item 1 (from 0): `expected` is a number; expected a list"));
 }
