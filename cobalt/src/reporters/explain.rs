@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::printable::printable;
+use super::summary::figure;
 use crate::dataset::Item;
 use crate::experiment::Definition;
 use crate::report::{Execution, ItemResult, Status};
@@ -52,7 +53,7 @@ fn execution(text: &mut String, run: &Execution, definition: &Definition) {
         let _ = write!(text, "\n  {}: ", evaluator.name());
         match (evaluation.score, &evaluation.error) {
             (Some(score), _) => {
-                let _ = write!(text, "{score}");
+                text.push_str(&figure(score));
                 if score < evaluator.pass_mark() {
                     let _ = write!(text, ", below the pass mark of {}", evaluator.pass_mark());
                     text.push_str(&parts(&evaluation.metadata));
