@@ -74,7 +74,7 @@ pub(in crate::config) struct Judge {
     system: Option<Word>,
     /// What variables of the prompt, or the inputs of a preset, show, each by a path such as "output.answer" or "context[0].text".
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    context: BTreeMap<String, Word>,
+    fields: BTreeMap<String, Word>,
 }
 
 impl Settings for Judge {
@@ -140,7 +140,7 @@ impl Settings for Judge {
             Some(ScoringName(Scoring::Scale)) => judge.scale(),
             Some(ScoringName(Scoring::Boolean)) | None => judge,
         };
-        let fields = written.context.into_iter();
+        let fields = written.fields.into_iter();
         Ok(Arc::new(fields.fold(judge, |judge, (name, Word(path))| judge.field(name, path))))
     }
 

@@ -40,7 +40,7 @@ fn a_judge_has_every_setting_of_its_table() {
         temperature = 0
         pass-mark = 0.7
         system = "You judge manners."
-        context = { answer = "output.answer" }
+        fields = { answer = "output.answer" }
         "#,
         &LlmJudge::new("polite", "{{output}} {{answer}}")
             .scale()
@@ -77,7 +77,7 @@ fn a_preset_takes_the_place_of_a_prompt_and_gives_its_name() {
         type = "llm-judge"
         preset = "hallucination"
         name = "grounded"
-        context = { context = "docs" }
+        fields = { context = "docs" }
         models = ["a", "b"]
         aggregate = "majority"
         chain-of-thought = true

@@ -139,7 +139,7 @@ impl Evaluator for GEval {
     fn check(&self, setup: &Setup) -> Result<(), CheckError> {
         self.problem().map_or(Ok(()), |problem| Err(CheckError::new(problem)))?;
         if self.remap.is_none() {
-            self.texts.check(setup, "fields")?;
+            self.texts.check(setup)?;
         }
         setup.models.check_judge(&self.choice)
     }

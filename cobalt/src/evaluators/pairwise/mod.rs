@@ -123,7 +123,7 @@ impl Evaluator for Pairwise {
         self.problem().map_or(Ok(()), |problem| Err(CheckError::new(problem)))?;
         if self.remap.is_none() {
             self.field.check(setup)?;
-            self.texts.check(setup, "fields")?;
+            self.texts.check(setup)?;
         }
         setup.models.check_judge(&self.choice)
     }
