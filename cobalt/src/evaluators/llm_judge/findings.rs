@@ -15,7 +15,7 @@ pub(super) struct List {
     /// The field that holds it.
     pub(super) field: &'static str,
     /// What an entry is called; the field of its text. In the alphabet it stands before `reason`, as that does before
-    /// `verdict`: schemas may be sorted, and models write in their order.
+    /// `verdict`: schemas are sent in this order, but a server may sort them, and models write in the order that they see.
     pub(super) noun: &'static str,
     /// What the entries are, and in which order.
     pub(super) what: &'static str,

@@ -56,11 +56,7 @@ const OF_CONTEXT: List = List {
             meaning: "the context says otherwise",
             says: "contradicted by the context",
         },
-        Mark {
-            word: "not_in_context",
-            meaning: "the context says nothing on it",
-            says: "not in the context",
-        },
+        Mark { word: "not_in_context", meaning: "the context leaves it open", says: "not in the context" },
     ],
     figure: None,
     none: Some("the output claims nothing"),
@@ -117,7 +113,7 @@ const OF_COVERAGE: List = List {
 };
 
 const OF_SOURCE: List = List {
-    // After the points, also where keys are sorted: they are to be listed without a look at the summary.
+    // After the points, also where a server sorts the keys: they are to be listed without a look at the summary.
     field: "summaryClaims",
     noun: "claim",
     what: "every claim of the output, in its order, as a full sentence that can be understood by itself",
@@ -128,7 +124,7 @@ const OF_SOURCE: List = List {
     },
     bad: &[
         Mark { word: "contradicted", meaning: "the input says otherwise", says: "contradicted by the input" },
-        Mark { word: "not_in_input", meaning: "the input says nothing on it", says: "not in the input" },
+        Mark { word: "not_in_input", meaning: "the input leaves it open", says: "not in the input" },
     ],
     figure: Some("faithfulness"),
     none: Some("the summary claims nothing"),
