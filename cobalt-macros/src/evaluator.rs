@@ -100,6 +100,7 @@ impl Evaluator {
                 ::cobalt::private::inventory::submit! {
                     ::cobalt::private::EvaluatorDefinition {
                         name: <#ty as ::cobalt::private::ListedEvaluator>::NAME,
+                        module: ::core::module_path!(),
                         file: ::core::file!(),
                         line: #line,
                         make: ::cobalt::private::listed::<#ty>,

@@ -3,6 +3,8 @@
 #[doc = include_str!("../docs/calls.md")]
 pub mod calls {}
 pub mod config;
+#[doc = include_str!("../docs/custom.md")]
+pub mod custom {}
 pub mod dataset;
 mod engine;
 mod error;
@@ -47,9 +49,9 @@ pub use error::{BoxError, Error};
 #[cfg(feature = "judge")]
 pub use evaluators::Autoeval;
 pub use evaluators::{
-    Aggregate, AutoevalKind, Bleu, CheckError, ChrF, Contains, DEFAULT_PASS_MARK, Distance, EvalContext,
-    EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore, RegexMatch, Rouge, Score, Setup,
-    SquadExactMatch, TokenF1, ToolCall, ToolCallError, ToolCalls, UnknownAutoevalKind, Wer,
+    Aggregate, AutoevalKind, Bleu, CheckError, ChrF, CommandEvaluator, Contains, DEFAULT_PASS_MARK, Distance,
+    EvalContext, EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore, RegexMatch, Rouge,
+    Score, Setup, SquadExactMatch, TokenF1, ToolCall, ToolCallError, ToolCalls, UnknownAutoevalKind, Wer,
 };
 #[cfg(feature = "judge")]
 pub use evaluators::{GEval, JsonSchema, LlmJudge, Pairwise, Similarity};

@@ -10,6 +10,8 @@ mod keys;
 mod kill_and_resume;
 mod model;
 mod nextest;
+#[cfg(unix)]
+mod programs;
 mod projects;
 mod resume;
 mod sandbox;

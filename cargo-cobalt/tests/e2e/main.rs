@@ -5,6 +5,7 @@ mod config;
 mod history;
 mod init;
 mod keys;
+mod plugins;
 mod project;
 mod run;
 mod selection;

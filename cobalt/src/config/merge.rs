@@ -26,7 +26,7 @@ use crate::store::Layout;
 /// How many items are worked on at a time, unless something is set.
 const DEFAULT_CONCURRENCY: usize = 5;
 /// How long an agent may take for an item, unless something is set.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The folder of everything, unless something is set.
 const DEFAULT_DIR: &str = ".cobalt";
 

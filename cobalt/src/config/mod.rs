@@ -21,6 +21,7 @@ mod variables;
 pub use error::ConfigError;
 pub use find::project_root;
 pub use flags::Flags;
+pub(crate) use merge::DEFAULT_TIMEOUT;
 pub use merged::Config;
 #[cfg(feature = "schema")]
 pub use schema::schema;

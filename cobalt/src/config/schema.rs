@@ -11,7 +11,8 @@ use super::evaluators::{KindName, TokenizerName};
 use super::model::File;
 use super::models::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word};
 use super::values::{
-    Bound, Count, Dollars, Length, Limit, Score, Target, VariableName, VariableValue, Weight,
+    Argument, Bound, Count, Dollars, EnvironmentName, Length, Limit, Score, Target, VariableName,
+    VariableValue, Weight,
 };
 use crate::evaluators::{ALIASES, AutoevalKind};
 use crate::llm::Provider;
@@ -95,6 +96,8 @@ schema_of! {
         "examples": ["score.avg >= 0.8", "latency.p95 <= 5s", "right.pass_rate >= 0.95"],
     },
     Target: { "type": "string", "examples": ["evals", "evals-*"] },
+    Argument: { "type": "string" },
+    EnvironmentName: { "type": "string", "pattern": "^[^=]+$" },
     VariableName: { "type": "string", "pattern": "^(?!COBALT_|CARGO_)[^=]+$" },
     VariableValue: { "type": "string" },
 }

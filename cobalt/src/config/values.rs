@@ -149,15 +149,32 @@ impl<'de> Deserialize<'de> for Reporter {
     }
 }
 
+/// The name of an environment variable.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub(super) struct EnvironmentName(pub(super) String);
+
+impl EnvironmentName {
+    fn read(name: &str) -> Result<Self, String> {
+        match name.is_empty() || name.contains(['=', '\0']) {
+            true => Err(format!("`{}` cannot be the name of a variable", name.escape_debug())),
+            false => Ok(Self(name.to_owned())),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for EnvironmentName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(Text { expected: "the name of a variable", read: Self::read })
+    }
+}
+
 /// The name of an environment variable that the file may set.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct VariableName(pub(super) String);
 
 impl VariableName {
     fn read(name: &str) -> Result<Self, String> {
-        if name.is_empty() || name.contains(['=', '\0']) {
-            return Err(format!("`{}` cannot be the name of a variable", name.escape_debug()));
-        }
+        let EnvironmentName(name) = EnvironmentName::read(name)?;
         if name.starts_with("COBALT_") {
             return Err(format!(
                 "`{name}` cannot be set here: Cobalt's own variables go before this file, and have keys in it"
@@ -166,7 +183,7 @@ impl VariableName {
         if name.starts_with("CARGO_") {
             return Err(format!("`{name}` cannot be set here: cargo sets it, and this file is found by it"));
         }
-        Ok(Self(name.to_owned()))
+        Ok(Self(name))
     }
 }
 
@@ -177,7 +194,7 @@ impl<'de> Deserialize<'de> for VariableName {
 }
 
 /// The value of an environment variable.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub(super) struct VariableValue(pub(super) String);
 
 impl<'de> Deserialize<'de> for VariableValue {
@@ -187,6 +204,20 @@ impl<'de> Deserialize<'de> for VariableValue {
             false => Ok(Self(text.to_owned())),
         };
         deserializer.deserialize_str(Text { expected: "the variable's value as text in quotes", read })
+    }
+}
+
+/// A program, or one of its arguments.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Argument(pub(super) String);
+
+impl<'de> Deserialize<'de> for Argument {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |text: &str| match text.contains('\0') {
+            true => Err("an argument cannot hold the character NUL".to_owned()),
+            false => Ok(Self(text.to_owned())),
+        };
+        deserializer.deserialize_str(Text { expected: "an argument as text in quotes", read })
     }
 }
 

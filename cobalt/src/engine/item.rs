@@ -105,7 +105,7 @@ async fn evaluate(work: &Work, cx: &EvalContext) -> Evaluations {
 
 async fn score(work: &Work, evaluator: &dyn Evaluator, cx: &EvalContext) -> ScoredEvaluation {
     let asking = Asking::new(Arc::clone(&work.models));
-    let cx = cx.asking(asking.clone());
+    let cx = cx.asking(asking.clone()).within(work.definition.timeout);
     // The call itself may panic before there is a future to wait for.
     let mut evaluation = Box::pin(async { evaluator.evaluate(&cx).await });
     let outcome = match evaluator.time_limit(work.definition.timeout) {

@@ -5,14 +5,21 @@ mod item;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::dataset::Dataset;
+use crate::evaluators::Evaluator;
 use crate::experiment::{AgentFn, Definition};
 use crate::llm::Models;
 use crate::report::ItemResult;
+use crate::threads;
+
+/// How long evaluators may take to let go of what they hold, all together.
+const FINISHING: Duration = Duration::from_secs(10);
 
 /// An experiment's work: which items to run, and all that it takes.
 pub(crate) struct Work {
@@ -65,6 +72,14 @@ pub(crate) async fn run(work: Work, events: Sender<Event>) {
             std::panic::resume_unwind(error.into_panic());
         }
     }
+    finish(work.definition.evaluators.clone()).await;
+}
+
+/// Lets the evaluators go of what they hold, on a thread where they may block. One that hangs is left behind.
+async fn finish(evaluators: Vec<Arc<dyn Evaluator>>) {
+    let finished = threads::run(move || evaluators.iter().for_each(|evaluator| evaluator.finish()));
+    // What was scored stays so, whatever comes of this.
+    let _ = timeout(FINISHING, finished).await;
 }
 
 struct TellsAtTheEnd {

@@ -1,6 +1,7 @@
 //! What an evaluator sees of one execution.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -9,6 +10,7 @@ use serde_json::Value;
 use super::EvalError;
 #[cfg(feature = "judge")]
 use crate::config::Config;
+use crate::config::DEFAULT_TIMEOUT;
 use crate::dataset::{DecodeError, Item, decode};
 use crate::experiment::{Context, Output};
 use crate::llm::Asking;
@@ -23,6 +25,8 @@ pub struct EvalContext {
     inner: Arc<Inner>,
     /// The way to the models; without one, those for the configuration of this process.
     asking: Option<Asking>,
+    /// How long the experiment gives an evaluator.
+    timeout: Option<Duration>,
 }
 
 #[derive(Debug)]
@@ -67,12 +71,22 @@ impl EvalContext {
 
     fn build(item: Arc<Item>, key: Arc<str>, index: usize, run_index: usize, output: Arc<Output>) -> Self {
         let inner = Inner { item, key, index, run_index, output, text: OnceLock::new() };
-        Self { inner: Arc::new(inner), asking: None }
+        Self { inner: Arc::new(inner), asking: None, timeout: None }
     }
 
     /// The same execution for an evaluator that asks models this way.
     pub(crate) fn asking(&self, asking: Asking) -> Self {
-        Self { inner: Arc::clone(&self.inner), asking: Some(asking) }
+        Self { asking: Some(asking), ..self.clone() }
+    }
+
+    /// The same execution in an experiment that gives each evaluator so long.
+    pub(crate) fn within(self, timeout: Duration) -> Self {
+        Self { timeout: Some(timeout), ..self }
+    }
+
+    /// How long an evaluator may take; outside of an experiment what is usual there.
+    pub(crate) fn timeout(&self) -> Duration {
+        self.timeout.unwrap_or(DEFAULT_TIMEOUT)
     }
 
     /// The way to the models.
@@ -90,7 +104,7 @@ impl EvalContext {
     pub fn with_item(&self, item: Item) -> Self {
         let Inner { key, index, run_index, output, .. } = &*self.inner;
         let other = Self::build(Arc::new(item), Arc::clone(key), *index, *run_index, Arc::clone(output));
-        Self { asking: self.asking.clone(), ..other }
+        Self { asking: self.asking.clone(), timeout: self.timeout, ..other }
     }
 
     /// The same execution with another output, for [`FnEvaluator::context`](super::FnEvaluator::context).
@@ -98,7 +112,7 @@ impl EvalContext {
     pub fn with_output(&self, output: Output) -> Self {
         let Inner { item, key, index, run_index, .. } = &*self.inner;
         let other = Self::build(Arc::clone(item), Arc::clone(key), *index, *run_index, Arc::new(output));
-        Self { asking: self.asking.clone(), ..other }
+        Self { asking: self.asking.clone(), timeout: self.timeout, ..other }
     }
 
     /// The item of the data set.

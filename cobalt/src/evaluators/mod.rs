@@ -10,6 +10,7 @@ mod autoeval;
 mod autoeval_kind;
 mod calls;
 mod choices;
+mod command;
 mod context;
 mod exact_match;
 mod function;
@@ -46,6 +47,8 @@ pub(crate) use calls::CallCheck;
 pub use calls::{ToolCall, ToolCallError, ToolCalls};
 pub use choices::{Aggregate, Distance};
 pub(crate) use choices::{Preset, Scoring};
+pub use command::CommandEvaluator;
+pub(crate) use command::EndsAll;
 pub use context::EvalContext;
 pub use exact_match::ExactMatch;
 pub use function::FnEvaluator;
@@ -169,6 +172,12 @@ pub trait Evaluator: Debug + Send + Sync + 'static {
         Some(timeout)
     }
 
+    /// Lets go of what it holds between two outputs, such as a process or a connection: no output of this run is to come.
+    /// Another run may still follow. It may block for a moment, not for long; by default it does nothing.
+    ///
+    /// It is not called where the run is stopped before its end.
+    fn finish(&self) {}
+
     /// Text that changes whenever the evaluator would score differently. A run is resumed only with evaluators
     /// whose text is the same. By default it is that of `Debug`: override it where that differs from process to process,
     /// as with a hash map or a function pointer, or the run could never be resumed.
@@ -198,6 +207,10 @@ macro_rules! pointers_are_evaluators {
 
             fn time_limit(&self, timeout: Duration) -> Option<Duration> {
                 (**self).time_limit(timeout)
+            }
+
+            fn finish(&self) {
+                (**self).finish();
             }
 
             fn fingerprint(&self) -> String {

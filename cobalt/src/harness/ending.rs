@@ -8,6 +8,7 @@ use super::args::Args;
 use super::board::{Board, Summary};
 use super::exit_code::INTERRUPTED;
 use super::process::SharedRuntime;
+use crate::evaluators::EndsAll;
 use crate::reporters::unpriced;
 use crate::session::Interrupter;
 use crate::threads;
@@ -43,6 +44,7 @@ pub(super) fn shut_down(runtime: &SharedRuntime) {
     if let Some(runtime) = runtime {
         runtime.shutdown_timeout(CLEANING_UP);
     }
+    drop(EndsAll);
     let left = threads::abandoned();
     if left > 0 {
         let calls = count(left, "call");

@@ -36,6 +36,7 @@ pub use self::request::{Request, Wanted};
 use self::schedule::Schedule;
 use self::trials::Trials;
 use crate::config::Config;
+use crate::evaluators::EndsAll;
 use crate::private::ExperimentDefinition;
 use crate::session::{Run, Session};
 use crate::wording::count;
@@ -76,6 +77,8 @@ pub fn main() -> ! {
 }
 
 fn run(args: &Args) -> Result<i32, String> {
+    // Also where this panics.
+    let _none_is_left = EndsAll;
     let mut definitions = cases::definitions()?;
     paths::set_compiled_package_root(definitions[0].manifest_dir);
     let config = Config::from_environment().map_err(|error| error.to_string())?;

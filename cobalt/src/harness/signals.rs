@@ -9,6 +9,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, timeout_at};
 
 use super::exit_code::INTERRUPTED;
+use crate::evaluators::EndsAll;
 
 /// How long after a signal another one counts as the same.
 const ECHO: Duration = Duration::from_millis(250);
@@ -34,6 +35,7 @@ impl Signals {
             thread::spawn(stop);
             self.drop_echoes();
             self.wait();
+            drop(EndsAll);
             std::process::exit(INTERRUPTED);
         });
         listener.map(drop)

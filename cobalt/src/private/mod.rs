@@ -42,6 +42,8 @@ inventory::collect!(ExperimentDefinition);
 pub struct EvaluatorDefinition {
     /// The name that a configuration file uses.
     pub name: &'static str,
+    /// The crate of the function, with the modules in it.
+    pub module: &'static str,
     /// The file of the attribute, as rustc names it.
     pub file: &'static str,
     /// The line of the attribute.

@@ -2,6 +2,9 @@
 
 mod scoring;
 
+// Links its evaluators, which `cobalt.toml` names.
+use plain_language as _;
+
 use cobalt::{Autoeval, Dataset, ExactMatch, Item, Json, Output, Provider, Score, Similarity};
 use scoring::{DESK, Expected, admits_ignorance, grounded, right_article};
 use serde::Deserialize;
@@ -81,6 +84,16 @@ fn hasty() -> Result<Dataset, cobalt::Error> {
     thresholds = [evaluators["wording"].pass_rate >= 0.6, evaluators["edit-distance"].avg >= 0.65],
 )]
 async fn typing_errors(question: Question) -> Output {
+    help_desk(question).await
+}
+
+/// Without evaluators of its own it has those of `cobalt.toml`, of the crate `plain-language`.
+#[cobalt::experiment(
+    dataset = direct(),
+    tags = ["nightly"],
+    thresholds = [plain_language.avg >= 0.9, short_sentences.pass_rate >= 0.9],
+)]
+async fn plain_words(question: Question) -> Output {
     help_desk(question).await
 }
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
 use serde::de::Error as _;
+use serde::{Deserialize as _, Serialize};
 use toml::Spanned;
-use toml::de::DeValue;
+use toml::de::{DeValue, ValueDeserializer};
 
-use super::function::registered;
+use super::function::{Named, registered};
 use super::placed::Placed;
 use super::typed::Typed;
 use crate::config::error::{ConfigError, Place};
@@ -24,6 +24,8 @@ const EXPECTED: &str =
 pub(in crate::config) enum Entry {
     /// The name of a function with `#[cobalt::evaluator]`.
     Registered(String),
+    /// The same with a pass mark.
+    Named(Named),
     /// An evaluator with settings.
     Typed(Box<Typed>),
 }
@@ -34,6 +36,10 @@ impl Entry {
         let span = element.span();
         match element.into_inner() {
             DeValue::String(name) => Ok(Self::Registered(name.into_owned())),
+            DeValue::Table(table) if Named::is(&table) => {
+                let table = ValueDeserializer::from(Spanned::new(span, DeValue::Table(table)));
+                Named::deserialize(table).map(Self::Named)
+            }
             DeValue::Table(table) => Typed::read(span, table).map(Box::new).map(Self::Typed),
             _ => Err(toml::de::Error::custom(EXPECTED)),
         }
@@ -43,6 +49,7 @@ impl Entry {
     pub(in crate::config) fn make(&self, place: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
         match self {
             Self::Registered(name) => Ok(Arc::new(registered(name, place)?)),
+            Self::Named(named) => named.make(place),
             Self::Typed(typed) => {
                 Ok(Arc::new(Placed { evaluator: typed.make(place)?, place: place.clone() }))
             }

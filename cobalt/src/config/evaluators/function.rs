@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
-use super::typed::Settings;
-use crate::config::error::{ConfigError, Place, unknown_name};
+use super::typed::{Settings, TYPES};
+use crate::config::error::{ConfigError, Place};
 use crate::config::values::Score;
 use crate::evaluators::{Evaluator, FnEvaluator};
 use crate::private::EvaluatorDefinition;
+use crate::suggest;
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -33,6 +36,38 @@ impl Settings for Function {
     }
 }
 
+/// A function whose name is the `type` itself.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "NamedFunction"))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(in crate::config) struct Named {
+    /// The name of a function with `#[cobalt::evaluator]`, or the one that its attribute gives it.
+    #[cfg_attr(feature = "schema", schemars(extend("not" = other_types())))]
+    r#type: String,
+    /// From which score an output passes; the function's own mark unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pass_mark: Option<Score>,
+}
+
+impl Named {
+    /// Whether a table is one of these: its `type` is none of the others, nor nearly, and it has nothing but what a function
+    /// takes. Whether there is such a function is known where the evaluator is made.
+    pub(super) fn is(table: &DeTable<'_>) -> bool {
+        let Some(DeValue::String(name)) = table.get("type").map(Spanned::get_ref) else { return false };
+        let is_function = suggest::closest(name, TYPES.iter().copied()).is_none();
+        is_function && table.keys().all(|key| ["type", "pass-mark"].contains(&&**key.get_ref()))
+    }
+
+    pub(super) fn make(&self, place: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
+        Function { name: self.r#type.clone(), pass_mark: self.pass_mark }.make(place)
+    }
+}
+
+#[cfg(feature = "schema")]
+fn other_types() -> serde_json::Value {
+    serde_json::json!({ "enum": TYPES })
+}
+
 /// The evaluator that a function with `#[cobalt::evaluator]` registers under this name.
 pub(super) fn registered(name: &str, place: &Place) -> Result<FnEvaluator, ConfigError> {
     let definitions: Vec<_> = inventory::iter::<EvaluatorDefinition>.into_iter().collect();
@@ -45,18 +80,31 @@ pub(super) fn registered(name: &str, place: &Place) -> Result<FnEvaluator, Confi
     };
     if let Some(other) = found.next() {
         return Err(place.error(&format!(
-            "two evaluators are named `{name}`: at {}:{} and at {}:{}; give one of them another `name`",
-            definition.file, definition.line, other.file, other.line
+            "two evaluators are named `{name}`: {} and {}; give one of them another `name`, or list the one that is \
+             meant by its path, in the experiment",
+            whereabouts(definition),
+            whereabouts(other)
         )));
     }
     Ok((definition.make)())
 }
 
+fn whereabouts(definition: &EvaluatorDefinition) -> String {
+    let EvaluatorDefinition { module, file, line, .. } = definition;
+    format!("that of `{module}` at {file}:{line}")
+}
+
 fn not_registered(name: &str, registered: &[&str]) -> String {
-    if registered.is_empty() {
-        return format!(
-            "unknown evaluator `{name}`; no function of this program has `#[cobalt::evaluator]`, by which one gets a name"
-        );
-    }
-    unknown_name("evaluator", "functions with `#[cobalt::evaluator]`", name, registered)
+    let meant = suggest::closest(name, registered.iter().copied());
+    let meant = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
+    let there_are = if registered.is_empty() {
+        "no function of this program has `#[cobalt::evaluator]`, by which one gets a name".to_owned()
+    } else {
+        let registered = suggest::list(registered.iter().copied());
+        format!("the functions with `#[cobalt::evaluator]` here are {registered}")
+    };
+    format!(
+        "unknown evaluator `{name}`; {meant}{there_are}. If it is in another crate, add `use that_crate as _;` to the \
+         test target: a crate that nothing refers to is not linked"
+    )
 }

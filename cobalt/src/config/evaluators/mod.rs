@@ -1,6 +1,7 @@
 //! Evaluators from the file: registered functions by their names, and tables with a `type`.
 
 mod autoevals;
+mod command;
 mod entry;
 mod exact_match;
 mod function;

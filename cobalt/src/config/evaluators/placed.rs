@@ -37,6 +37,10 @@ impl Evaluator for Placed {
         self.evaluator.time_limit(timeout)
     }
 
+    fn finish(&self) {
+        self.evaluator.finish();
+    }
+
     /// Without the place: a line more above it changes no score.
     fn fingerprint(&self) -> String {
         self.evaluator.fingerprint()

@@ -9,6 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
 use super::autoevals::Autoevals;
+use super::command::Program;
 use super::exact_match::Exact;
 use super::function::Function;
 use super::g_eval::Rated;
@@ -51,7 +52,7 @@ macro_rules! types {
         }
 
         /// The types of evaluators, as tables name them.
-        const TYPES: &[&str] = &[$(<$settings>::TYPE),+];
+        pub(super) const TYPES: &[&str] = &[$(<$settings>::TYPE),+];
 
         /// How the settings of each type are read.
         const READERS: &[Read] = &[$(|settings| <$settings>::deserialize(settings)?.checked().map(Typed::$variant)),+];
@@ -71,6 +72,8 @@ types! {
     ExactMatch(Exact),
     /// Scores with a function that has `#[cobalt::evaluator]`.
     Function(Function),
+    /// Scores with a program in any language.
+    Command(Program),
     /// Lets a model judge the output by a prompt, or by a preset.
     LlmJudge(Judge),
     /// Lets a model rate the output by a plain criterion.

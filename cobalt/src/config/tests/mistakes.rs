@@ -165,7 +165,7 @@ fn a_threshold_that_makes_no_sense_is_told_what_is_wrong() {
 
 #[test]
 fn an_unknown_type_of_evaluator_is_told_which_there_are() {
-    let first = "`exact-match`, `function`, `llm-judge`, `g-eval`, `pairwise`, ";
+    let first = "`exact-match`, `function`, `command`, `llm-judge`, `g-eval`, ";
     let error = refused("[[evaluators]]\ntype = \"oracle\"\nmodel = \"gpt-4o\"");
     let expected = format!("2:8: unknown type of evaluator `oracle`; the types here are {first}");
     assert!(error.starts_with(&expected) && error.ends_with(" more"), "{error}");
@@ -177,6 +177,22 @@ fn an_unknown_type_of_evaluator_is_told_which_there_are() {
     let expected = format!("2:1: the key `type` is missing; the types of evaluators are {first}");
     assert!(error.starts_with(&expected), "{error}");
     assert_eq!(refused("evaluators = [{ type = \"exact-match\" }]"), "1:15: the key `field` is missing");
+}
+
+#[test]
+fn a_command_is_a_list_that_names_a_program() {
+    let refused = |table: &str| refused(&format!("evaluators = [{{ type = \"command\"{table} }}]"));
+    assert_eq!(refused(""), "1:15: the key `command` is missing");
+    let error = refused(", command = []");
+    assert!(
+        error.starts_with("1:45: the command is empty; write the program and its arguments, as in ["),
+        "{error}"
+    );
+    let error = refused(", command = \"score.py --fast\"");
+    assert!(error.contains("expected a list"), "{error}");
+    let error = refused(", command = [\"a\"], env = { \"A=B\" = \"c\" }");
+    assert!(error.contains("`A=B` cannot be the name of a variable"), "{error}");
+    assert!(refused(", command = [\"a\"], keepalive = true").ends_with("did you mean `keep-alive`?"));
 }
 
 #[test]

@@ -1,14 +1,16 @@
 //! Evaluators of the file become evaluators of the program.
 
-use super::Project;
-use crate::ExactMatch;
-use crate::evaluators::FnEvaluator;
-use crate::private::EvaluatorDefinition;
+use std::time::Duration;
 
-inventory::submit! { EvaluatorDefinition { name: "terse", file: "tests/evals.rs", line: 3, make: terse } }
-inventory::submit! { EvaluatorDefinition { name: "polite", file: "tests/evals.rs", line: 9, make: terse } }
-inventory::submit! { EvaluatorDefinition { name: "twin", file: "tests/a.rs", line: 1, make: terse } }
-inventory::submit! { EvaluatorDefinition { name: "twin", file: "tests/b.rs", line: 2, make: terse } }
+use super::Project;
+use crate::evaluators::{Evaluator as _, FnEvaluator};
+use crate::private::EvaluatorDefinition;
+use crate::{CommandEvaluator, ExactMatch};
+
+inventory::submit! { EvaluatorDefinition { name: "terse", module: "trial", file: "tests/evals.rs", line: 3, make: terse } }
+inventory::submit! { EvaluatorDefinition { name: "polite", module: "trial", file: "tests/evals.rs", line: 9, make: terse } }
+inventory::submit! { EvaluatorDefinition { name: "twin", module: "mine", file: "tests/a.rs", line: 1, make: terse } }
+inventory::submit! { EvaluatorDefinition { name: "twin", module: "theirs::short", file: "tests/b.rs", line: 2, make: terse } }
 
 fn terse() -> FnEvaluator {
     FnEvaluator::new("terse", |_| true).pass_mark(0.7)
@@ -37,16 +39,42 @@ fn an_evaluator_that_is_not_registered_is_told_which_are() {
     };
     assert_eq!(
         error("evaluators = [\"ters\"]"),
-        "cobalt.toml:1:15: unknown evaluator `ters`; did you mean `terse`?"
+        "cobalt.toml:1:15: unknown evaluator `ters`; did you mean `terse`? the functions with `#[cobalt::evaluator]` \
+         here are `polite`, `terse`, `twin`. If it is in another crate, add `use that_crate as _;` to the test target: a \
+         crate that nothing refers to is not linked"
     );
-    assert_eq!(
-        error("[[evaluators]]\ntype = \"function\"\nname = \"unheard-of\"\n"),
-        "cobalt.toml:1:1: unknown evaluator `unheard-of`; the functions with `#[cobalt::evaluator]` here are `polite`, \
-         `terse`, `twin`"
-    );
+    for table in ["type = \"function\"\nname = \"unheard-of\"", "type = \"unheard-of\""] {
+        let error = error(&format!("[[evaluators]]\n{table}\n"));
+        let expected = "cobalt.toml:1:1: unknown evaluator `unheard-of`; the functions with `#[cobalt::evaluator]` here \
+                        are `polite`, `terse`, `twin`. If it is in another crate, ";
+        assert!(error.starts_with(expected), "{error}");
+    }
     let twins = error("evaluators = [\"twin\"]");
-    assert!(
-        twins.contains("two evaluators are named `twin`: at ") && twins.contains("tests/a.rs:1"),
-        "{twins}"
-    );
+    for part in [
+        "two evaluators are named `twin`: ",
+        "that of `mine` at tests/a.rs:1",
+        "of `theirs::short` at tests/b.rs:2",
+    ] {
+        assert!(twins.contains(part), "{twins}");
+    }
+}
+
+#[test]
+fn the_name_of_a_function_is_a_type_as_well() {
+    let config = Project::with("[[evaluators]]\ntype = \"terse\"\npass-mark = 0.9\n").load();
+    let made = config.evaluators().unwrap();
+    assert_eq!((made[0].name(), made[0].pass_mark()), ("terse", 0.9));
+}
+
+#[test]
+fn a_program_is_an_evaluator_with_all_that_is_said_of_it() {
+    let config = Project::with(
+        "[[evaluators]]\ntype = \"command\"\nname = \"ratio\"\ncommand = [\"python3\", \"bridge.py\"]\n\
+         env = { METRIC = \"ratio\" }\nkeep-alive = false\nprocesses = 3\ntimeout = \"2s\"\npass-mark = 0.9\n",
+    )
+    .load();
+    let made = CommandEvaluator::new("ratio", "python3").arg("bridge.py").env("METRIC", "ratio");
+    let made = made.keep_alive(false).processes(3).timeout(Duration::from_secs(2)).pass_mark(0.9);
+    let evaluator = &config.evaluators().unwrap()[0];
+    assert_eq!((evaluator.fingerprint(), evaluator.pass_mark()), (made.fingerprint(), 0.9));
 }

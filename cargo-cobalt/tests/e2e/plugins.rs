@@ -1,0 +1,78 @@
+//! Evaluators of other crates, which `cobalt.toml` names.
+
+use std::path::Path;
+
+use crate::project::Project;
+
+/// A workspace whose package `trial` may use the evaluators of `polite` and `brief`, and links some of these crates. Its test
+/// target has a name of its own, as what is built of several projects lies in one folder.
+fn project(target: &str, linked: &[&str], evaluators: &str) -> Project {
+    let project = Project::empty();
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("cobalt");
+    let library = format!("cobalt = {{ path = {library:?}, default-features = false }}");
+    let package =
+        |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    project.write(
+        "Cargo.toml",
+        &format!(
+            "{}\n[workspace]\nmembers = [\"polite\", \"brief\"]\n\n[dev-dependencies]\n{library}\n\
+             polite = {{ path = \"polite\" }}\nbrief = {{ path = \"brief\" }}\n",
+            package("trial")
+        ),
+    );
+    project.target(target);
+    let links: String = linked.iter().map(|name| format!("use {name} as _;\n")).collect();
+    project.write(
+        &format!("tests/{target}.rs"),
+        &format!(
+            "{links}\nfn items() -> cobalt::Dataset {{\n    cobalt::Dataset::from_items([cobalt::item! {{ \"id\": \"one\" }}])\n}}\n\n\
+             #[cobalt::experiment(dataset = items())]\nfn desk(_: cobalt::Item) -> &'static str {{\n    \"Yes, please.\"\n}}\n\n\
+             fn main() {{\n    cobalt::main();\n}}\n"
+        ),
+    );
+    for (name, evaluator) in [
+        (
+            "polite",
+            "#[cobalt::evaluator]\npub fn says_please(output: &str) -> bool {\n    output.contains(\"please\")\n}\n",
+        ),
+        (
+            "brief",
+            "#[cobalt::evaluator(pass_mark = 0.9)]\npub fn few_words(output: &str) -> bool {\n    output.len() < 40\n}\n",
+        ),
+    ] {
+        let twin = "\n#[cobalt::evaluator(name = \"twin\")]\npub fn named_alike(_: &cobalt::Item) -> bool {\n    true\n}\n";
+        project
+            .write(&format!("{name}/Cargo.toml"), &format!("{}\n[dependencies]\n{library}\n", package(name)));
+        project.write(&format!("{name}/src/lib.rs"), &format!("{evaluator}{twin}"));
+    }
+    project.write("cobalt.toml", &format!("evaluators = {evaluators}\n"));
+    project
+}
+
+#[test]
+fn an_evaluator_of_a_crate_that_is_linked_is_found_by_its_name() {
+    let evaluators = "[\"says_please\", { type = \"few_words\", pass-mark = 0.5 }]";
+    let project = project("linked", &["polite", "brief"], evaluators);
+    project.cobalt(&["run", "--ci"], 0).says("says_please").says("few_words");
+    // The crates of evaluators have experiments of their own no more than any other library.
+    let said = project.cobalt(&["list", "--workspace"], 0).says("desk");
+    assert!(!said.stderr.contains("polite"), "{said:?}");
+    project.cobalt(&["run", "-p", "polite"], 4).tells("no test target with `harness = false`");
+}
+
+#[test]
+fn one_of_a_crate_that_is_not_linked_is_told_how_it_would_be() {
+    let said = project("unlinked", &["brief"], "[\"says_please\"]").cobalt(&["run"], 3);
+    said.tells("cobalt.toml:1:15: unknown evaluator `says_please`; the functions with `#[cobalt::evaluator]` here are `few_words`, `twin`")
+        .tells("If it is in another crate, add `use that_crate as _;` to the test target");
+}
+
+#[test]
+fn two_crates_with_an_evaluator_of_one_name_are_both_named() {
+    let said = project("twins", &["polite", "brief"], "[\"twin\"]").cobalt(&["run"], 3);
+    let said =
+        said.tells("two evaluators are named `twin`: that of `").tells("give one of them another `name`");
+    said.tells("`polite` at ").tells("`brief` at ");
+    // A name that is not used is nobody's trouble.
+    project("twins", &["polite", "brief"], "[\"few_words\"]").cobalt(&["run", "--ci"], 0);
+}

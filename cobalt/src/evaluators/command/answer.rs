@@ -1,0 +1,200 @@
+//! What a program answers: JSON that holds a score.
+
+use serde_json::{Map, Value};
+
+use crate::evaluators::{EvalError, Score};
+use crate::suggest;
+use crate::wording::cut;
+
+/// The fields of an answer that is an object.
+const FIELDS: [&str; 5] = ["score", "reason", "chainOfThought", "metadata", "error"];
+/// How much of what was written is shown, in characters.
+const SHOWN: usize = 200;
+
+/// What was written is no answer at all: whether the program and its caller still speak of the same output is not known.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct NoAnswer(pub(super) String);
+
+/// Reads an answer: a score, or the program's error.
+pub(super) fn read(bytes: &[u8]) -> Result<Result<Score, EvalError>, NoAnswer> {
+    let text = str::from_utf8(bytes).map_err(|_| {
+        NoAnswer(format!("its answer is not UTF-8: {}", quoted(&String::from_utf8_lossy(bytes))))
+    })?;
+    let text = text.trim_start_matches('\u{feff}').trim();
+    let refuse = |expected: &str| Err(NoAnswer(format!("its answer is {}, not {expected}", quoted(text))));
+    match serde_json::from_str(text) {
+        Ok(Value::Bool(holds)) => Ok(Ok(holds.into())),
+        Ok(Value::Number(number)) => Ok(in_range(number.as_f64().unwrap_or(f64::NAN)).map(Score::new)),
+        Ok(Value::Object(fields)) if fields.contains_key("score") || fields.contains_key("error") => {
+            Ok(of_fields(fields))
+        }
+        Ok(Value::Object(fields)) => Err(NoAnswer(without_score(text, &fields))),
+        Ok(_) => refuse("a score: a number from 0 to 1, true, false, or an object with `score`"),
+        Err(error) => Err(NoAnswer(not_json(text, &error))),
+    }
+}
+
+/// What was written, as a message shows it.
+pub(super) fn quoted(text: &str) -> String {
+    format!("`{}`", cut(text.trim(), SHOWN).escape_debug())
+}
+
+fn not_json(text: &str, error: &serde_json::Error) -> String {
+    if text.is_empty() {
+        return "it wrote nothing but white space; write a score as JSON to stdout".to_owned();
+    }
+    let hint = if error.is_eof() {
+        "the JSON is not complete; write it without line breaks"
+    } else {
+        "write nothing else to stdout: what it prints, and what its libraries print, goes to stderr"
+    };
+    format!("its answer {} is no JSON ({error}); {hint}", quoted(text))
+}
+
+fn without_score(text: &str, fields: &Map<String, Value>) -> String {
+    let meant = fields.keys().find_map(|name| suggest::closest(name, ["score", "error"]));
+    let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+    format!("its answer {} has neither `score` nor `error`{meant}", quoted(text))
+}
+
+fn of_fields(mut fields: Map<String, Value>) -> Result<Score, EvalError> {
+    // Others are for versions that know them, or for other readers; one that is nearly ours is a slip.
+    for name in fields.keys().filter(|name| !FIELDS.contains(&&***name)) {
+        if let Some(meant) = suggest::closest(name, FIELDS) {
+            return Err(EvalError::new(format!(
+                "the program's answer has the unknown field `{name}`; did you mean `{meant}`?"
+            )));
+        }
+    }
+    if let Some(error) = text(&mut fields, "error")? {
+        return Err(EvalError::new(format!("the program says: {error}")));
+    }
+    let value = match fields.get("score") {
+        Some(Value::Bool(holds)) => f64::from(u8::from(*holds)),
+        Some(Value::Number(number)) => in_range(number.as_f64().unwrap_or(f64::NAN))?,
+        other => {
+            let found = other.unwrap_or(&Value::Null).to_string();
+            return Err(EvalError::new(format!(
+                "the `score` of the program's answer is {}, not a number from 0 to 1, true or false; where there is \
+                 no score, say why in `error`",
+                quoted(&found)
+            )));
+        }
+    };
+    let mut score = Score::new(value);
+    if let Some(reason) = text(&mut fields, "reason")? {
+        score = score.reason(reason);
+    }
+    if let Some(thoughts) = text(&mut fields, "chainOfThought")? {
+        score = score.chain_of_thought(thoughts);
+    }
+    match fields.remove("metadata") {
+        None | Some(Value::Null) => Ok(score),
+        Some(Value::Object(figures)) => {
+            Ok(figures.into_iter().fold(score, |score, (name, figure)| score.metadata(name, figure)))
+        }
+        Some(other) => Err(wrong("metadata", &other, "an object")),
+    }
+}
+
+fn in_range(value: f64) -> Result<f64, EvalError> {
+    match (0.0..=1.0).contains(&value) {
+        true => Ok(value),
+        false => Err(EvalError::new(format!(
+            "the program's score is {value}; a score is a number from 0 (bad) to 1 (good): divide by the highest, or \
+             turn it round"
+        ))),
+    }
+}
+
+/// The text of a field, which may be missing or `null`.
+fn text(fields: &mut Map<String, Value>, name: &str) -> Result<Option<String>, EvalError> {
+    match fields.remove(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(wrong(name, &other, "text")),
+    }
+}
+
+fn wrong(field: &str, found: &Value, expected: &str) -> EvalError {
+    let found = quoted(&found.to_string());
+    EvalError::new(format!("the `{field}` of the program's answer is {found}, not {expected}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn score(answer: &str) -> Result<Score, String> {
+        read(answer.as_bytes()).expect("an answer").map_err(|error| error.to_string())
+    }
+
+    fn refused(answer: &str) -> String {
+        read(answer.as_bytes()).expect_err("no answer").0
+    }
+
+    #[test]
+    fn a_number_or_a_verdict_is_enough() {
+        let values = ["0.25", "1", "true", "false", " 0.5\r\n", "\u{feff}1.0"];
+        assert_eq!(values.map(|answer| score(answer).unwrap().value()), [0.25, 1.0, 1.0, 0.0, 0.5, 1.0]);
+    }
+
+    #[test]
+    fn an_object_may_say_more() {
+        let answer = r#"{"score": 0.5, "reason": "half", "chainOfThought": "so", "metadata": {"n": 2}, "error": null}"#;
+        let expected = Score::new(0.5).reason("half").chain_of_thought("so").metadata("n", 2);
+        assert_eq!(score(answer).unwrap(), expected);
+        assert_eq!(score(r#"{"score": true, "reason": null, "metadata": null}"#).unwrap(), true.into());
+    }
+
+    #[test]
+    fn an_error_is_no_score() {
+        let error = "the program says: the model is down";
+        for answer in [r#"{"error": "the model is down"}"#, r#"{"score": 1, "error": "the model is down"}"#] {
+            assert_eq!(score(answer).unwrap_err(), error);
+        }
+    }
+
+    #[test]
+    fn further_fields_are_left_out_but_those_that_look_like_a_slip() {
+        assert_eq!(score(r#"{"score": 1, "success": true, "costUsd": 0.1}"#).unwrap(), true.into());
+        let error = score(r#"{"score": 1, "chain_of_thought": "so"}"#).unwrap_err();
+        assert!(error.ends_with("field `chain_of_thought`; did you mean `chainOfThought`?"), "{error}");
+        let error = refused(r#"{"Score": 1}"#);
+        assert!(error.ends_with("has neither `score` nor `error`; did you mean `score`?"), "{error}");
+    }
+
+    #[test]
+    fn a_score_out_of_range_and_fields_of_another_type_are_errors() {
+        for (answer, expected) in [
+            ("7", "score is 7; a score is a number from 0 (bad) to 1 (good)"),
+            (r#"{"score": -0.5}"#, "score is -0.5;"),
+            (r#"{"score": null}"#, "`score` of the program's answer is `null`, not a number"),
+            (r#"{"score": "0.5"}"#, "is `\\\"0.5\\\"`, not a number"),
+            (
+                r#"{"score": 1, "reason": ["a"]}"#,
+                "`reason` of the program's answer is `[\\\"a\\\"]`, not text",
+            ),
+            (r#"{"score": 1, "metadata": 3}"#, "`metadata` of the program's answer is `3`, not an object"),
+        ] {
+            let error = score(answer).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer_is_shown() {
+        for (answer, expected) in [
+            ("Loading model …", "`Loading model …` is no JSON ("),
+            ("Loading model …", "goes to stderr"),
+            ("{\"score\":", "the JSON is not complete; write it without line breaks"),
+            ("\"good\"", "`\\\"good\\\"`, not a score: a number from 0 to 1"),
+            ("", "it wrote nothing but white space"),
+        ] {
+            let error = refused(answer);
+            assert!(error.contains(expected), "{error}");
+        }
+        assert!(refused(&"x".repeat(1000)).len() < 500);
+        assert!(read(b"\xff1").unwrap_err().0.contains("not UTF-8"));
+    }
+}

@@ -1,0 +1,19 @@
+//! `CommandEvaluator`: a program in any language scores, over its stdin and stdout.
+//!
+//! What goes over the pipes is in [`request`] and [`answer`]; a program at work is a [`process::Process`], and those that
+//! are kept wait in a [`pool::Pool`].
+
+mod answer;
+mod evaluator;
+mod failure;
+mod pool;
+mod process;
+mod program;
+mod request;
+mod running;
+mod streams;
+#[cfg(all(test, unix))]
+mod tests;
+
+pub use evaluator::CommandEvaluator;
+pub(crate) use running::EndsAll;

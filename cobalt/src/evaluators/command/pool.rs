@@ -1,0 +1,179 @@
+//! The processes of a program: those at work, and those that wait for the next output.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::timeout;
+
+use super::answer::{self, NoAnswer};
+use super::failure::{ended, ended_unasked, too_much, too_slow, with_messages};
+use super::process::{Between, Process};
+use super::program::Program;
+use super::streams::{Ends, Heard};
+use crate::evaluators::{EvalError, Score};
+use crate::wording::count;
+
+/// How long programs may take to end by themselves.
+const GRACE: Duration = Duration::from_secs(2);
+/// The same where whoever drops them has to wait.
+const GRACE_AT_DROP: Duration = Duration::from_millis(200);
+/// How often in a row a program may fail before its first answer. After that it is not started any more.
+const MOST_STARTS: usize = 5;
+
+/// The processes of a program.
+#[derive(Debug)]
+pub(super) struct Pool {
+    free: Semaphore,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    idle: Vec<Process>,
+    /// How many processes in a row have failed before their first answer.
+    in_vain: usize,
+    /// Why the last of them did.
+    why: String,
+}
+
+impl Pool {
+    /// At most so many processes side by side.
+    pub(super) fn new(processes: usize) -> Self {
+        let free = Semaphore::new(processes.clamp(1, Semaphore::MAX_PERMITS));
+        Self { free, state: Mutex::default() }
+    }
+
+    /// Asks a process that is kept for further requests.
+    pub(super) async fn ask_kept(
+        &self,
+        program: &Program,
+        request: Vec<u8>,
+        limit: Duration,
+    ) -> Result<Score, EvalError> {
+        let _turn = self.turn().await;
+        let mut process = self.waiting_or_new(program)?;
+        process.ask(request);
+        let Ok(heard) = timeout(limit, process.hear()).await else {
+            return Err(with_messages(&too_slow(limit, true, process.answered == 0), &process));
+        };
+        let Some(heard) = heard else {
+            let status = process.ending().await;
+            return Err(self.failed(&ended_unasked(status, process.answered), &process));
+        };
+        let answer = match heard {
+            Heard::Answer { bytes, more: false } => answer::read(&bytes),
+            more => return Err(self.failed(&too_much(&more), &process)),
+        };
+        match answer {
+            Ok(score) => {
+                process.answered += 1;
+                let mut state = self.state();
+                state.in_vain = 0;
+                state.idle.push(process);
+                score
+            }
+            // What it writes next may be the answer to this request, or to the next: it starts anew.
+            Err(NoAnswer(problem)) => Err(self.failed(&problem, &process)),
+        }
+    }
+
+    /// Starts a process for one request, which ends with its answer.
+    pub(super) async fn ask_once(
+        &self,
+        program: &Program,
+        request: Vec<u8>,
+        limit: Duration,
+    ) -> Result<Score, EvalError> {
+        let _turn = self.turn().await;
+        let mut process = Process::start(program, Ends::WithStream).map_err(EvalError::new)?;
+        process.ask(request);
+        process.close_stdin();
+        let answer = async {
+            let heard = process.hear().await;
+            (heard, process.ended().await)
+        };
+        let Ok((heard, status)) = timeout(limit, answer).await else {
+            return Err(with_messages(&too_slow(limit, false, true), &process));
+        };
+        if !status.success() || heard.is_none() {
+            process.ending().await;
+            let without =
+                if heard.is_none() { " without an answer" } else { ", so that its answer does not count" };
+            return Err(with_messages(&format!("the program {}{without}", ended(Some(status))), &process));
+        }
+        let read = match &heard {
+            Some(Heard::Answer { bytes, .. }) => answer::read(bytes),
+            _ => Err(NoAnswer(heard.as_ref().map(too_much).unwrap_or_default())),
+        };
+        let error = read.as_ref().err().map(|NoAnswer(problem)| with_messages(problem, &process));
+        // It has ended: this only waits for what it may have started.
+        process.finish(Instant::now() + GRACE);
+        error.map_or_else(|| read.unwrap_or_else(|NoAnswer(problem)| Err(EvalError::new(problem))), Err)
+    }
+
+    /// Waits until one more process may be at work.
+    async fn turn(&self) -> SemaphorePermit<'_> {
+        self.free.acquire().await.expect("the semaphore is never closed")
+    }
+
+    fn waiting_or_new(&self, program: &Program) -> Result<Process, EvalError> {
+        let waiting = self.state().idle.pop();
+        if let Some(mut process) = waiting {
+            match process.between() {
+                Between::Quiet => return Ok(process),
+                Between::Spoke(heard) => return Err(with_messages(&too_much(&heard), &process)),
+                Between::Ended if process.answered == 1 => {
+                    return Err(with_messages(&ended_unasked(process.status(), 1), &process));
+                }
+                Between::Ended => {}
+            }
+        }
+        let state = self.state();
+        if state.in_vain >= MOST_STARTS {
+            return Err(EvalError::new(format!(
+                "not asked: the program failed {} in a row before its first answer, and is not started any more; the \
+                 last time {}",
+                count(state.in_vain, "time"),
+                state.why
+            )));
+        }
+        drop(state);
+        Process::start(program, Ends::WithLine).map_err(EvalError::new)
+    }
+
+    /// The error of a process that cannot be asked again, which counts if it never answered.
+    fn failed(&self, problem: &str, process: &Process) -> EvalError {
+        let error = with_messages(problem, process);
+        if process.answered == 0 {
+            let mut state = self.state();
+            state.in_vain += 1;
+            state.why = error.to_string();
+        }
+        error
+    }
+
+    /// Lets the processes end that wait for a request. Blocks for as long as they take, or are given.
+    pub(super) fn finish(&self) {
+        let idle = std::mem::take(&mut self.state().idle);
+        finish(idle, GRACE);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// There are processes left where a run was stopped before its end, or nothing was run at all.
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let idle = std::mem::take(&mut self.state().idle);
+        finish(idle, GRACE_AT_DROP);
+    }
+}
+
+fn finish(mut processes: Vec<Process>, grace: Duration) {
+    processes.iter_mut().for_each(Process::close_stdin);
+    let deadline = Instant::now() + grace;
+    processes.into_iter().for_each(|process| process.finish(deadline));
+}

@@ -1,0 +1,395 @@
+//! Programs of the shell, asked as an experiment would ask them.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::CommandEvaluator;
+use crate::dataset::Dataset;
+use crate::evaluators::{EvalContext, Evaluator, Score, Setup};
+use crate::experiment::{Experiment, Output};
+
+/// More than any program here needs.
+const PLENTY: Duration = Duration::from_secs(30);
+
+/// A program of the shell.
+fn shell(script: &str) -> CommandEvaluator {
+    CommandEvaluator::new("shell", "sh").args(["-c", script]).timeout(PLENTY)
+}
+
+/// One that runs some lines for each line that it reads.
+fn loop_of(lines: &str) -> CommandEvaluator {
+    shell(&format!("n=0; while read -r line; do n=$((n+1)); {lines}; done"))
+}
+
+fn cx(output: &str) -> EvalContext {
+    EvalContext::new(crate::item! { "input": "question" }, Output::new(output))
+}
+
+async fn ask(evaluator: &CommandEvaluator) -> Result<Score, String> {
+    evaluator.evaluate(&cx("an output")).await.map_err(|error| error.to_string())
+}
+
+async fn refused(evaluator: &CommandEvaluator) -> String {
+    ask(evaluator).await.expect_err("no score")
+}
+
+#[track_caller]
+fn assert_says(error: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(error.contains(part), "`{part}` is not in: {error}");
+    }
+}
+
+/// Answers with the process id, and which line of it this is.
+const COUNTS: &str = r#"echo "{\"score\": 1, \"metadata\": {\"pid\": $$, \"n\": $n}}""#;
+
+fn pid(score: &Score) -> u64 {
+    score.all_metadata()["pid"].as_u64().unwrap()
+}
+
+fn is_alive(pid: u64) -> bool {
+    let mut kill = Command::new("sh");
+    kill.args(["-c", &format!("kill -0 {pid}")]).stderr(Stdio::null()).status().unwrap().success()
+}
+
+async fn until_written(file: &std::path::Path) {
+    while !std::fs::read_to_string(file).is_ok_and(|text| text.ends_with('\n')) {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+#[track_caller]
+fn assert_ends(pid: u64) {
+    let deadline = Instant::now() + PLENTY;
+    while is_alive(pid) {
+        assert!(Instant::now() < deadline, "{pid} is left");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[tokio::test]
+async fn one_process_is_kept_for_many_outputs() {
+    let evaluator = loop_of(COUNTS);
+    let scores = [ask(&evaluator).await.unwrap(), ask(&evaluator).await.unwrap()];
+    assert_eq!(scores.each_ref().map(|score| &score.all_metadata()["n"]), [&json!(1), &json!(2)]);
+    assert_eq!(pid(&scores[0]), pid(&scores[1]));
+    let other = ask(&evaluator.clone()).await.unwrap();
+    assert_ne!(pid(&other), pid(&scores[0]), "a clone has processes of its own");
+}
+
+#[tokio::test]
+async fn a_program_can_be_started_for_each_output_and_read_its_stdin_to_the_end() {
+    let evaluator = shell(r#"cat > /dev/null; printf '{\n  "score": 0.5, "metadata": {"pid": %s}\n}\n' $$"#);
+    let evaluator = evaluator.keep_alive(false);
+    let scores = [ask(&evaluator).await.unwrap(), ask(&evaluator).await.unwrap()];
+    assert_eq!(scores[0].value(), 0.5);
+    assert_ne!(pid(&scores[0]), pid(&scores[1]));
+}
+
+#[tokio::test]
+async fn a_program_need_not_read_what_it_is_asked() {
+    let large = "x".repeat(1 << 20);
+    let evaluator = shell("echo 0.5").keep_alive(false);
+    assert_eq!(evaluator.evaluate(&cx(&large)).await.unwrap().value(), 0.5);
+}
+
+#[tokio::test]
+async fn megabytes_go_both_ways_at_once() {
+    let large = "words ".repeat(1 << 20);
+    // Writes back while it reads: the request as a reason, and as much again to stderr.
+    let script = r#"printf '{"score": 1, "metadata": {"asked": '; printf '%s' "$line"; echo '}}'; printf '%s' "$line" >&2"#;
+    let kept = loop_of(script);
+    let once = shell(r#"printf '{"score": 1, "metadata": {"asked": '; tee /dev/stderr; echo '}}'"#)
+        .keep_alive(false);
+    for evaluator in [kept, once] {
+        let score = evaluator.evaluate(&cx(&large)).await.unwrap();
+        assert_eq!(score.all_metadata()["asked"]["output"].as_str().map(str::len), Some(large.len()));
+    }
+}
+
+#[tokio::test]
+async fn only_so_many_processes_are_at_work_side_by_side() {
+    let evaluator = loop_of(COUNTS).processes(2);
+    let asked: Vec<_> = (0..20).map(|_| ask(&evaluator)).collect();
+    let asked =
+        asked.into_iter().map(|asked| Box::pin(asked) as std::pin::Pin<Box<dyn Future<Output = _> + Send>>);
+    let scores = crate::future::join_all(asked.collect()).await;
+    let mut pids: Vec<_> =
+        scores.into_iter().map(|score: Result<Score, String>| pid(&score.unwrap())).collect();
+    pids.sort_unstable();
+    pids.dedup();
+    assert_eq!(pids.len(), 2);
+}
+
+#[tokio::test]
+async fn the_time_that_an_output_waits_for_its_turn_does_not_count() {
+    let evaluator = loop_of("sleep 0.2; echo 1").timeout(Duration::from_millis(700));
+    let asked =
+        (0..5).map(|_| Box::pin(ask(&evaluator)) as std::pin::Pin<Box<dyn Future<Output = _> + Send>>);
+    let scores = crate::future::join_all(asked.collect()).await;
+    assert!(scores.iter().all(Result::is_ok), "{scores:?}");
+}
+
+#[tokio::test]
+async fn the_environment_is_passed_on_with_what_is_added() {
+    let script = r#"echo "{\"score\": 1, \"reason\": \"$MODE $PWD ${PATH:+set}\"}""#;
+    let score = ask(&loop_of(script).env("MODE", "strict")).await.unwrap();
+    let root = crate::paths::package_root();
+    assert_eq!(score.why(), Some(&*format!("strict {} set", root.display())));
+}
+
+#[tokio::test]
+async fn a_program_that_ends_is_started_anew_for_the_next_output() {
+    let evaluator = loop_of(&format!("[ $n = 3 ] && {{ echo broken >&2; exit 7; }}; {COUNTS}"));
+    let first = ask(&evaluator).await.unwrap();
+    ask(&evaluator).await.unwrap();
+    let error = refused(&evaluator).await;
+    assert_says(
+        &error,
+        &["ended with exit code 7 after 2 answers and before this one", "on stderr:\nbroken"],
+    );
+    assert_ne!(pid(&ask(&evaluator).await.unwrap()), pid(&first));
+}
+
+#[tokio::test]
+async fn a_signal_is_told_as_one() {
+    let error = refused(&shell("read -r line; kill -SEGV $$")).await;
+    assert_says(&error, &["was ended by a signal 11 before its first answer; it wrote nothing to stderr"]);
+}
+
+#[tokio::test]
+async fn a_program_that_always_fails_is_started_five_times_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("starts");
+    let evaluator = shell(&format!("echo start >> {}; echo 'no module' >&2; exit 1", log.display()));
+    let mut last = String::new();
+    for _ in 0..20 {
+        last = refused(&evaluator).await;
+    }
+    assert_says(&last, &["not asked: the program failed 5 times in a row", "exit code 1", "no module"]);
+    assert_eq!(std::fs::read_to_string(log).unwrap().lines().count(), 5);
+}
+
+#[tokio::test]
+async fn a_program_that_answers_once_and_ends_is_told_how_it_would_be_asked_once() {
+    let evaluator = shell("read -r line; echo 1");
+    ask(&evaluator).await.unwrap();
+    assert_says(&refused(&evaluator).await, &["after one answer", "`keep-alive = false`"]);
+}
+
+#[tokio::test]
+async fn what_is_printed_beside_the_answer_is_told_and_the_next_output_gets_its_own_answer() {
+    let noisy = loop_of(r#"[ $n = 1 ] && echo "Loading model"; echo 0.5"#);
+    let error = refused(&noisy).await;
+    assert_says(&error, &["Loading model"]);
+    let two = loop_of(r#"printf '0.5\n0.25\n'"#);
+    assert_says(&refused(&two).await, &["wrote more than one line for an output, such as `0.5`"]);
+    let late = loop_of("echo 0.5; sleep 0.05; echo 0.25");
+    assert_eq!(ask(&late).await.unwrap().value(), 0.5);
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_says(&refused(&late).await, &["more than one line for an output, such as `0.25`"]);
+    assert_eq!(ask(&late).await.unwrap().value(), 0.5, "the next process is in step");
+}
+
+#[tokio::test]
+async fn the_programs_own_error_and_a_score_out_of_range_keep_the_process() {
+    let script = format!(r#"case $n in 1) echo '{{"error": "no key"}}';; 2) echo 7;; *) {COUNTS};; esac"#);
+    let evaluator = loop_of(&script);
+    assert_eq!(refused(&evaluator).await, "the program says: no key");
+    assert_says(&refused(&evaluator).await, &["the program's score is 7"]);
+    assert_eq!(ask(&evaluator).await.unwrap().all_metadata()["n"], 3);
+}
+
+#[tokio::test]
+async fn a_program_that_takes_too_long_is_ended_with_what_it_has_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pids");
+    // The second one holds no pipe of ours, and ignores requests to end.
+    let script = format!(
+        "(trap '' TERM HUP INT; echo $$ > {0}; sleep 60 & echo $! >> {0}; wait) < /dev/null > /dev/null 2>&1 & cat > /dev/null",
+        file.display()
+    );
+    for (keep_alive, hint) in [(true, "must flush its stdout"), (false, "more time by `timeout`")] {
+        let evaluator = shell(&script).timeout(Duration::from_millis(400)).keep_alive(keep_alive);
+        // The second kind would end with its stdin.
+        let evaluator = if keep_alive {
+            evaluator
+        } else {
+            shell(&format!("{script}; sleep 60")).timeout(Duration::from_millis(400)).keep_alive(false)
+        };
+        let error = refused(&evaluator).await;
+        assert_says(&error, &["within 400ms", hint]);
+        let pids = std::fs::read_to_string(&file).unwrap();
+        pids.lines().for_each(|pid| assert_ends(pid.parse().unwrap()));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_counts_only_if_the_program_that_is_started_for_it_succeeds() {
+    let once = |script: &str| shell(script).keep_alive(false);
+    let error = refused(&once("echo 1; echo 'it broke' >&2; exit 3")).await;
+    assert_says(&error, &["ended with exit code 3, so that its answer does not count", "it broke"]);
+    assert_says(&refused(&once("cat > /dev/null")).await, &["ended with exit code 0 without an answer"]);
+    assert_says(&refused(&once("echo 0.5; echo 0.25")).await, &["`0.5\\n0.25` is no JSON"]);
+}
+
+#[tokio::test]
+async fn given_up_or_dropped_a_process_is_gone() {
+    let evaluator = loop_of(COUNTS);
+    let waiting = pid(&ask(&evaluator).await.unwrap());
+    drop(evaluator);
+    assert!(!is_alive(waiting), "it is gone with the evaluator");
+
+    let hanging = loop_of(&format!("[ $n = 2 ] && sleep 60; {COUNTS}"));
+    let asked = pid(&ask(&hanging).await.unwrap());
+    let _ = tokio::time::timeout(Duration::from_millis(50), ask(&hanging)).await.unwrap_err();
+    assert!(!is_alive(asked), "it is gone with the future that waited for it");
+}
+
+#[tokio::test]
+async fn a_program_is_let_end_by_itself_when_the_run_is_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ended");
+    let script =
+        format!("while read -r line; do echo 1; done; sleep 0.1; echo by itself > {}", file.display());
+    let items = Dataset::from_items([crate::item! { "input": "1" }, crate::item! { "input": "2" }]);
+    let experiment = Experiment::new("over", items).evaluator(shell(&script)).save(false);
+    let report = experiment.run(|_: crate::Item| "x").await.unwrap();
+    assert_eq!(report.summary.scores["shell"].avg, 1.0);
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "by itself\n");
+}
+
+#[tokio::test]
+async fn one_that_does_not_end_by_itself_is_ended_when_the_run_is_over() {
+    let items = Dataset::from_items([crate::item! { "input": "1" }]);
+    let evaluator = shell(&format!("n=1; read -r line; {COUNTS}; trap '' HUP TERM; sleep 60; sleep 60"));
+    let experiment = Experiment::new("over", items).evaluator(evaluator).save(false);
+    let report = experiment.run(|_: crate::Item| "x").await.unwrap();
+    let evaluation = &report.items[0].runs[0].evaluations.get("shell").unwrap();
+    assert!(!is_alive(evaluation.metadata["pid"].as_u64().unwrap()));
+}
+
+#[test]
+fn one_is_gone_as_well_where_whoever_runs_the_experiment_panics() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    // It waits for an output that never comes, and would not end by itself.
+    let evaluator = shell(&format!("read -r line; echo $$ > {}; echo 1; sleep 60; sleep 60", file.display()));
+    let items = Dataset::from_items([crate::item! { "input": "first" }, crate::item! { "input": "second" }]);
+    let experiment =
+        Experiment::new("panics", items).evaluator(evaluator).concurrency(1).timeout(PLENTY).save(false);
+    let agent = async |item: crate::Item| {
+        if item["input"] == "second" {
+            std::future::pending::<()>().await;
+        }
+        "x"
+    };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let run = runtime.spawn(async move {
+        tokio::select! {
+            _ = experiment.run(agent) => {}
+            () = until_written(&file) => panic!("as a test wants it"),
+        }
+    });
+    assert!(runtime.block_on(run).unwrap_err().is_panic());
+    // As at the end of a program that unwinds.
+    drop(runtime);
+    assert_ends(std::fs::read_to_string(folder.path().join("pid")).unwrap().trim().parse().unwrap());
+}
+
+#[tokio::test]
+async fn the_experiments_timeout_counts_where_the_evaluator_has_none() {
+    let items = Dataset::from_items([crate::item! { "input": "1" }]);
+    let evaluator = CommandEvaluator::new("slow", "sh").args(["-c", "sleep 60"]);
+    let experiment = Experiment::new("slow", items).evaluator(evaluator).timeout(Duration::from_millis(100));
+    let report = experiment.save(false).run(|_: crate::Item| "x").await.unwrap();
+    let error = report.items[0].runs[0].evaluations.get("slow").unwrap().error.clone().unwrap();
+    assert_says(&error, &["no answer within 100ms; its start is counted"]);
+}
+
+fn check(evaluator: &CommandEvaluator) -> Result<(), String> {
+    let config = crate::config::Config::load(tempfile::tempdir().unwrap().path(), |_| None).unwrap();
+    let setup =
+        Setup { dataset: Dataset::from_items([crate::item! {}]), models: crate::llm::Models::of(&config) };
+    evaluator.check(&setup).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_program_is_found_before_the_run_or_it_is_said_where_it_was_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let started = folder.path().join("started");
+    let evaluator = shell(&format!("touch {}", started.display()));
+    check(&evaluator).unwrap();
+    assert!(!started.exists(), "it is not run for that");
+
+    let error = |program: &str| check(&CommandEvaluator::new("c", program)).unwrap_err();
+    assert_says(
+        &error("no-such-program"),
+        &["`no-such-program` is in none of the folders of PATH; install it"],
+    );
+    let root = crate::paths::package_root();
+    let looked_for =
+        format!("`tools/score` is not there; looked for `{}`", root.join("tools/score").display());
+    assert_says(&error("tools/score"), &[&looked_for]);
+    assert_says(&error("./Cargo.toml"), &["cannot be run; make it executable, or write its interpreter"]);
+    assert_says(&error(""), &["the command is empty"]);
+    let only_here = CommandEvaluator::new("c", "sh").env("PATH", "/no/such/folder");
+    assert_says(&check(&only_here).unwrap_err(), &["none of the folders of PATH"]);
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_no_panic_without_a_check() {
+    assert_says(&refused(&CommandEvaluator::new("c", "no-such-program")).await, &["none of the folders"]);
+}
+
+#[test]
+fn the_fingerprint_has_the_command_and_no_secret() {
+    let evaluator =
+        CommandEvaluator::new("c", "score").arg("--fast").env("API_KEY", "hunter2").env("MODE", "a");
+    let fingerprint = evaluator.fingerprint();
+    assert_says(&fingerprint, &["\"score\"", "\"--fast\"", "\"MODE\": \"a\"", "\"API_KEY\": \"[redacted]\""]);
+    assert!(!fingerprint.contains("hunter2"), "{fingerprint}");
+    assert_ne!(fingerprint, evaluator.clone().arg("--slow").fingerprint());
+    assert_eq!(fingerprint, evaluator.processes(4).timeout(PLENTY).fingerprint());
+}
+
+/// The program in this language that the documentation shows.
+fn documented(language: &str) -> &'static str {
+    let (_, rest) =
+        include_str!("../../../docs/custom.md").split_once(&format!("\n```{language}\n")).unwrap();
+    rest.split_once("```").unwrap().0
+}
+
+#[tokio::test]
+async fn the_documented_programs_score() {
+    let folder = tempfile::tempdir().unwrap();
+    for (interpreter, language, wrong) in
+        [("python3", "python", 0.0..0.5), ("node", "javascript", 0.0..0.1), ("sh", "sh", 0.0..0.1)]
+    {
+        if Command::new(interpreter).args(["-c", ""]).status().is_err() {
+            println!("skipped: `{interpreter}` is not there");
+            continue;
+        }
+        let file = folder.path().join(language);
+        std::fs::write(&file, documented(language)).unwrap();
+        let evaluator = CommandEvaluator::new("documented", interpreter).arg(file.display().to_string());
+        let score = async |output: &str| {
+            let item = crate::item! { "input": "Capital?", "expectedOutput": "It is Zürich." };
+            evaluator.evaluate(&EvalContext::new(item, Output::new(output))).await.unwrap().value()
+        };
+        assert_eq!(score("It is Zürich.").await, 1.0, "{language}");
+        let value = score("Sorry!").await;
+        assert!(wrong.contains(&value), "{language}: {value}");
+    }
+}
+
+#[test]
+fn the_documented_request_has_the_fields_of_a_request() {
+    let documented: serde_json::Value = serde_json::from_str(documented("json").trim()).unwrap();
+    let request = super::request::line(&cx("an output"), "ratio").unwrap();
+    let request: serde_json::Value = serde_json::from_slice(&request).unwrap();
+    let fields = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(fields(&documented), fields(&request));
+}

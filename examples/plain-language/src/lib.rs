@@ -1,0 +1,129 @@
+//! Evaluators of plain language: a library that other packages link, and whose evaluators `cobalt.toml` names.
+//!
+//! ```toml
+//! # In the package's Cargo.toml, under [dev-dependencies]
+//! plain-language = { path = "../plain-language" }
+//!
+//! # In its cobalt.toml
+//! evaluators = ["plain_language", { type = "short_sentences", pass-mark = 0.9 }]
+//! ```
+//!
+//! The test target says `use plain_language as _;`: a crate that nothing refers to is not linked, and its evaluators are
+//! not known then. An experiment may list them by their paths as well, `evaluators = [plain_language::easy_to_read]`.
+//!
+//! What counts as plain is for English alone.
+
+mod jargon;
+mod reading_ease;
+mod text;
+
+use cobalt::{EvalError, Score};
+
+pub use crate::reading_ease::{reading_ease, syllables};
+use crate::text::{sentences, words};
+
+/// The most words of a sentence that is easy to follow. Guides to plain English ask for 15 to 20 on average.
+const LONGEST_SENTENCE: usize = 25;
+
+/// How easy the output is to read: Flesch's reading ease over 100. 0.6 is plain English, as schoolchildren of 13 read it.
+#[cobalt::evaluator(pass_mark = 0.6)]
+pub fn easy_to_read(output: &str) -> Result<Score, EvalError> {
+    let ease = reading_ease(output).ok_or_else(no_words)?;
+    let score = Score::new((ease / 100.0).clamp(0.0, 1.0)).metadata("readingEase", ease);
+    Ok(score.reason(format!("reading ease {ease:.0} of 100")))
+}
+
+/// The share of sentences that have at most 25 words.
+#[cobalt::evaluator(pass_mark = 1.0)]
+pub fn short_sentences(output: &str) -> Result<Score, EvalError> {
+    let lengths: Vec<_> = sentences(output).map(|sentence| words(sentence).count()).collect();
+    let longest = lengths.iter().copied().max().ok_or_else(no_words)?;
+    let long = lengths.iter().filter(|words| **words > LONGEST_SENTENCE).count();
+    let score = Score::new(1.0 - long as f64 / lengths.len() as f64).metadata("longestSentence", longest);
+    Ok(match long {
+        0 => score,
+        _ => score.reason(format!(
+            "{long} of {} sentences are too long; the longest has {longest} words",
+            lengths.len()
+        )),
+    })
+}
+
+/// Whether the output does without the words of offices for which there are plain ones.
+#[cobalt::evaluator]
+pub fn no_jargon(output: &str) -> Score {
+    let found: Vec<_> = jargon::found(output)
+        .into_iter()
+        .map(|(word, plain)| format!("\"{word}\" for \"{plain}\""))
+        .collect();
+    match found.is_empty() {
+        true => Score::from(true),
+        false => Score::from(false).reason(found.join(", ")),
+    }
+}
+
+/// All three together: the mean of their scores.
+#[cobalt::evaluator(name = "plain_language", pass_mark = 0.7)]
+pub fn plain(output: &str) -> Result<Score, EvalError> {
+    let parts = [
+        ("easyToRead", easy_to_read(output)?),
+        ("shortSentences", short_sentences(output)?),
+        ("noJargon", no_jargon(output)),
+    ];
+    let mean = parts.iter().map(|(_, score)| score.value()).sum::<f64>() / parts.len() as f64;
+    let reasons: Vec<_> = parts.iter().filter_map(|(_, score)| score.why()).collect();
+    let score = Score::new(mean).reason(reasons.join("; "));
+    Ok(parts.iter().fold(score, |score, (name, part)| score.metadata(*name, part.value())))
+}
+
+fn no_words() -> EvalError {
+    EvalError::new("the output has no words, so that nothing can be said of its language")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_words_are_easier_to_read_than_those_of_offices() {
+        let plain = easy_to_read("We will fix your bike. Come back on Monday.").unwrap();
+        let office = easy_to_read(
+            "Remediation of the aforementioned vehicular irregularities necessitates authorisation.",
+        );
+        assert!(plain.value() > 0.9 && office.unwrap().value() < 0.1, "{plain:?}");
+    }
+
+    #[test]
+    fn each_sentence_that_is_too_long_costs() {
+        let long = "word ".repeat(26);
+        let score = short_sentences(&format!("Short. {long}.")).unwrap();
+        assert_eq!(
+            (score.value(), score.why()),
+            (0.5, Some("1 of 2 sentences are too long; the longest has 26 words"))
+        );
+        assert_eq!(
+            short_sentences("Short. As this one.").unwrap(),
+            Score::from(true).metadata("longestSentence", 3)
+        );
+    }
+
+    #[test]
+    fn jargon_is_named_with_the_plain_word() {
+        let score = no_jargon("Please utilise the form prior to your visit.");
+        assert_eq!(score.why(), Some("\"utilise\" for \"use\", \"prior to\" for \"before\""));
+        assert_eq!(no_jargon("Use the form before your visit.").value(), 1.0);
+    }
+
+    #[test]
+    fn all_together_is_the_mean() {
+        let score = plain("Please utilise it.").unwrap();
+        let parts: f64 = score.all_metadata().values().map(|part| part.as_f64().unwrap()).sum();
+        assert_eq!(score.value(), parts / 3.0);
+        assert!(score.why().unwrap().contains("utilise"), "{score:?}");
+    }
+
+    #[test]
+    fn nothing_is_no_low_score() {
+        assert!(easy_to_read(" …").is_err() && short_sentences("").is_err() && plain("").is_err());
+    }
+}

@@ -1,0 +1,50 @@
+//! Writes out notes that were taken in shorthand: "mtg w/ Ann tmrw" becomes "Meeting with Ann tomorrow."
+
+/// What stands for what. A word that is not here stays as it is.
+const WORDS: [(&str, &str); 20] = [
+    ("&", "and"),
+    ("appt", "appointment"),
+    ("asap", "as soon as possible"),
+    ("b/c", "because"),
+    ("bldg", "building"),
+    ("dept", "department"),
+    ("eod", "by the end of the day"),
+    ("fri", "Friday"),
+    ("fwd", "forward"),
+    ("mgr", "manager"),
+    ("min", "minutes"),
+    ("mon", "Monday"),
+    ("mtg", "meeting"),
+    ("pls", "please"),
+    ("qty", "quantity"),
+    ("re", "about"),
+    ("tmrw", "tomorrow"),
+    ("w/", "with"),
+    ("w/o", "without"),
+    ("yday", "yesterday"),
+];
+
+/// A note, written out as a sentence.
+///
+/// ```
+/// assert_eq!(shorthand::write_out("mtg w/ Ann tmrw, re budget"), "Meeting with Ann tomorrow, about budget.");
+/// ```
+#[must_use]
+pub fn write_out(note: &str) -> String {
+    let words: Vec<_> = note.split_whitespace().map(written_out).collect();
+    let mut sentence = words.join(" ");
+    if let Some(first) = sentence.chars().next() {
+        sentence.replace_range(..first.len_utf8(), &first.to_uppercase().to_string());
+    }
+    if !sentence.is_empty() && !sentence.ends_with(['.', '!', '?']) {
+        sentence.push('.');
+    }
+    sentence
+}
+
+/// A word without its abbreviation; what follows it, such as a comma, stays.
+fn written_out(word: &str) -> String {
+    let stem = word.trim_end_matches([',', '.', ':', ';', '!', '?']);
+    let long = WORDS.iter().find(|(short, _)| stem.eq_ignore_ascii_case(short));
+    long.map_or_else(|| word.to_owned(), |(_, long)| format!("{long}{}", &word[stem.len()..]))
+}
