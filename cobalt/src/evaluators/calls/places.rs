@@ -46,8 +46,8 @@ impl CallsPlace {
     }
 }
 
-/// The first of the usual places that has something.
-fn usual(cx: &EvalContext) -> Option<(&Value, &'static str)> {
+/// What the first of the usual places has that has something, and the place.
+pub(in crate::evaluators) fn usual(cx: &EvalContext) -> Option<(&Value, &'static str)> {
     let mut found =
         PLACES.into_iter().filter_map(|path| AgentField::new(path).get(cx).map(|value| (value, path)));
     found.find(|(value, path)| *path != "output" || may_be_calls(value))
@@ -66,7 +66,8 @@ fn may_be_calls(output: &Value) -> bool {
     }
 }
 
-fn nowhere() -> EvalError {
+/// Why there are no calls in any of the usual places.
+pub(in crate::evaluators) fn nowhere() -> EvalError {
     EvalError::new(format!(
         "the agent reports no calls: there is none of `{}`, and the output is no list of calls or messages; report \
          them there (an empty list where there are none), or name the place, as in `output.steps[0].calls`",
