@@ -2,8 +2,8 @@
 //!
 //! They give scores from 0 to 1, or say whether something holds; error rates, of which 0 is best, may exceed 1. The
 //! evaluators are made of them; they are as good for evaluators of your own. The formulas are those of autoevals and of RAGAS
-//! where they have the metric; those of texts are those of rouge-score (`rouge_…`), of jiwer (`wer`, `cer`) and of SQuAD 1.1
-//! (`token_f1`, `squad_…`), and each says where it differs.
+//! where they have the metric; those of texts are those of rouge-score (`rouge_…`), of sacrebleu (`Bleu`, `ChrF`), of jiwer
+//! (`wer`, `cer`) and of SQuAD 1.1 (`token_f1`, `squad_…`), and each says where it differs.
 
 mod assignment;
 mod bleu;

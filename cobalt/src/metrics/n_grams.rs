@@ -11,7 +11,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 pub(super) fn clipped_matches(output: &[usize], references: &[Vec<usize>], orders: usize) -> Vec<usize> {
     let mut in_output = NGrams::of_order_0(output);
     let mut in_references: Vec<_> = references.iter().map(|tokens| NGrams::of_order_0(tokens)).collect();
-    let mut numbers: HashMap<NGram, usize, BuildHasherDefault<Mixer>> = HashMap::default();
+    let mut numbers: HashMap<NGram, usize, BuildHasherDefault<Mixer>> =
+        HashMap::with_capacity_and_hasher(output.len(), BuildHasherDefault::default());
     let mut matches = vec![0; orders];
     for matches in &mut matches {
         numbers.clear();

@@ -17,6 +17,9 @@ pub use tokenizer::BleuTokenizer;
 /// output at least as long as the reference, else exp(1 - reference length / output length), in tokens. Of several
 /// references, the length closest to the output's counts, and of two as close the shorter one.
 ///
+/// Scores are shares, not percentages, and rounding never takes them above 1. Counts are those before smoothing. Letters have
+/// the case, and for [`BleuTokenizer::Intl`] the class, of the version of Unicode that this library is built with.
+///
 /// ```
 /// use cobalt::metrics::Bleu;
 ///

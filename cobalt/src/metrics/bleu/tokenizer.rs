@@ -19,7 +19,7 @@ pub enum BleuTokenizer {
     /// `char`: each letter (code point) is a token.
     Char,
     /// `intl`, that of mteval-v14: symbols of Unicode are tokens, and so is punctuation but between numbers, and after a number
-    /// at the end. Letters have the classes of Unicode 16.
+    /// at the end.
     Intl,
 }
 
