@@ -20,6 +20,13 @@ async fn one_process_is_kept_for_many_outputs() {
 }
 
 #[tokio::test]
+async fn blank_lines_are_no_answers() {
+    let evaluator = loop_of("echo; echo \"{\\\"score\\\": 1, \\\"metadata\\\": {\\\"pid\\\": $$}}\"; echo");
+    let scores = [ask(&evaluator).await.unwrap(), ask(&evaluator).await.unwrap()];
+    assert_eq!(pid(&scores[0]), pid(&scores[1]));
+}
+
+#[tokio::test]
 async fn megabytes_go_both_ways_at_once() {
     let large = "words ".repeat(1 << 20);
     // Writes back while it reads: the request as a reason, and as much again to stderr.
