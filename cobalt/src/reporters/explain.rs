@@ -57,7 +57,7 @@ fn execution(text: &mut String, run: &Execution, definition: &Definition) {
 fn evaluation(text: &mut String, evaluation: &ScoredEvaluation, pass_mark: f64) {
     match (evaluation.score, &evaluation.error) {
         (Some(score), _) => {
-            text.push_str(&figure(score));
+            text.push_str(&rounded(score, pass_mark));
             if score < pass_mark {
                 let _ = write!(text, ", below the pass mark of {pass_mark}");
                 if evaluation.reason.is_none() {
@@ -73,6 +73,13 @@ fn evaluation(text: &mut String, evaluation: &ScoredEvaluation, pass_mark: f64) 
     if let Some(reason) = &evaluation.reason {
         let _ = write!(text, " ({})", set_off(&shortened(reason)));
     }
+}
+
+/// A score with at most three decimals, of which one below the pass mark, or below 1, is not shown as if it reached it.
+fn rounded(score: f64, pass_mark: f64) -> String {
+    let rounded = (score * 1000.0).round() / 1000.0;
+    let reaches = |bound: f64| score < bound && rounded >= bound;
+    if reaches(pass_mark) || reaches(1.0) { figure(score) } else { decimal(rounded, 3) }
 }
 
 /// The numbers that a score was made of, for one that comes without a reason.
@@ -124,10 +131,12 @@ mod tests {
             text
         };
         let score = || Score::new(0.4615384615).metadata("hits", 3);
-        assert_eq!(explained(score()), "0.461, below the pass mark of 0.5 [hits 3]");
+        assert_eq!(explained(score()), "0.462, below the pass mark of 0.5 [hits 3]");
         let told = explained(score().reason("3 of 7\nare right"));
-        assert_eq!(told, "0.461, below the pass mark of 0.5 (3 of 7\n    are right)");
-        assert_eq!(explained(Score::new(2.0 / 3.0).metadata("hits", 2)), "0.666");
+        assert_eq!(told, "0.462, below the pass mark of 0.5 (3 of 7\n    are right)");
+        assert_eq!(explained(Score::new(2.0 / 3.0).metadata("hits", 2)), "0.667");
+        assert_eq!(explained(Score::new(0.4999)), "0.499, below the pass mark of 0.5");
+        assert_eq!(explained(Score::new(0.9999)), "0.999");
     }
 
     #[test]
