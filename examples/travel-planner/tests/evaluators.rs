@@ -1,11 +1,9 @@
-//! Evaluators are code like any other: these are ordinary tests of them, on real traces of the planner and on broken ones.
+//! Evaluators are code like any other: these are ordinary tests of them. Those of calls are tried in an experiment, on real
+//! traces of the planner and on broken ones.
 
 mod scoring;
 
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-
-use cobalt::{Dataset, EvalContext, Evaluator, Item, Output, Score, ToolCalls};
+use cobalt::{Dataset, Experiment, Item, Json, Report, Score};
 use scoring::{
     Expected, ExpectedCall, books_only_when_asked, expected_calls, few_steps, in_order, mentions_facts,
     needful, no_loops, right_arguments, succeeds, tells_failures,
@@ -25,24 +23,39 @@ fn real(id: &str) -> Reply {
     Planner::new().unwrap().answer(item(id)["input"].as_str().unwrap())
 }
 
+/// An experiment on one request of the data set, with an agent that replies so.
+fn experiment(id: &str, reply: &Reply) -> Report {
+    let reply = reply.clone();
+    let experiment = Experiment::new("planner", Dataset::from_items([item(id)]))
+        .evaluator(expected_calls())
+        .evaluator(in_order())
+        .evaluator(right_arguments())
+        .evaluator(needful())
+        .evaluator(few_steps())
+        .evaluator(no_loops())
+        .evaluator(succeeds())
+        .save(false);
+    let agent = move |_: Item| Json(reply.clone());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(experiment.run(agent)).unwrap()
+}
+
 /// The score of a reply to a request of the data set, and its reason.
-fn scored(evaluator: &ToolCalls, id: &str, reply: &Reply) -> (f64, String) {
-    let cx = EvalContext::new(item(id), Output::new(json!(reply)));
-    let mut score = pin!(evaluator.evaluate(&cx));
-    match score.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(score) => score.map(|score| (score.value(), score.why().unwrap().to_owned())).unwrap(),
-        Poll::Pending => panic!("calls are compared without waiting"),
-    }
+fn scored(evaluator: &str, id: &str, reply: &Reply) -> (f64, String) {
+    let report = experiment(id, reply);
+    let evaluation = report.items[0].first().evaluations.get(evaluator).unwrap().clone();
+    (evaluation.score.unwrap(), evaluation.reason.unwrap())
 }
 
-fn all() -> [ToolCalls; 7] {
-    [expected_calls(), in_order(), right_arguments(), needful(), few_steps(), no_loops(), succeeds()]
-}
-
-/// The evaluators that a reply does not pass.
+/// The evaluators that a reply does not pass. The experiment fails where there are any.
 fn objections(id: &str, reply: &Reply) -> Vec<String> {
-    let objects = |evaluator: &ToolCalls| scored(evaluator, id, reply).0 < evaluator.pass_mark();
-    all().iter().filter(|evaluator| objects(evaluator)).map(|evaluator| evaluator.name().to_owned()).collect()
+    let report = experiment(id, reply);
+    let marks = report.config.evaluators.iter().zip(&report.config.pass_marks);
+    let evaluations = &report.items[0].first().evaluations;
+    let objects = |(name, mark): &(&String, &f64)| evaluations.get(name).unwrap().score.unwrap() < **mark;
+    let objections: Vec<_> = marks.filter(objects).map(|(name, _)| name.clone()).collect();
+    assert_eq!(report.passed, objections.is_empty());
+    objections
 }
 
 #[test]
@@ -60,7 +73,7 @@ fn a_wrong_tool_is_caught() {
         objections("train-and-weather", &reply),
         ["expected_calls", "in_order", "right_arguments", "needful"]
     );
-    let (score, reason) = scored(&expected_calls(), "train-and-weather", &reply);
+    let (score, reason) = scored("expected_calls", "train-and-weather", &reply);
     let missing = r#"search_trains(day: "Friday", from: "Leeds", to: "York")"#;
     assert_eq!((score, reason), (0.5, format!("1 of 2 expected calls made; missing: {missing}")));
 }
@@ -68,9 +81,9 @@ fn a_wrong_tool_is_caught() {
 #[test]
 fn a_planner_that_knows_only_the_weather_is_caught() {
     let reply = Planner::new().unwrap().answer("Weather in York on Saturday?");
-    let (score, reason) = scored(&expected_calls(), "train", &reply);
+    let (score, reason) = scored("expected_calls", "train", &reply);
     assert!(score == 0.0 && reason.contains("missing: search_trains("), "{reason}");
-    let (_, reason) = scored(&needful(), "train", &reply);
+    let (_, reason) = scored("needful", "train", &reply);
     assert_eq!(reason, r#"0 of 1 call as expected; needless: weather(day: "Saturday", place: "York")"#);
 }
 
@@ -79,7 +92,7 @@ fn a_missing_argument_is_caught() {
     let mut reply = real("weather");
     reply.trace[0].arguments.as_object_mut().unwrap().remove("day");
     assert_eq!(objections("weather", &reply), ["expected_calls", "in_order", "right_arguments", "needful"]);
-    let (score, reason) = scored(&right_arguments(), "weather", &reply);
+    let (score, reason) = scored("right_arguments", "weather", &reply);
     assert_eq!(score, 0.5);
     assert!(reason.ends_with(r#"wrong arguments: weather: day is missing, expected "Friday""#), "{reason}");
 }
@@ -88,7 +101,7 @@ fn a_missing_argument_is_caught() {
 fn a_planner_that_hears_no_days_is_caught() {
     let request = item("weather")["input"].as_str().unwrap().replace("on Friday", "");
     let reply = Planner::new().unwrap().answer(&request);
-    let (score, reason) = scored(&right_arguments(), "weather", &reply);
+    let (score, reason) = scored("right_arguments", "weather", &reply);
     assert_eq!(score, 0.5);
     assert!(reason.ends_with(r#"weather: day is "Wednesday", expected "Friday""#), "{reason}");
 }
@@ -98,7 +111,7 @@ fn a_loop_is_caught() {
     let once = real("train-and-weather").trace;
     let reply = Reply { answer: String::new(), trace: [once.clone(), once.clone(), once].concat() };
     assert_eq!(objections("train-and-weather", &reply), ["needful", "few_steps", "no_loops"]);
-    let (score, reason) = scored(&no_loops(), "train-and-weather", &reply);
+    let (score, reason) = scored("no_loops", "train-and-weather", &reply);
     assert_eq!(score, 1.0 / 3.0);
     assert!(
         reason.starts_with("4 repeated calls, at most 0; in a row: search_trains, weather 3 times"),
@@ -112,14 +125,14 @@ fn a_failed_step_is_caught() {
     let booking = reply.trace.last_mut().unwrap();
     (booking.result, booking.error) = (None, Some("the booking office is closed".to_owned()));
     assert_eq!(objections("book", &reply), ["succeeds"]);
-    let (score, reason) = scored(&succeeds(), "book", &reply);
+    let (score, reason) = scored("succeeds", "book", &reply);
     assert_eq!(score, 0.5);
     assert_eq!(reason, "1 of 2 calls succeeded; failed: book_seats (the booking office is closed)");
 }
 
 #[test]
 fn a_step_that_really_fails_is_caught() {
-    let (score, reason) = scored(&succeeds(), "unknown-place", &real("unknown-place"));
+    let (score, reason) = scored("succeeds", "unknown-place", &real("unknown-place"));
     assert_eq!(score, 0.0);
     assert!(reason.ends_with("failed: find_station (no station is called Atlantis)"), "{reason}");
 }

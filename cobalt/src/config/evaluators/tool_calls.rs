@@ -40,9 +40,6 @@ pub(in crate::config) struct Calls {
     /// Whether a call must have the arguments that are expected of it; it must unless this is false.
     #[serde(skip_serializing_if = "Option::is_none")]
     match_arguments: Option<bool>,
-    /// Whether calls beyond the expected ones are no matter to "in-order" and "any-order"; they are not unless this is false.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    allow_extra: Option<bool>,
     /// Whether calls that failed are left out; they are not unless this is true.
     #[serde(skip_serializing_if = "Option::is_none")]
     ignore_failed: Option<bool>,
@@ -67,7 +64,6 @@ impl Calls {
             check.evaluator(name, tool, expected, limit)?,
             calls(written.calls.map(|Word(path)| path)),
             match_arguments(written.match_arguments),
-            allow_extra(written.allow_extra),
             ignore_failed(written.ignore_failed),
             top_level_only(written.top_level_only),
             pass_mark(written.pass_mark.map(|Score(mark)| mark)),

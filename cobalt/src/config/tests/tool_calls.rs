@@ -34,12 +34,11 @@ fn every_check_is_made_with_its_settings() {
     makes("check = \"repeats-at-most\"\nlimit = 0", &ToolCalls::repeats_at_most("repeats-at-most", 0));
     makes(
         "check = \"in-order\"\nname = \"order\"\nexpected = \"calls\"\ntool = \"book\"\ncalls = \"output.steps\"\n\
-         match-arguments = false\nallow-extra = false\nignore-failed = true\ntop-level-only = true\npass-mark = 0.5",
+         match-arguments = false\nignore-failed = true\ntop-level-only = true\npass-mark = 0.5",
         &ToolCalls::in_order("order", "calls")
             .tool("book")
             .calls("output.steps")
             .match_arguments(false)
-            .allow_extra(false)
             .ignore_failed(true)
             .top_level_only(true)
             .pass_mark(0.5),

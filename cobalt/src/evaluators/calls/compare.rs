@@ -56,11 +56,11 @@ impl Comparison {
     pub(super) fn by_arguments(&self) -> Vec<(usize, usize, f64)> {
         let weigh = |expected: &ToolCall, made: &ToolCall| {
             // A pair of the same tool is better than none, even with no argument right.
-            if self.same_tool(expected, made) { 1.0 + share_of_arguments(expected, made) } else { 0.0 }
+            if expected.name == made.name { 1.0 + share_of_arguments(expected, made) } else { 0.0 }
         };
         let (expected, made) = (self.all_expected(), self.all_made());
         let pairs = best_pairs(&self.weights(&expected, &made, weigh)).into_iter();
-        let pairs = pairs.filter(|(one, other)| self.same_tool(&self.expected[*one], &self.made[*other]));
+        let pairs = pairs.filter(|(one, other)| self.expected[*one].name == self.made[*other].name);
         pairs
             .map(|(one, other)| (one, other, share_of_arguments(&self.expected[one], &self.made[other])))
             .collect()
@@ -75,12 +75,9 @@ impl Comparison {
     }
 
     /// A call whose arguments cannot be read meets nothing.
-    fn same_tool(&self, expected: &ToolCall, made: &ToolCall) -> bool {
-        expected.name == made.name && made.arguments_error.is_none()
-    }
-
     fn meets(&self, expected: &ToolCall, made: &ToolCall) -> bool {
-        self.same_tool(expected, made) && (!self.match_arguments || wrong_arguments(expected, made).is_none())
+        let is_readable_call = expected.name == made.name && made.arguments_error.is_none();
+        is_readable_call && (!self.match_arguments || wrong_arguments(expected, made).is_none())
     }
 
     /// The pairs that are met, and those of the same tool with other arguments.
@@ -169,8 +166,12 @@ pub(super) fn wrong_arguments<'e>(expected: &'e ToolCall, made: &ToolCall) -> Op
     })
 }
 
-/// The share of the expected arguments, by their names, that a call has; 1 where none are expected.
+/// The share of the expected arguments, by their names, that a call has; 1 where none are expected, and 0 of what cannot be
+/// read.
 fn share_of_arguments(expected: &ToolCall, made: &ToolCall) -> f64 {
+    if made.arguments_error.is_some() {
+        return 0.0;
+    }
     let Some(wrong) = wrong_arguments(expected, made) else { return 1.0 };
     match &expected.arguments {
         Some(Value::Object(wanted)) if wrong.iter().all(Option::is_some) => {

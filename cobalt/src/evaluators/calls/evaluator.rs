@@ -55,8 +55,8 @@ impl ToolCalls {
         Self::measure(name, Measure::InOrder, field)
     }
 
-    /// The share of the calls in the item's `field` that were made, whatever their order and whatever else was called. The
-    /// same as [`recall`](Self::recall), unless no extra calls are [allowed](Self::allow_extra).
+    /// The share of the calls in the item's `field` that were made, whatever their order and whatever else was called: the
+    /// same as [`recall`](Self::recall). Where nothing else may be called, [`f1`](Self::f1) is 1 just then.
     pub fn any_order(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self::measure(name, Measure::AnyOrder, field)
     }
@@ -77,7 +77,8 @@ impl ToolCalls {
         Self::measure(name, Measure::Recall, field)
     }
 
-    /// The harmonic mean of precision and recall.
+    /// The harmonic mean of precision and recall: 1 where the calls are those in the item's `field` and no others, in any
+    /// order.
     pub fn f1(name: impl Into<String>, field: impl AsRef<str>) -> Self {
         Self::measure(name, Measure::F1, field)
     }
@@ -134,15 +135,6 @@ impl ToolCalls {
         self
     }
 
-    /// Whether calls beyond the expected ones are no matter to [`in_order`](Self::in_order) and
-    /// [`any_order`](Self::any_order); they are not unless this is `false`: then the score is divided by the length of the
-    /// longer list.
-    #[must_use]
-    pub fn allow_extra(mut self, allow_extra: bool) -> Self {
-        self.options.allow_extra = Some(allow_extra);
-        self
-    }
-
     /// Whether calls that failed are left out, as if they had not been made; they are not unless this is `true`.
     #[must_use]
     pub fn ignore_failed(mut self, ignore_failed: bool) -> Self {
@@ -187,7 +179,7 @@ impl ToolCalls {
             Check::Expected(measure, _) => {
                 let match_arguments = options.match_arguments != Some(false);
                 let calls = Comparison { expected, made, match_arguments };
-                score::expected(*measure, &calls, options.allow_extra != Some(false))
+                score::expected(*measure, &calls)
             }
         })
     }

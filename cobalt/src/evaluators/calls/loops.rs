@@ -1,5 +1,7 @@
 //! Calls that are made again: the same tool with the same arguments.
 
+use serde_json::{Map, Value};
+
 use super::call::ToolCall;
 use crate::metrics::exact_match;
 
@@ -51,12 +53,9 @@ fn kinds(calls: &[ToolCall]) -> Vec<usize> {
 }
 
 fn same(one: &ToolCall, other: &ToolCall) -> bool {
+    let none = Value::Object(Map::new());
     one.name == other.name
-        && match (&one.arguments, &other.arguments) {
-            (Some(one), Some(other)) => exact_match(one, other),
-            (None, None) => true,
-            _ => false,
-        }
+        && exact_match(one.arguments.as_ref().unwrap_or(&none), other.arguments.as_ref().unwrap_or(&none))
 }
 
 /// The loop that most calls belong to, the shortest of those.

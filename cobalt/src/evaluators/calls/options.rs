@@ -9,7 +9,6 @@ use crate::evaluators::CheckError;
 pub(super) struct Options {
     pub(super) tool: Option<String>,
     pub(super) match_arguments: Option<bool>,
-    pub(super) allow_extra: Option<bool>,
     pub(super) ignore_failed: Option<bool>,
     pub(super) top_level_only: Option<bool>,
 }
@@ -46,9 +45,6 @@ impl Options {
                 }
                 None => "compares nothing with what is expected; leave out whether arguments are matched",
             }
-        } else if self.allow_extra.is_some() && !matches!(measure, Some(Measure::InOrder | Measure::AnyOrder))
-        {
-            "does not have the choice whether extra calls are allowed; it is one of `in-order` and `any-order`"
         } else if self.ignore_failed.is_some() && matches!(check, Check::Succeeded) {
             "looks for the calls that failed; leave out whether they are ignored"
         } else {

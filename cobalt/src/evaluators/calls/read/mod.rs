@@ -3,6 +3,7 @@
 mod anthropic;
 mod arguments;
 mod fields;
+mod message;
 mod openai;
 mod plain;
 
@@ -14,7 +15,7 @@ use crate::metrics::tree_of;
 use crate::nesting::{is_too_deep, too_deep};
 
 /// What stands beside calls in the lists of the APIs, and is none.
-const NO_CALLS: [&str; 14] = [
+const NO_CALLS: [&str; 16] = [
     "text",
     "thinking",
     "redacted_thinking",
@@ -25,7 +26,9 @@ const NO_CALLS: [&str; 14] = [
     "output_text",
     "refusal",
     "reasoning",
+    "compaction",
     "item_reference",
+    "tool_search_output",
     "mcp_list_tools",
     "mcp_approval_request",
     "mcp_approval_response",
@@ -64,7 +67,12 @@ impl Reader {
         }
         let read = value.as_str().and_then(tree_of);
         self.whole(read.as_ref().unwrap_or(value), path)?;
-        Ok(self.calls)
+        match self.calls.iter().find_map(|call| Some((&call.name, call.arguments_error.as_ref()?))) {
+            Some((name, problem)) if self.strict => {
+                Err(refused(path, &format!("has a call of `{name}` that cannot be expected: {problem}")))
+            }
+            _ => Ok(self.calls),
+        }
     }
 
     fn whole(&mut self, value: &Value, path: &str) -> Result<(), ToolCallError> {
@@ -123,7 +131,7 @@ impl Reader {
 
     /// Reads what may be a call, an answer to one, or a message with any of them.
     fn object(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
-        let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
+        let kind = fields.text_if_any("type").unwrap_or_default();
         if fields.get("role").is_some() {
             self.message(fields)
         } else if fields.get("function").is_some() || fields.get("custom").is_some() {
@@ -136,38 +144,16 @@ impl Reader {
             self.item(fields)
         } else if openai::is_item_output(kind) {
             self.item_output(fields)
-        } else if NO_CALLS.contains(&kind) && !plain::has_name(fields) {
+        } else if NO_CALLS.contains(&kind) {
             Ok(())
+        } else if plain::is_answer(kind) {
+            Err(plain::nameless(fields))
+        } else if fields.get("content").is_some() || fields.get("tool_calls").is_some() {
+            let expected = "expected one, as in messages of OpenAI's and Anthropic's APIs";
+            Err(refused(fields.path, &format!("looks like a message, but has no `role`; {expected}")))
         } else {
             self.plain(fields)
         }
-    }
-
-    /// Reads the calls and answers of a message. What else its content holds is for people.
-    fn message(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
-        let role = fields.text("role")?;
-        if let Some(calls) = fields.list("tool_calls")? {
-            self.list(calls, &fields.at("tool_calls"))?;
-        }
-        if let Some(call) = fields.get("function_call") {
-            self.function(call, &fields.at("function_call"), None)?;
-        }
-        match (role, fields.get("content")) {
-            ("tool" | "function", _) => self.tool_message(fields, role),
-            (_, Some(Value::Array(blocks))) => self.blocks(blocks, &fields.at("content")),
-            _ => Ok(()),
-        }
-    }
-
-    fn blocks(&mut self, blocks: &[Value], path: &str) -> Result<(), ToolCallError> {
-        for (index, block) in blocks.iter().enumerate() {
-            let Some(object) = block.as_object() else { continue };
-            let kind = object.get("type").and_then(Value::as_str).unwrap_or_default();
-            if anthropic::is_use(kind) || anthropic::is_result(kind) {
-                self.object(Fields { object, path: &format!("{path}[{index}]") })?;
-            }
-        }
-        Ok(())
     }
 
     fn add(&mut self, call: ToolCall, id: Option<&str>) -> usize {

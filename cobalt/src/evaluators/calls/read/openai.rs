@@ -1,6 +1,6 @@
 //! The shapes of OpenAI's APIs: messages of chat completions, and items of responses.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::fields::{Fields, kind_of};
 use super::{Answer, Reader, is_flagged, refused, said};
@@ -21,6 +21,9 @@ const HOSTED: [&str; 9] = [
     "apply_patch_call",
     "tool_search_call",
 ];
+
+/// Fields in which an item of a vendor's tool says what was asked of it, where it has no `action`.
+const ASKED: [&str; 4] = ["queries", "code", "operation", "revised_prompt"];
 
 pub(super) fn is_item(kind: &str) -> bool {
     NAMED.contains(&kind) || HOSTED.contains(&kind)
@@ -90,7 +93,10 @@ impl Reader {
         let call = ToolCall { name: name.to_owned(), ..ToolCall::default() };
         let mut call = match fields.get("arguments") {
             Some(arguments) => call.with_arguments(Some(arguments)),
-            None => call.with_input(fields.get("input").or_else(|| fields.get("action"))),
+            None => {
+                let input = fields.get("input").or_else(|| fields.get("action")).cloned();
+                call.with_input(input.or_else(|| asked(fields)).as_ref())
+            }
         };
         call.result = fields.get("output").cloned();
         call.error = item_error(fields);
@@ -105,8 +111,14 @@ impl Reader {
     }
 }
 
+fn asked(fields: Fields<'_>) -> Option<Value> {
+    let asked = ASKED.iter().filter_map(|name| Some(((*name).to_owned(), fields.get(name)?.clone())));
+    let asked: Map<_, _> = asked.collect();
+    (!asked.is_empty()).then_some(Value::Object(asked))
+}
+
 /// What went wrong with an item: `in_progress`, `completed` and the like say nothing of it.
 fn item_error(fields: Fields<'_>) -> Option<String> {
     let status = fields.text_if_any("status").filter(|status| ["failed", "incomplete"].contains(status));
-    fields.get("error").map(said).or_else(|| status.map(|status| format!("the call is {status}")))
+    fields.get("error").map(said).or_else(|| status.map(|status| format!("its status is `{status}`")))
 }

@@ -17,8 +17,9 @@ const WITHIN: [&str; 2] = ["calls", "children"];
 const OTHERS: [&str; 9] =
     ["type", "id", "call_id", "tool_call_id", "toolCallId", "error", "success", "is_error", "isError"];
 
-pub(super) fn has_name(fields: Fields<'_>) -> bool {
-    NAMES.iter().any(|name| fields.get(name).is_some())
+/// Whether an entry of this type is what came of a call, and no call, even where it names the tool.
+pub(super) fn is_answer(kind: &str) -> bool {
+    ["result", "output", "error"].iter().any(|end| kind.ends_with(end))
 }
 
 impl Reader {
@@ -36,9 +37,6 @@ impl Reader {
             Some((key, value)) if INPUTS.contains(&key) => call.with_input(Some(value)),
             given => call.with_arguments(given.map(|(_, value)| value)),
         };
-        if let Some(problem) = call.arguments_error.as_ref().filter(|_| self.strict) {
-            return Err(refused(fields.path, &format!("cannot be expected: {problem}")));
-        }
         call.result = fields.one_of(&RESULTS)?.map(|(_, value)| value.clone());
         call.error = error_of(fields, call.result.as_ref())?;
         let ids = ["id", "call_id", "tool_call_id", "toolCallId"];
@@ -64,7 +62,8 @@ impl Reader {
     }
 }
 
-fn nameless(fields: Fields<'_>) -> ToolCallError {
+/// An error for what is no call, by its type or for want of a name.
+pub(super) fn nameless(fields: Fields<'_>) -> ToolCallError {
     let keys = fields.object.keys().map(String::as_str);
     let has = if fields.object.is_empty() { "no field".to_owned() } else { suggest::list(keys) };
     match fields.text_if_any("type") {

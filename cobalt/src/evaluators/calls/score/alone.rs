@@ -19,7 +19,12 @@ pub(in crate::evaluators::calls) fn called(tool: &str, calls: &[ToolCall]) -> Sc
         (Some(first), _) => format!("called {}: {}", times(right.len()), shown::call(first)),
         (None, Some(first)) => format!("called in vain: {}", shown::failed(first)),
         (None, None) if calls.is_empty() => format!("`{tool}` was not called; nothing was"),
-        (None, None) => format!("`{tool}` was not called, but {}", shown::list(&names(calls))),
+        (None, None) => {
+            let mut others = names(calls);
+            others.sort_unstable();
+            others.dedup();
+            format!("`{tool}` was not called, but {}", shown::list(&others))
+        }
     };
     Score::from(!right.is_empty()).reason(reason).metadata("calls", right.len())
 }

@@ -10,12 +10,8 @@ use crate::evaluators::calls::shown;
 use crate::metrics::f_beta;
 use crate::wording::{count, decimal};
 
-/// The score of a measure. `allow_extra` is whether calls beyond the expected ones are no matter, where that is a choice.
-pub(in crate::evaluators::calls) fn expected(
-    measure: Measure,
-    calls: &Comparison,
-    allow_extra: bool,
-) -> Score {
+/// The score of a measure.
+pub(in crate::evaluators::calls) fn expected(measure: Measure, calls: &Comparison) -> Score {
     let (expected, made) = (calls.expected.len(), calls.made.len());
     let score = match measure {
         _ if expected == 0 && made == 0 => {
@@ -23,8 +19,8 @@ pub(in crate::evaluators::calls) fn expected(
         }
         Measure::Arguments => arguments(calls),
         Measure::ExactOrder => ordered(calls, false),
-        Measure::InOrder => ordered(calls, allow_extra),
-        Measure::AnyOrder | Measure::Recall => in_any_order(calls, measure == Measure::Recall || allow_extra),
+        Measure::InOrder => ordered(calls, true),
+        Measure::AnyOrder | Measure::Recall => recall(calls),
         Measure::Precision => precision(calls),
         Measure::F1 => f1(calls),
     };
@@ -34,30 +30,22 @@ pub(in crate::evaluators::calls) fn expected(
 /// The expected calls that were made in their order, out of them, or, where no more are allowed, out of whatever is longer.
 fn ordered(calls: &Comparison, allow_extra: bool) -> Score {
     let pairing = calls.in_order();
-    let score = of_expected(calls, &pairing, allow_extra);
-    described(
-        score,
-        format!("{} in order", met_of_expected(calls, &pairing)),
-        calls,
-        &pairing,
-        true,
-        !allow_extra,
-    )
+    let (expected, made) = (calls.expected.len(), calls.made.len());
+    let whole = if allow_extra { expected } else { expected.max(made) };
+    let head = format!("{} in order", met_of_expected(calls, &pairing));
+    let score = Score::new(share_or_all(pairing.met.len(), whole));
+    described(score, head, calls, &pairing, true, !allow_extra)
 }
 
-fn in_any_order(calls: &Comparison, allow_extra: bool) -> Score {
+fn recall(calls: &Comparison) -> Score {
     let pairing = calls.in_any_order();
-    let score = of_expected(calls, &pairing, allow_extra);
-    described(score, met_of_expected(calls, &pairing), calls, &pairing, true, !allow_extra)
+    let score = Score::new(share_or_all(pairing.met.len(), calls.expected.len()));
+    described(score, met_of_expected(calls, &pairing), calls, &pairing, true, false)
 }
 
-fn of_expected(calls: &Comparison, pairing: &Pairing, allow_extra: bool) -> Score {
-    let (met, expected) = (pairing.met.len(), calls.expected.len());
-    Score::new(match (allow_extra, expected) {
-        (true, 0) => 1.0,
-        (true, expected) => share(met, expected),
-        (false, expected) => share(met, expected.max(calls.made.len())),
-    })
+/// A share of a whole; of nothing it is all.
+fn share_or_all(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 1.0 } else { share(part, whole) }
 }
 
 fn met_of_expected(calls: &Comparison, pairing: &Pairing) -> String {

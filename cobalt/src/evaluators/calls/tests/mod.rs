@@ -6,6 +6,7 @@ mod rules;
 mod scores;
 mod settings;
 mod shapes;
+mod transcripts;
 
 use serde_json::{Value, json};
 

@@ -127,3 +127,17 @@ fn one_tool_can_be_looked_at_alone() {
     assert_eq!(value(&ToolCalls::at_most("m", 1).tool("search"), made.clone(), json!(null)), 0.5);
     assert_eq!(value(&ToolCalls::repeats_at_most("r", 0).tool("search"), made, json!(null)), 0.5);
 }
+
+#[test]
+fn no_arguments_and_an_empty_object_are_the_same_call() {
+    let made = json!([{ "tool": "now", "arguments": "" }, { "tool": "now", "arguments": "{}" }, "now"]);
+    let (value, reason) = score(&ToolCalls::repeats_at_most("r", 0), made, json!(null));
+    assert_eq!((value, &*reason), (1.0 / 3.0, "2 repeated calls, at most 0; in a row: now 3 times"));
+}
+
+#[test]
+fn arguments_that_cannot_be_read_are_no_missing_call() {
+    let made = json!([{ "tool": "book", "arguments": "{\"seats\": 2" }]);
+    let (_, reason) = score(&arguments(), made, json!([{ "tool": "book", "arguments": { "seats": 2 } }]));
+    assert!(reason.contains("; wrong arguments: book: the arguments are no JSON: EOF"), "{reason}");
+}

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{any_order, arguments, in_order, recall, scored, value};
+use super::{any_order, arguments, recall, scored, value};
 use crate::config::Config;
 use crate::dataset::{Dataset, Item};
 use crate::evaluators::{Evaluator, Setup};
@@ -33,11 +33,18 @@ fn expected_calls_that_cannot_be_read_are_told_before_the_run() {
         error(json!([{ "tool": "book", "argumnts": {} }])),
         "item 1 (from 0): `expected[0].argumnts` is no field of a call; did you mean `arguments`?"
     );
-    assert_eq!(
-        error(json!([{ "tool": "book", "arguments": "{" }])),
-        "item 1 (from 0): `expected[0]` cannot be expected: the arguments are no JSON: EOF while parsing an object at \
-         line 1 column 1"
-    );
+    for book in [
+        json!({ "tool": "book", "arguments": "{" }),
+        json!({ "id": "1", "function": { "name": "book", "arguments": "{" } }),
+        json!({ "role": "assistant", "function_call": { "name": "book", "arguments": "{" } }),
+        json!({ "type": "function_call", "name": "book", "arguments": "{" }),
+    ] {
+        assert_eq!(
+            error(json!(["search", book])),
+            "item 1 (from 0): `expected` has a call of `book` that cannot be expected: the arguments are no JSON: EOF \
+             while parsing an object at line 1 column 1"
+        );
+    }
     assert!(error(json!([3])).starts_with("item 1 (from 0): `expected[0]` is a number; expected a call"));
     assert!(error(json!(3)).starts_with("item 1 (from 0): `expected` is a number; expected a list"));
 }
@@ -69,11 +76,6 @@ fn settings_that_contradict_each_other_are_told_before_the_run() {
             "the check `at-most` compares nothing with what is expected; leave out whether arguments are matched",
         ),
         (
-            recall().allow_extra(false),
-            "the check `recall` does not have the choice whether extra calls are allowed; it is one of `in-order` \
-             and `any-order`",
-        ),
-        (
             ToolCalls::succeeded("s").ignore_failed(true),
             "the check `succeeded` looks for the calls that failed; leave out whether they are ignored",
         ),
@@ -82,8 +84,7 @@ fn settings_that_contradict_each_other_are_told_before_the_run() {
     }
     let error = checked(&ToolCalls::at_most("m", 1).calls("trace"), &[]).unwrap_err();
     assert!(error.starts_with("`trace` is nothing that an agent gives"), "{error}");
-    assert_eq!(checked(&in_order().allow_extra(false), &[]), Ok(()));
-    assert_eq!(checked(&any_order().allow_extra(true).ignore_failed(true).top_level_only(true), &[]), Ok(()));
+    assert_eq!(checked(&any_order().ignore_failed(true).top_level_only(true), &[]), Ok(()));
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn items_of_responses_have_calls_and_answers() {
     assert_eq!(names, ["weather", "web_search", "roll"]);
     assert_eq!((read[0].arguments.clone(), read[0].result.clone()), (york().1, Some(json!("rain"))));
     let errors: Vec<_> = read.iter().map(|call| call.error.as_deref()).collect();
-    assert_eq!(errors, [None, Some("the call is failed"), Some("no dice")]);
+    assert_eq!(errors, [None, Some("its status is `failed`"), Some("no dice")]);
 }
 
 #[test]
