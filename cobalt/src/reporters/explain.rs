@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::printable::printable;
+use super::summary::figure;
 use crate::dataset::Item;
 use crate::experiment::Definition;
 use crate::report::{Execution, ItemResult, ScoredEvaluation, Status};
