@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use jsonschema::{ValidationError, Validator};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{ReferencingError, ValidationError, Validator};
 use serde_json::Value;
 
 use super::{EvalError, Score};
@@ -23,7 +24,19 @@ pub(super) fn validator(schema: &Value) -> Result<Validator, String> {
         }
         schema => Cow::Borrowed(schema),
     };
-    jsonschema::validator_for(&schema).map_err(|error| invalid(error.to_string()))
+    // The library would ask for formats in drafts 4 to 7, and not in later ones.
+    let options = jsonschema::options().should_validate_formats(false);
+    options.build(&schema).map_err(|error| invalid(problem(&error)))
+}
+
+/// What is wrong with a schema. What the library says of a `$ref` elsewhere is how it would have to be built to fetch it.
+fn problem(error: &ValidationError<'_>) -> String {
+    match error.kind() {
+        ValidationErrorKind::Referencing(ReferencingError::Unretrievable { uri, .. }) => {
+            format!("`{uri}` is not within it, and nothing is fetched; put what it leads to under `$defs`")
+        }
+        _ => error.to_string(),
+    }
 }
 
 /// 1 where an output, or the JSON that its text is, has the form that is demanded, and 0 elsewhere.
@@ -40,16 +53,17 @@ pub(super) fn conforms(output: &Value, validator: &Validator) -> Result<Score, E
         },
         value => Cow::Borrowed(value),
     };
-    let violations: Vec<_> = validator.iter_errors(&output).map(|error| in_words(&error)).collect();
-    if violations.is_empty() {
+    let mut violations = validator.iter_errors(&output);
+    let named: Vec<_> = violations.by_ref().take(NAMED).map(|error| in_words(&error)).collect();
+    if named.is_empty() {
         return Ok(Score::from(true));
     }
-    let named = violations[..violations.len().min(NAMED)].join("; ");
-    let reason = match violations.len().checked_sub(NAMED) {
-        None | Some(0) => named,
-        Some(more) => format!("{named}; and {more} more"),
+    let more = violations.count();
+    let reason = match more {
+        0 => named.join("; "),
+        more => format!("{}; and {more} more", named.join("; ")),
     };
-    Ok(Score::from(false).reason(reason).metadata("violations", violations.len()))
+    Ok(Score::from(false).reason(reason).metadata("violations", named.len() + more))
 }
 
 /// A violation with its place, a JSON pointer.

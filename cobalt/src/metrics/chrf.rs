@@ -19,8 +19,10 @@ const EPSILON: f64 = 1e-16;
 /// use cobalt::metrics::ChrF;
 ///
 /// let (output, references) = ("The mill stands still.", ["The old mill stands still."]);
-/// assert!((ChrF::default().score(output, &references) - 0.7602).abs() < 1e-4);
-/// assert!((ChrF::plus_plus().score(output, &references) - 0.7561).abs() < 1e-4);
+/// let found = ChrF::default().score(output, &references);
+/// assert!((found.score - 0.7602).abs() < 1e-4);
+/// assert!(found.precision > found.recall);
+/// assert!((ChrF::plus_plus().score(output, &references).score - 0.7561).abs() < 1e-4);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChrF {
@@ -28,7 +30,7 @@ pub struct ChrF {
     pub char_order: usize,
     /// The longest n-grams of words: 0 by default, which is none; 2 for chrF++.
     pub word_order: usize,
-    /// How many times as much recall counts as precision: 2 by default. At least 0.
+    /// How many times as much recall counts as precision: 2 by default. At least 0, and above 1e150 recall alone counts.
     pub beta: f64,
     /// Whether case is ignored: `false` by default.
     pub lowercase: bool,
@@ -52,6 +54,17 @@ impl Default for ChrF {
     }
 }
 
+/// A score of [`ChrF`], and what it is made of: each from 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ChrFScore {
+    /// The F-score; the mean of those of all orders with `eps_smoothing`.
+    pub score: f64,
+    /// The mean of the shares of the output's n-grams that match, over the orders that both texts are long enough for.
+    pub precision: f64,
+    /// The mean of the shares of the reference's n-grams that match, over the same orders.
+    pub recall: f64,
+}
+
 impl ChrF {
     /// chrF++: with n-grams of up to 2 words.
     #[must_use]
@@ -59,23 +72,23 @@ impl ChrF {
         Self { word_order: 2, ..Self::default() }
     }
 
-    /// The score of a text by its references, from 0 to 1. Without one, or without an n-gram on either side, 0.
+    /// The score of a text by its references. Without one, or without an n-gram on either side, 0.
     #[must_use]
-    pub fn score(&self, output: &str, references: &[impl AsRef<str>]) -> f64 {
+    pub fn score(&self, output: &str, references: &[impl AsRef<str>]) -> ChrFScore {
         self.score_of(&self.best(output, references))
     }
 
-    /// The score of many texts, each with its references, from 0 to 1: the counts of each text and its best reference are added
+    /// The score of many texts, each with its references: the counts of each text and its best reference are added
     /// up first, so this is no mean of scores.
     ///
     /// ```
     /// use cobalt::metrics::ChrF;
     ///
     /// let texts = [("the ferry left", vec!["a ferry came", "the ferry left"]), ("late", vec!["late"])];
-    /// assert_eq!(ChrF::default().corpus_score(texts), 1.0);
+    /// assert_eq!(ChrF::default().corpus_score(texts).score, 1.0);
     /// ```
     #[must_use]
-    pub fn corpus_score<'a, R, S>(&self, texts: impl IntoIterator<Item = (&'a str, R)>) -> f64
+    pub fn corpus_score<'a, R, S>(&self, texts: impl IntoIterator<Item = (&'a str, R)>) -> ChrFScore
     where
         R: AsRef<[S]>,
         S: AsRef<str>,
@@ -96,7 +109,7 @@ impl ChrF {
         let mut best: Option<(f64, Vec<Counts>)> = None;
         for reference in references {
             let counts = self.counts(&output, &cased(reference.as_ref()));
-            let score = self.score_of(&counts);
+            let score = self.score_of(&counts).score;
             if best.as_ref().is_none_or(|(best, _)| score > *best) {
                 best = Some((score, counts));
             }
@@ -122,24 +135,30 @@ impl ChrF {
         letters.map(|letter| letter as usize).collect()
     }
 
-    fn score_of(&self, counts: &[Counts]) -> f64 {
-        if self.eps_smoothing {
-            let scores = counts.iter().map(|counts| {
-                let [precision, recall] = [counts.output, counts.reference]
-                    .map(|total| if total > 0 { counts.matches as f64 / total as f64 } else { EPSILON });
-                self.f_score(precision, recall).unwrap_or(EPSILON)
-            });
-            return mean(scores);
-        }
+    fn score_of(&self, counts: &[Counts]) -> ChrFScore {
         let defined = counts.iter().filter(|counts| counts.output > 0 && counts.reference > 0);
         let precision = mean(defined.clone().map(|counts| counts.matches as f64 / counts.output as f64));
         let recall = mean(defined.map(|counts| counts.matches as f64 / counts.reference as f64));
-        self.f_score(precision, recall).unwrap_or(0.0)
+        let score = if self.eps_smoothing {
+            self.mean_of_f_scores(counts)
+        } else {
+            self.f_score(precision, recall).unwrap_or(0.0)
+        };
+        ChrFScore { score, precision, recall }
+    }
+
+    fn mean_of_f_scores(&self, counts: &[Counts]) -> f64 {
+        mean(counts.iter().map(|counts| {
+            let [precision, recall] = [counts.output, counts.reference]
+                .map(|total| if total > 0 { counts.matches as f64 / total as f64 } else { EPSILON });
+            self.f_score(precision, recall).unwrap_or(EPSILON)
+        }))
     }
 
     /// `None` where both are 0.
     fn f_score(&self, precision: f64, recall: f64) -> Option<f64> {
-        let factor = self.beta * self.beta;
+        // Infinity by itself would make no number of all that follows.
+        let factor = (self.beta * self.beta).clamp(0.0, 1e300);
         let weighed = factor * precision + recall;
         (weighed > 0.0).then(|| (1.0 + factor) * precision * recall / weighed)
     }
@@ -208,32 +227,48 @@ mod tests {
     #[test]
     fn orders_that_a_text_is_too_short_for_are_left_out_or_count_as_nothing() {
         let eps_smoothing = ChrF { eps_smoothing: true, ..ChrF::default() };
-        assert_eq!(ChrF::default().score("mill", &["mill"]), 1.0);
-        assert!((eps_smoothing.score("mill", &["mill"]) - 4.0 / 6.0).abs() < 1e-12);
+        assert_eq!(ChrF::default().score("mill", &["mill"]).score, 1.0);
+        assert!((eps_smoothing.score("mill", &["mill"]).score - 4.0 / 6.0).abs() < 1e-12);
     }
 
     #[test]
     fn white_space_and_case_count_where_they_are_said_to() {
         let [plain, whitespace, lowercase] = [(false, false), (true, false), (false, true)]
             .map(|(whitespace, lowercase)| ChrF { whitespace, lowercase, ..ChrF::default() });
-        assert_eq!(plain.score("ferry boat", &["ferryboat"]), 1.0);
-        assert!(whitespace.score("ferry boat", &["ferryboat"]) < 1.0);
-        assert_eq!(plain.score("FERRY", &["ferry"]), 0.0);
-        assert_eq!(lowercase.score("ΟΔΟΣ", &["οδος"]), 1.0);
+        assert_eq!(plain.score("ferry boat", &["ferryboat"]).score, 1.0);
+        assert!(whitespace.score("ferry boat", &["ferryboat"]).score < 1.0);
+        assert_eq!(plain.score("FERRY", &["ferry"]).score, 0.0);
+        assert_eq!(lowercase.score("ΟΔΟΣ", &["οδος"]).score, 1.0);
     }
 
     #[test]
     fn nothing_to_compare_with_is_zero() {
-        assert_eq!(ChrF::default().score("", &[""]), 0.0);
-        assert_eq!(ChrF::plus_plus().score("a", &[] as &[&str]), 0.0);
-        assert_eq!(ChrF { char_order: 0, ..ChrF::default() }.score("a", &["a"]), 0.0);
+        let nothing = ChrFScore::default();
+        assert_eq!(ChrF::default().score("", &[""]), nothing);
+        assert_eq!(ChrF::plus_plus().score("a", &[] as &[&str]), nothing);
+        assert_eq!(ChrF { char_order: 0, ..ChrF::default() }.score("a", &["a"]), nothing);
+    }
+
+    #[test]
+    fn precision_and_recall_are_means_over_the_orders() {
+        let found = ChrF { char_order: 2, ..ChrF::default() }.score("abx", &["abcd"]);
+        assert_eq!(found.precision, f64::midpoint(2.0 / 3.0, 1.0 / 2.0));
+        assert_eq!(found.recall, f64::midpoint(2.0 / 4.0, 1.0 / 3.0));
+    }
+
+    #[test]
+    fn however_much_recall_counts_the_score_is_a_number() {
+        for beta in [1e150, 1e200, f64::MAX] {
+            let found = ChrF { beta, ..ChrF::default() }.score("the mill", &["the old mill"]);
+            assert_eq!(found.score, found.recall, "{beta}");
+        }
     }
 
     #[test]
     fn the_best_reference_counts() {
         let chrf = ChrF::plus_plus();
-        let scores = ["the old mill", "the mill"].map(|reference| chrf.score("a mill", &[reference]));
-        assert_eq!(chrf.score("a mill", &["the old mill", "the mill"]), scores[0].max(scores[1]));
+        let scores = ["the old mill", "the mill"].map(|reference| chrf.score("a mill", &[reference]).score);
+        assert_eq!(chrf.score("a mill", &["the old mill", "the mill"]).score, scores[0].max(scores[1]));
         assert_ne!(scores[0], scores[1]);
     }
 }

@@ -31,7 +31,7 @@ mod words;
 
 pub(crate) use assignment::best_pairs;
 pub use bleu::{Bleu, BleuScore, BleuSmoothing, BleuTokenizer};
-pub use chrf::ChrF;
+pub use chrf::{ChrF, ChrFScore};
 pub use exact_match::exact_match;
 pub(crate) use exact_match::same;
 pub use json_diff::json_diff;
@@ -44,6 +44,7 @@ pub use list_contains::list_contains;
 pub use means::{average_precision, f_beta, harmonic_mean};
 pub use numeric_diff::numeric_diff;
 pub use overlap::Overlap;
+pub(crate) use rouge::rouge_words;
 pub use rouge::{rouge_l, rouge_lsum, rouge_n};
 pub use squad::{squad_exact_match, squad_normalize, token_f1};
 #[cfg(feature = "judge")]

@@ -75,8 +75,8 @@ pub(crate) fn check_chrf(case: &Case) -> Checked {
         eps_smoothing: flag(&options["eps_smoothing"])?,
     };
     let score = match options["level"].as_str() {
-        Some("sentence") => chrf.score(text(&options["hypothesis"])?, &texts(case, "references")?),
-        Some("corpus") => chrf.corpus_score(corpus(case)?),
+        Some("sentence") => chrf.score(text(&options["hypothesis"])?, &texts(case, "references")?).score,
+        Some("corpus") => chrf.corpus_score(corpus(case)?).score,
         other => return Err(format!("unknown level {other:?}")),
     };
     case.check_score(Ok(score))?;

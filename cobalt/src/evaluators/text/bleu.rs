@@ -4,12 +4,13 @@ use serde_json::Value;
 
 use super::common::{Common, TextEvaluator, text_evaluator};
 use super::references::References;
+use super::{check_longest, share};
 use crate::dataset::Item;
 use crate::evaluators::places::ItemField;
 use crate::evaluators::{CheckError, EvalError, Score};
 use crate::metrics::{self, BleuScore, BleuSmoothing, BleuTokenizer};
 use crate::template::to_text;
-use crate::wording::{count, decimal};
+use crate::wording::count;
 
 /// Scores a translation by its BLEU (Papineni and others 2002): the share of its sequences of one to four words that a
 /// reference has too, less what it is too short by.
@@ -89,19 +90,27 @@ impl TextEvaluator for Bleu {
     }
 
     fn check_settings(&self) -> Result<(), CheckError> {
-        match self.bleu.max_order {
-            0 => Err(CheckError::new("the longest sequences have 0 words; count sequences of at least 1")),
+        if self.bleu.max_order == 0 {
+            return Err(CheckError::new("the longest sequences have 0 words; count sequences of at least 1"));
+        }
+        check_longest("words", self.bleu.max_order)?;
+        match self.bleu.smoothing {
+            BleuSmoothing::Floor(value) | BleuSmoothing::AddK(value)
+                if !(value.is_finite() && value >= 0.0) =>
+            {
+                Err(CheckError::new(format!("smoothing is by {value}; it is a number that is 0 or more")))
+            }
             _ => Ok(()),
         }
     }
 }
 
 fn reason(found: &BleuScore) -> String {
-    let precisions: Vec<_> = found.precisions.iter().map(|precision| decimal(*precision, 3)).collect();
+    let precisions: Vec<_> = found.precisions.iter().map(|precision| share(*precision)).collect();
     format!(
         "precisions {}; brevity penalty {}: {} for {}",
         precisions.join(", "),
-        decimal(found.brevity_penalty, 3),
+        share(found.brevity_penalty),
         count(found.output_length, "token"),
         found.reference_length
     )

@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use super::common::{Common, TextEvaluator, text_evaluator};
 use super::references::References;
+use super::{check_longest, share};
 use crate::dataset::Item;
 use crate::evaluators::places::ItemField;
 use crate::evaluators::{CheckError, EvalError, Score};
-use crate::metrics;
+use crate::metrics::{self, ChrFScore};
 use crate::template::to_text;
-use crate::wording::decimal;
 
 /// Scores a translation by its chrF (Popović 2015): the sequences of one to six letters that it shares with a reference, as
 /// an F-score in which recall counts twice as much as precision.
@@ -88,12 +88,13 @@ impl TextEvaluator for ChrF {
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let output = to_text(output);
         let compare = |reference: &str| self.chrf.score(&output, &[reference]);
-        let nearest = self.references.nearest(item, compare, |score| *score)?;
-        let value = nearest.found.clamp(0.0, 1.0);
-        let score = Score::new(value).metadata("charOrder", self.chrf.char_order);
-        let score = score.metadata("wordOrder", self.chrf.word_order).metadata("beta", self.chrf.beta);
+        let nearest = self.references.nearest(item, compare, |found| found.score)?;
+        let ChrFScore { score: value, precision, recall } = nearest.found;
+        let value = value.clamp(0.0, 1.0);
+        let score = Score::new(value).metadata("precision", precision).metadata("recall", recall);
         let score = if value < 1.0 {
-            score.reason(format!("{} {}", self.metric(), decimal(value, 3)))
+            let [precision, recall, value] = [precision, recall, value].map(share);
+            score.reason(format!("precision {precision}, recall {recall}, {} {value}", self.metric()))
         } else {
             score
         };
@@ -101,11 +102,14 @@ impl TextEvaluator for ChrF {
     }
 
     fn check_settings(&self) -> Result<(), CheckError> {
-        if self.chrf.char_order + self.chrf.word_order == 0 {
+        let (letters, words) = (self.chrf.char_order, self.chrf.word_order);
+        if (letters, words) == (0, 0) {
             return Err(CheckError::new(
                 "neither letters nor words are counted; set `char_order` to at least 1",
             ));
         }
+        check_longest("letters", letters)?;
+        check_longest("words", words)?;
         if !(self.chrf.beta.is_finite() && self.chrf.beta >= 0.0) {
             return Err(CheckError::new(format!(
                 "`beta` is {}; it is a number that is 0 or more",

@@ -114,7 +114,7 @@ impl Contains {
     }
 
     fn found(&self, output: &str, text: &str) -> bool {
-        if self.case_sensitive { output.contains(text) } else { output.contains(&text.to_lowercase()) }
+        if self.case_sensitive { output.contains(text) } else { output.contains(&without_case(text)) }
     }
 
     fn reason(&self, found: &[Cow<'_, str>], missing: &[Cow<'_, str>]) -> String {
@@ -141,7 +141,7 @@ impl TextEvaluator for Contains {
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let wanted = self.wanted(item)?;
         let output = to_text(output);
-        let output = if self.case_sensitive { output } else { Cow::Owned(output.to_lowercase()) };
+        let output = if self.case_sensitive { output } else { Cow::Owned(without_case(&output)) };
         let (found, missing): (Vec<_>, Vec<_>) =
             wanted.into_iter().partition(|text| self.found(&output, text));
         let holds = match self.quantity {
@@ -171,6 +171,12 @@ impl TextEvaluator for Contains {
     fn check_items(&self, setup: &Setup) -> Result<(), CheckError> {
         self.wanted.check_items(setup, |field, item| self.wanted_in(field, item).map(drop))
     }
+}
+
+/// A text in lower case, letter by letter, so that a part of it is the same by itself: a Greek sigma is the same everywhere,
+/// also at the end of a word.
+fn without_case(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).map(|letter| if letter == 'ς' { 'σ' } else { letter }).collect()
 }
 
 text_evaluator!(Contains);

@@ -17,7 +17,7 @@ use crate::paths::resolve;
 /// Scores 1 where the output has the form that a JSON schema asks for, and 0 elsewhere.
 ///
 /// An output that is text is parsed as JSON; text that is none scores 0. Schemas are of draft 2020-12, unless `$schema`
-/// names another of drafts 4, 6, 7 and 2019-09. `format` is a remark, as the draft has it, and not asked for. Nothing is
+/// names another of drafts 4, 6, 7 and 2019-09. `format` is a remark in all of them, and not asked for. Nothing is
 /// fetched: a `$ref` leads to a place within the schema.
 ///
 /// ```

@@ -37,10 +37,26 @@ pub use squad_exact_match::SquadExactMatch;
 pub use token_f1::TokenF1;
 pub use wer::Wer;
 
-use crate::wording::cut;
+use super::CheckError;
+use crate::wording::{cut, decimal};
 
 /// A text, cut to what fits into a reason.
 fn shown(text: &str) -> Cow<'_, str> {
     const LONGEST: usize = 80;
     cut(text, LONGEST)
+}
+
+/// A share from 0 to 1 with three decimals, of which only a full one is 1.
+fn share(share: f64) -> String {
+    let shown = if share < 1.0 { share.min(0.999) } else { share };
+    decimal(shown, 3)
+}
+
+/// Refuses to count sequences that are longer than any that two texts have in common: each length takes room and time.
+fn check_longest(of: &str, longest: usize) -> Result<(), CheckError> {
+    const MOST: usize = 1_000;
+    match longest {
+        0..=MOST => Ok(()),
+        _ => Err(CheckError::new(format!("the longest sequences have {longest} {of}; count at most {MOST}"))),
+    }
 }

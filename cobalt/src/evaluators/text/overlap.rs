@@ -1,8 +1,8 @@
 //! A score from the overlap of two texts: their precision, recall or F1.
 
+use super::share;
 use crate::evaluators::Score;
 use crate::metrics::Overlap;
-use crate::wording::decimal;
 
 /// Which figure of an overlap is the score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -34,7 +34,7 @@ impl Measure {
         let value = self.of(overlap).clamp(0.0, 1.0);
         let score = Score::new(value);
         let score = if value < 1.0 {
-            let figures = [precision, recall, f1].map(|figure| decimal(figure, 3));
+            let figures = [precision, recall, f1].map(share);
             score.reason(format!("precision {}, recall {}, F1 {}", figures[0], figures[1], figures[2]))
         } else {
             score

@@ -40,7 +40,9 @@ pub(super) fn compile(pattern: &str, matching: Matching) -> Result<Regex, String
 /// What is wrong, without the drawing over several lines that shows where.
 fn cause(error: &Error) -> String {
     match error {
-        Error::CompiledTooBig(limit) => format!("it takes more than {limit} bytes when compiled"),
+        Error::CompiledTooBig(limit) => {
+            format!("it takes more than {limit} bytes when compiled; repeat less, or write `[a-z]` for `\\w`")
+        }
         error => {
             let text = error.to_string();
             text.rsplit_once("error: ").map_or(&*text, |(_, cause)| cause).trim().to_owned()

@@ -8,7 +8,7 @@ use super::references::References;
 use crate::dataset::Item;
 use crate::evaluators::places::ItemField;
 use crate::evaluators::{EvalError, Score};
-use crate::metrics::{Overlap, rouge_l, rouge_lsum, rouge_n};
+use crate::metrics::{Overlap, rouge_l, rouge_lsum, rouge_n, rouge_words};
 use crate::template::to_text;
 
 /// Scores how much output and reference overlap (Lin 2004), for summaries above all: the F1 of what they share, unless
@@ -125,15 +125,21 @@ impl Rouge {
         self
     }
 
-    /// The side of which ROUGE counts nothing, if there is one: blank, or in another script than Latin.
-    fn uncounted(&self, item: &Item, output: &str) -> Result<Option<&str>, EvalError> {
-        let counts = |text: &str| text.chars().any(|letter| letter.is_ascii_alphanumeric());
-        if !counts(output) {
-            return Ok(Some(self.common.output.name()));
-        }
-        let references = self.references.texts(item)?;
-        let none = !references.iter().any(|reference| counts(reference));
-        Ok(none.then(|| self.references.field().name()))
+    /// Why nothing is shared, where that is because of one side alone: blank, too short, or in another script than Latin.
+    fn uncounted(&self, item: &Item, output: &str) -> Result<Option<String>, EvalError> {
+        let (least, lacks) = match self.variant {
+            RougeVariant::Two => (2, "has no two words of letters from a to z and digits"),
+            _ => (1, "has neither a letter from a to z nor a digit"),
+        };
+        let counts = |text: &str| rouge_words(text) >= least;
+        let whose = if !counts(output) {
+            self.common.output.name()
+        } else if !self.references.texts(item)?.iter().any(|reference| counts(reference)) {
+            self.references.field().name()
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(format!("`{whose}` {lacks}, and nothing else counts")))
     }
 
     fn overlap(&self, output: &str, reference: &str) -> Overlap {
@@ -161,10 +167,9 @@ impl TextEvaluator for Rouge {
         let compare = |reference: &str| self.overlap(&output, reference);
         let nearest = self.references.nearest(item, compare, |overlap| measure.of(overlap))?;
         let score = nearest.kept(measure.score(&nearest.found));
-        Ok(match self.uncounted(item, &output)? {
-            Some(whose) => score.reason(format!(
-                "`{whose}` has neither a letter from a to z nor a digit, and nothing else counts"
-            )),
+        let uncounted = if score.value() > 0.0 { None } else { self.uncounted(item, &output)? };
+        Ok(match uncounted {
+            Some(why) => score.reason(why),
             None => score,
         })
     }

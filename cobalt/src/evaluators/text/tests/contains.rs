@@ -45,6 +45,15 @@ fn case_counts_unless_it_is_said_otherwise() {
 }
 
 #[test]
+fn what_is_there_with_case_is_there_without() {
+    for (text, output) in [("ΑΣ", "ΒΑΣΗ"), ("οδος", "ΟΔΟΣ"), ("ΟΔΟΣ", "οδοσήμανση"), ("İ", "İzmir")]
+    {
+        let contains = Contains::text("c", text).case_sensitive(false);
+        assert_eq!(value(&contains, json!({}), json!(output)), (1.0, None), "{text} {output}");
+    }
+}
+
+#[test]
 fn an_empty_list_asks_for_nothing_and_an_empty_text_is_a_mistake() {
     let (item, empty) = (json!({"w": []}), json!({"w": ["a", ""]}));
     let field = Contains::new("c", "w");

@@ -59,8 +59,36 @@ fn a_schema_may_be_the_items_own() {
 fn a_broken_schema_is_told_before_anything_runs() {
     let error = checked(&JsonSchema::schema("s", json!({"type": 3})), json!([])).unwrap_err();
     assert!(error.starts_with("the schema is no valid JSON schema: "), "{error}");
-    let error = checked(&JsonSchema::schema("s", json!({"$ref": "https://example.com/s.json"})), json!([]));
-    assert!(error.as_ref().unwrap_err().contains("https://example.com/s.json"), "{error:?}");
+}
+
+#[test]
+fn what_a_reference_leads_to_outside_the_schema_is_not_fetched() {
+    for elsewhere in ["https://example.com/s.json", "file:///etc/hosts", "other.json"] {
+        for schema in [json!({"$ref": elsewhere}), json!({"items": {"$ref": elsewhere}})] {
+            let error = checked(&JsonSchema::schema("s", schema), json!([])).unwrap_err();
+            let expected = format!("`{elsewhere}` is not within it, and nothing is fetched; put what");
+            assert!(error.contains(&expected), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_format_is_not_asked_for_in_any_draft() {
+    for draft in [
+        "draft-04/schema#",
+        "draft-06/schema#",
+        "draft-07/schema#",
+        "draft/2019-09/schema",
+        "draft/2020-12/schema",
+    ] {
+        let host = if draft.starts_with("draft/") { "https" } else { "http" };
+        let schema = json!({"$schema": format!("{host}://json-schema.org/{draft}"), "format": "ipv4"});
+        assert_eq!(
+            value(&JsonSchema::schema("s", schema), json!({}), json!("\"x\"")),
+            (1.0, None),
+            "{draft}"
+        );
+    }
 }
 
 #[test]

@@ -56,6 +56,25 @@ fn a_text_of_which_nothing_counts_scores_0_and_says_so() {
 }
 
 #[test]
+fn a_text_without_a_pair_of_words_says_so() {
+    for (reference, output, whose) in [("mill", "the mill", "`s`"), ("the mill", "mill", "`output`")] {
+        let (score, why) = value(&Rouge::two("r", "s"), json!({"s": reference}), json!(output));
+        let why = why.unwrap();
+        assert!(score == 0.0 && why.starts_with(&format!("{whose} has no two words")), "{why}");
+    }
+    let (_, why) = value(&Rouge::two("r", "s"), json!({"s": "old mill"}), json!("the mill"));
+    assert_eq!(why.unwrap(), "precision 0, recall 0, F1 0");
+}
+
+#[test]
+fn a_score_that_is_nearly_full_is_not_called_full() {
+    let text = |last: &str| json!("word ".repeat(4_999) + last);
+    let (score, why) = value(&Rouge::one("r", "s"), json!({"s": text("end")}), text("start"));
+    assert!(score < 1.0 && score > 0.9995, "{score}");
+    assert_eq!(why.unwrap(), "precision 0.999, recall 0.999, F1 0.999");
+}
+
+#[test]
 fn each_setting_changes_the_fingerprint() {
     let plain = Rouge::one("r", "s");
     for other in [

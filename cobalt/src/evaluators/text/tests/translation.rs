@@ -49,11 +49,15 @@ fn bleu_has_the_settings_of_the_metric() {
 fn chrf_is_that_of_the_nearest_reference() {
     let item = json!({"r": ["nothing", REFERENCE]});
     let score = scored(&ChrF::new("c", "r"), item.clone(), json!(OUTPUT)).unwrap();
-    assert_eq!(score.value(), metrics::ChrF::default().score(OUTPUT, &["nothing", REFERENCE]));
-    assert_eq!((score.why(), &score.all_metadata()["reference"]), (Some("chrF2 0.76"), &json!(1)));
+    assert_eq!(score.value(), metrics::ChrF::default().score(OUTPUT, &["nothing", REFERENCE]).score);
+    assert_eq!(score.why(), Some("precision 0.871, recall 0.737, chrF2 0.76"));
+    let kept = score.all_metadata();
+    assert_eq!(kept["reference"], 1);
+    let [precision, recall] = ["precision", "recall"].map(|figure| kept[figure].as_f64().unwrap());
+    assert!((5.0 * precision * recall / (4.0 * precision + recall) - score.value()).abs() < 1e-12);
     let plus_plus = scored(&ChrF::new("c", "r").word_order(2), item, json!(OUTPUT)).unwrap();
-    assert_eq!(plus_plus.value(), metrics::ChrF::plus_plus().score(OUTPUT, &[REFERENCE]));
-    assert_eq!(plus_plus.why(), Some("chrF2++ 0.756"));
+    assert_eq!(plus_plus.value(), metrics::ChrF::plus_plus().score(OUTPUT, &[REFERENCE]).score);
+    assert!(plus_plus.why().unwrap().ends_with(", chrF2++ 0.756"), "{plus_plus:?}");
 }
 
 #[test]
@@ -71,6 +75,22 @@ fn chrf_has_the_settings_of_the_metric() {
         ChrF::new("c", "r").beta(f64::NAN),
     ] {
         assert!(checked(&broken, json!([{"r": "a"}])).is_err(), "{broken:?}");
+    }
+}
+
+#[test]
+fn settings_that_give_no_score_are_told_before_anything_runs() {
+    let broken: [(&dyn Evaluator, &str); 6] = [
+        (&Bleu::new("b", "r").max_order(usize::MAX), "words; count at most 1000"),
+        (&Bleu::new("b", "r").smoothing(BleuSmoothing::AddK(f64::INFINITY)), "smoothing is by inf"),
+        (&Bleu::new("b", "r").smoothing(BleuSmoothing::Floor(-1.0)), "smoothing is by -1"),
+        (&ChrF::new("c", "r").char_order(usize::MAX), "letters; count at most 1000"),
+        (&ChrF::new("c", "r").word_order(usize::MAX), "words; count at most 1000"),
+        (&ChrF::new("c", "r").char_order(0), "neither letters nor words"),
+    ];
+    for (evaluator, problem) in broken {
+        let error = checked(evaluator, json!([{"r": "a"}])).unwrap_err();
+        assert!(error.contains(problem), "{error}");
     }
 }
 
