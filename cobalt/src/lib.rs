@@ -2,6 +2,8 @@
 
 #[doc = include_str!("../docs/calls.md")]
 pub mod calls {}
+#[doc = include_str!("../docs/catalogue.md")]
+pub mod catalogue {}
 pub mod config;
 #[doc = include_str!("../docs/custom.md")]
 pub mod custom {}

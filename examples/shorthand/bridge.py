@@ -74,11 +74,14 @@ def main():
     os.dup2(2, 1)
     measure = METRICS[sys.argv[1]]()
     for line in sys.stdin:
+        request = json.loads(line)
         try:
-            answer = measure(json.loads(line))
+            answer = measure(request)
         except Exception as error:
             # An output that cannot be scored is an error of that output, and the next one is read.
             answer = {"error": f"{type(error).__name__}: {error}"}
+        # Which request it is for, so that it is never taken for another one's.
+        answer["id"] = request["id"]
         print(json.dumps(answer), file=answers, flush=True)
 
 

@@ -2,6 +2,7 @@
 
 mod item;
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
@@ -14,6 +15,7 @@ use tokio::time::timeout;
 use crate::dataset::Dataset;
 use crate::evaluators::Evaluator;
 use crate::experiment::{AgentFn, Definition};
+use crate::future::join_all;
 use crate::llm::Models;
 use crate::report::ItemResult;
 use crate::threads;
@@ -75,11 +77,13 @@ pub(crate) async fn run(work: Work, events: Sender<Event>) {
     finish(work.definition.evaluators.clone()).await;
 }
 
-/// Lets the evaluators go of what they hold, on a thread where they may block. One that hangs is left behind.
+/// Lets the evaluators go of what they hold, each on a thread where it may block. One that hangs is left behind.
 async fn finish(evaluators: Vec<Arc<dyn Evaluator>>) {
-    let finished = threads::run(move || evaluators.iter().for_each(|evaluator| evaluator.finish()));
+    let finishing = evaluators.into_iter().map(|evaluator| -> Pin<Box<dyn Future<Output = _> + Send>> {
+        Box::pin(threads::run(move || evaluator.finish()))
+    });
     // What was scored stays so, whatever comes of this.
-    let _ = timeout(FINISHING, finished).await;
+    let _ = timeout(FINISHING, join_all(finishing.collect())).await;
 }
 
 struct TellsAtTheEnd {
@@ -111,4 +115,53 @@ async fn run_items(work: Arc<Work>, next: Arc<AtomicUsize>, events: Sender<Event
 /// Nobody listens any more only when the run was given up.
 fn send(events: &Sender<Event>, event: Event) {
     let _ = events.send(event);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::evaluators::{EvalContext, EvalError, Evaluation};
+
+    #[derive(Debug)]
+    struct Panics;
+
+    impl Evaluator for Panics {
+        fn name(&self) -> &'static str {
+            "panics"
+        }
+
+        fn evaluate<'a>(&'a self, _: &'a EvalContext) -> Evaluation<'a> {
+            Box::pin(async { Err(EvalError::new("never asked")) })
+        }
+
+        fn finish(&self) {
+            panic!("as a test wants it");
+        }
+    }
+
+    #[derive(Debug, Default)]
+    struct Notes(AtomicBool);
+
+    impl Evaluator for Notes {
+        fn name(&self) -> &'static str {
+            "notes"
+        }
+
+        fn evaluate<'a>(&'a self, _: &'a EvalContext) -> Evaluation<'a> {
+            Box::pin(async { Err(EvalError::new("never asked")) })
+        }
+
+        fn finish(&self) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_evaluator_that_panics_at_the_end_keeps_no_other_from_finishing() {
+        let notes = Arc::new(Notes::default());
+        finish(vec![Arc::new(Panics), Arc::clone(&notes) as Arc<dyn Evaluator>]).await;
+        assert!(notes.0.load(Ordering::SeqCst));
+    }
 }

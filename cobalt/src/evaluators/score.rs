@@ -27,7 +27,8 @@ impl Score {
     /// A score without a reason. One that is no number from 0 to 1 becomes an error of the evaluator when it is used.
     #[must_use]
     pub fn new(value: f64) -> Self {
-        Self { value, reason: None, chain_of_thought: None, metadata: Item::new() }
+        // -0, the sum of no floats, becomes 0: it would be shown as such.
+        Self { value: value + 0.0, reason: None, chain_of_thought: None, metadata: Item::new() }
     }
 
     /// Says why.
@@ -147,6 +148,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn no_score_is_shown_as_minus_zero() {
+        assert_eq!(Score::new(-0.0).value().to_string(), "0");
+    }
 
     #[test]
     fn metadata_that_no_file_can_hold_leaves_no_score() {

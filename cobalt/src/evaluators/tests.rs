@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{CheckError, EvalContext, Evaluator, Score, Setup};
 use crate::config::Config;
 use crate::dataset::{Dataset, Item};
+use crate::future::join_all;
 use crate::llm::{Asking, JudgeUsage, Models};
 
 /// Scores with the models of a configuration, without a cache, where every key is `k`.
@@ -17,6 +18,18 @@ pub(super) fn asked_by(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let score = runtime.block_on(evaluator.evaluate(&cx.asking(asking.clone())));
     (score.map_err(|error| error.to_string()), asking.usage())
+}
+
+/// Scores all of these side by side, with the same models and without a cache.
+pub(super) fn all_asked_by(
+    evaluator: &dyn Evaluator,
+    contexts: &[EvalContext],
+) -> Vec<Result<Score, String>> {
+    let asking = Asking::new(models("", |name| name.ends_with("_API_KEY").then(|| "k".to_owned())));
+    let contexts: Vec<_> = contexts.iter().map(|cx| cx.asking(asking.clone())).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let scores = runtime.block_on(join_all(contexts.iter().map(|cx| evaluator.evaluate(cx)).collect()));
+    scores.into_iter().map(|score| score.map_err(|error| error.to_string())).collect()
 }
 
 /// Checks against these items, where no key is set.

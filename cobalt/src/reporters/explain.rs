@@ -6,9 +6,10 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::printable::printable;
+use super::summary::figure;
 use crate::dataset::Item;
 use crate::experiment::Definition;
-use crate::report::{Execution, ItemResult, Status};
+use crate::report::{Execution, ItemResult, ScoredEvaluation, Status};
 use crate::wording::{cut, decimal};
 
 /// The longest text shown of a value, in characters.
@@ -44,31 +45,44 @@ fn execution(text: &mut String, run: &Execution, definition: &Definition) {
     }
     if let Some(error) = &run.error {
         let what = if run.status == Status::Timeout { "timeout" } else { "error" };
-        // Further lines of it are set off from ours.
-        let _ = write!(text, "\n  {what}: {}", shortened(error).replace('\n', "\n    "));
+        let _ = write!(text, "\n  {what}: {}", set_off(&shortened(error)));
     }
     for evaluator in &definition.evaluators {
         let Some(evaluation) = run.evaluations.get(evaluator.name()) else { continue };
         let _ = write!(text, "\n  {}: ", evaluator.name());
-        match (evaluation.score, &evaluation.error) {
-            (Some(score), _) => {
-                let _ = write!(text, "{score}");
-                if score < evaluator.pass_mark() {
-                    let _ = write!(text, ", below the pass mark of {}", evaluator.pass_mark());
-                    text.push_str(&parts(&evaluation.metadata));
-                }
-            }
-            (None, error) => {
-                let _ = write!(text, "no score: {}", error.as_deref().unwrap_or("no reason is known"));
-            }
-        }
-        if let Some(reason) = &evaluation.reason {
-            let _ = write!(text, " ({})", shortened(reason));
-        }
+        self::evaluation(text, evaluation, evaluator.pass_mark());
     }
 }
 
-/// The numbers that a score was made of, or that its judges' scores lie between.
+fn evaluation(text: &mut String, evaluation: &ScoredEvaluation, pass_mark: f64) {
+    match (evaluation.score, &evaluation.error) {
+        (Some(score), _) => {
+            text.push_str(&rounded(score, pass_mark));
+            if score < pass_mark {
+                let _ = write!(text, ", below the pass mark of {pass_mark}");
+                if evaluation.reason.is_none() {
+                    text.push_str(&parts(&evaluation.metadata));
+                }
+            }
+        }
+        (None, error) => {
+            let error = error.as_deref().unwrap_or("no reason is known");
+            let _ = write!(text, "no score: {}", set_off(error));
+        }
+    }
+    if let Some(reason) = &evaluation.reason {
+        let _ = write!(text, " ({})", set_off(&shortened(reason)));
+    }
+}
+
+/// A score with at most three decimals, of which one below the pass mark, or below 1, is not shown as if it reached it.
+fn rounded(score: f64, pass_mark: f64) -> String {
+    let rounded = (score * 1000.0).round() / 1000.0;
+    let reaches = |bound: f64| score < bound && rounded >= bound;
+    if reaches(pass_mark) || reaches(1.0) { figure(score) } else { decimal(rounded, 3) }
+}
+
+/// The numbers that a score was made of, for one that comes without a reason.
 fn parts(metadata: &Item) -> String {
     let numbers = metadata.iter().filter_map(|(name, value)| Some((name, value.as_f64()?)));
     let parts = numbers.take(MOST_PARTS).map(|(name, number)| format!("{name} {}", decimal(number, 3)));
@@ -84,6 +98,11 @@ fn line(text: &mut String, name: &str, value: &Value) {
     let _ = write!(text, "\n  {name}: {}", shortened(&value.to_string()));
 }
 
+/// A text whose further lines are set off from those of the explanation.
+fn set_off(text: &str) -> String {
+    text.replace('\n', "\n    ")
+}
+
 fn shortened(text: &str) -> Cow<'_, str> {
     match cut(text, LONGEST) {
         Cow::Owned(beginning) => format!("{beginning} ({} characters)", text.chars().count()).into(),
@@ -94,6 +113,7 @@ fn shortened(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Score;
 
     #[test]
     fn a_low_score_is_shown_with_the_numbers_that_it_was_made_of() {
@@ -101,5 +121,29 @@ mod tests {
             crate::item! { "min": 0.25, "max": 1.0, "stddev": 0.333_333, "judges": ["a", "b"], "n": 10 };
         assert_eq!(parts(&metadata), " [max 1, min 0.25, n 10, stddev 0.333]");
         assert_eq!(parts(&crate::item! { "choice": "A" }), "");
+    }
+
+    #[test]
+    fn a_score_is_rounded_and_further_lines_of_a_reason_are_set_off() {
+        let explained = |score: Score| {
+            let mut text = String::new();
+            evaluation(&mut text, &score.into_evaluation(), 0.5);
+            text
+        };
+        let score = || Score::new(0.4615384615).metadata("hits", 3);
+        assert_eq!(explained(score()), "0.462, below the pass mark of 0.5 [hits 3]");
+        let told = explained(score().reason("3 of 7\nare right"));
+        assert_eq!(told, "0.462, below the pass mark of 0.5 (3 of 7\n    are right)");
+        assert_eq!(explained(Score::new(2.0 / 3.0).metadata("hits", 2)), "0.667");
+        assert_eq!(explained(Score::new(0.4999)), "0.499, below the pass mark of 0.5");
+        assert_eq!(explained(Score::new(0.9999)), "0.999");
+    }
+
+    #[test]
+    fn further_lines_of_an_error_are_set_off_and_all_of_them_are_shown() {
+        let error = format!("the program ended\n{}", "x".repeat(LONGEST));
+        let mut text = String::new();
+        evaluation(&mut text, &ScoredEvaluation { error: Some(error), ..ScoredEvaluation::default() }, 0.5);
+        assert_eq!(text, format!("no score: the program ended\n    {}", "x".repeat(LONGEST)));
     }
 }

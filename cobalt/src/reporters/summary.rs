@@ -192,7 +192,7 @@ fn threshold(text: &mut String, gate: &Gate, paint: Paint) -> fmt::Result {
 }
 
 /// A score with at most three decimals, which never shows one that is below 1 as 1.
-fn figure(score: f64) -> String {
+pub(super) fn figure(score: f64) -> String {
     // The product may fall short of a whole number by a rounding error.
     let cut = (score * 1000.0 + 1e-9).floor() / 1000.0;
     format!("{cut}")

@@ -9,9 +9,9 @@ use toml::de::{DeTable, DeValue};
 use super::typed::{Settings, TYPES};
 use crate::config::error::{ConfigError, Place};
 use crate::config::values::Score;
-use crate::evaluators::{Evaluator, FnEvaluator};
+use crate::evaluators::{AutoevalKind, Evaluator, FnEvaluator, Preset};
 use crate::private::EvaluatorDefinition;
-use crate::suggest;
+use crate::suggest::{self, folded};
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -50,11 +50,11 @@ pub(in crate::config) struct Named {
 }
 
 impl Named {
-    /// Whether a table is one of these: its `type` is none of the others, nor nearly, and it has nothing but what a function
-    /// takes. Whether there is such a function is known where the evaluator is made.
+    /// Whether a table is one of these: its `type` is none of the others, in whatever style, and it has nothing but what a
+    /// function takes. Whether there is such a function is known where the evaluator is made.
     pub(super) fn is(table: &DeTable<'_>) -> bool {
         let Some(DeValue::String(name)) = table.get("type").map(Spanned::get_ref) else { return false };
-        let is_function = suggest::closest(name, TYPES.iter().copied()).is_none();
+        let is_function = TYPES.iter().all(|kind| folded(kind) != folded(name));
         is_function && table.keys().all(|key| ["type", "pass-mark"].contains(&&**key.get_ref()))
     }
 
@@ -95,7 +95,8 @@ fn whereabouts(definition: &EvaluatorDefinition) -> String {
 }
 
 fn not_registered(name: &str, registered: &[&str]) -> String {
-    let meant = suggest::closest(name, registered.iter().copied());
+    let meant = suggest::closest(name, registered.iter().copied()).map(str::to_owned);
+    let meant = meant.or_else(|| of_the_library(name));
     let meant = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
     let there_are = if registered.is_empty() {
         "no function of this program has `#[cobalt::evaluator]`, by which one gets a name".to_owned()
@@ -107,4 +108,17 @@ fn not_registered(name: &str, registered: &[&str]) -> String {
         "unknown evaluator `{name}`; {meant}{there_are}. If it is in another crate, add `use that_crate as _;` to the \
          test target: a crate that nothing refers to is not linked"
     )
+}
+
+/// The table that stands for an evaluator of the library whose name is nearly this one.
+fn of_the_library(name: &str) -> Option<String> {
+    let types = TYPES.iter().map(|kind| (*kind, format!("{{ type = \"{kind}\" }}")));
+    let presets = Preset::ALL.map(Preset::name);
+    let presets =
+        presets.map(|preset| (preset, format!("{{ type = \"llm-judge\", preset = \"{preset}\" }}")));
+    let kinds = AutoevalKind::ALL.map(AutoevalKind::name);
+    let kinds = kinds.map(|kind| (kind, format!("{{ type = \"autoevals\", autoeval = \"{kind}\" }}")));
+    let tables: Vec<_> = types.chain(presets).chain(kinds).collect();
+    let meant = suggest::closest(name, tables.iter().map(|(known, _)| *known))?;
+    tables.into_iter().find(|(known, _)| *known == meant).map(|(_, table)| table)
 }

@@ -38,6 +38,9 @@ pub(in crate::config) struct Judge {
     /// A question that comes with the library, in place of a prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     preset: Option<PresetName>,
+    /// What variables of the prompt, or the inputs of a preset, show, each by a path such as "output.answer" or "context[0].text".
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    fields: BTreeMap<String, Word>,
     /// Whether the judge of a prompt gives a verdict or a score from 0 to 1; "boolean" unless it is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     scoring: Option<ScoringName>,
@@ -72,9 +75,6 @@ pub(in crate::config) struct Judge {
     /// Who the judge is and by which rules it judges, in place of the built-in words for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     system: Option<Word>,
-    /// What variables of the prompt, or the inputs of a preset, show, each by a path such as "output.answer" or "context[0].text".
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    context: BTreeMap<String, Word>,
 }
 
 impl Settings for Judge {
@@ -140,7 +140,7 @@ impl Settings for Judge {
             Some(ScoringName(Scoring::Scale)) => judge.scale(),
             Some(ScoringName(Scoring::Boolean)) | None => judge,
         };
-        let fields = written.context.into_iter();
+        let fields = written.fields.into_iter();
         Ok(Arc::new(fields.fold(judge, |judge, (name, Word(path))| judge.field(name, path))))
     }
 

@@ -13,7 +13,11 @@ use crate::config::values::{Limit, Score};
 use crate::evaluators::{Evaluator, ToolCalls};
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ToolCalls"))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "ToolCalls", extend("allOf" = by_check()))
+)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::config) struct Calls {
     /// What is asked of the calls.
@@ -80,4 +84,25 @@ impl Settings for Calls {
             .map_err(|problem| place.error(&problem))
             .map(|calls| Arc::new(calls) as Arc<dyn Evaluator>)
     }
+}
+
+/// What the checks need and refuse, as a schema has it.
+#[cfg(feature = "schema")]
+fn by_check() -> serde_json::Value {
+    use crate::evaluators::CallCheck::{AtMost, Called, NotCalled, RepeatsAtMost, Succeeded};
+
+    let one_of = |checks: &[crate::evaluators::CallCheck]| serde_json::json!({ "properties": { "check": { "enum": checks } } });
+    serde_json::json!([
+        { "if": one_of(&[Called, NotCalled]), "then": { "required": ["tool"] } },
+        {
+            "if": one_of(&[Called, NotCalled, Succeeded, AtMost, RepeatsAtMost]),
+            "then": { "properties": { "expected": false } },
+            "else": { "required": ["expected"] },
+        },
+        {
+            "if": one_of(&[AtMost, RepeatsAtMost]),
+            "then": { "required": ["limit"] },
+            "else": { "properties": { "limit": false } },
+        },
+    ])
 }

@@ -40,7 +40,7 @@ fn a_judge_has_every_setting_of_its_table() {
         temperature = 0
         pass-mark = 0.7
         system = "You judge manners."
-        context = { answer = "output.answer" }
+        fields = { answer = "output.answer" }
         "#,
         &LlmJudge::new("polite", "{{output}} {{answer}}")
             .scale()
@@ -77,7 +77,7 @@ fn a_preset_takes_the_place_of_a_prompt_and_gives_its_name() {
         type = "llm-judge"
         preset = "hallucination"
         name = "grounded"
-        context = { context = "docs" }
+        fields = { context = "docs" }
         models = ["a", "b"]
         aggregate = "majority"
         chain-of-thought = true
@@ -272,6 +272,11 @@ fn a_name_that_is_none_is_told_the_nearest() {
         ("temperature = 3", "4:15: invalid value: integer `3`, expected a number from 0 to 2"),
         ("models = \"a\"", "4:10: invalid type: string \"a\", expected a list"),
         ("promt = \"\"", "4:1: unknown key `promt`; did you mean `prompt`?"),
+        (
+            "context = { answer = \"output.answer\" }",
+            "4:1: unknown key `context`; the keys here are `name`, `prompt`, `preset`, `fields`, `scoring`, `chain-of-thought`, \
+             `model`, `models`, `aggregate`, `provider`, `base-url`, `api-key-env` and 3 more",
+        ),
     ] {
         assert_eq!(refused(&format!("{judge}{setting}")), problem);
     }

@@ -8,6 +8,7 @@ use crate::private::EvaluatorDefinition;
 use crate::{CommandEvaluator, ExactMatch};
 
 inventory::submit! { EvaluatorDefinition { name: "terse", module: "trial", file: "tests/evals.rs", line: 3, make: terse } }
+inventory::submit! { EvaluatorDefinition { name: "my_function", module: "trial", file: "tests/evals.rs", line: 6, make: terse } }
 inventory::submit! { EvaluatorDefinition { name: "polite", module: "trial", file: "tests/evals.rs", line: 9, make: terse } }
 inventory::submit! { EvaluatorDefinition { name: "twin", module: "mine", file: "tests/a.rs", line: 1, make: terse } }
 inventory::submit! { EvaluatorDefinition { name: "twin", module: "theirs::short", file: "tests/b.rs", line: 2, make: terse } }
@@ -40,13 +41,13 @@ fn an_evaluator_that_is_not_registered_is_told_which_are() {
     assert_eq!(
         error("evaluators = [\"ters\"]"),
         "cobalt.toml:1:15: unknown evaluator `ters`; did you mean `terse`? the functions with `#[cobalt::evaluator]` \
-         here are `polite`, `terse`, `twin`. If it is in another crate, add `use that_crate as _;` to the test target: a \
+         here are `my_function`, `polite`, `terse`, `twin`. If it is in another crate, add `use that_crate as _;` to the test target: a \
          crate that nothing refers to is not linked"
     );
     for table in ["type = \"function\"\nname = \"unheard-of\"", "type = \"unheard-of\""] {
         let error = error(&format!("[[evaluators]]\n{table}\n"));
         let expected = "cobalt.toml:1:1: unknown evaluator `unheard-of`; the functions with `#[cobalt::evaluator]` here \
-                        are `polite`, `terse`, `twin`. If it is in another crate, ";
+                        are `my_function`, `polite`, `terse`, `twin`. If it is in another crate, ";
         assert!(error.starts_with(expected), "{error}");
     }
     let twins = error("evaluators = [\"twin\"]");
@@ -60,10 +61,31 @@ fn an_evaluator_that_is_not_registered_is_told_which_are() {
 }
 
 #[test]
+fn an_evaluator_of_the_library_that_is_taken_for_a_function_is_told_by_its_table() {
+    for (name, table) in [
+        ("rouge", "{ type = \"rouge\" }"),
+        ("hallucination", "{ type = \"llm-judge\", preset = \"hallucination\" }"),
+        ("summarization", "{ type = \"llm-judge\", preset = \"summarisation\" }"),
+        ("faithfullness", "{ type = \"autoevals\", autoeval = \"Faithfulness\" }"),
+        ("exact_match", "{ type = \"exact-match\" }"),
+    ] {
+        let error = Project::with(&format!("evaluators = [\"{name}\"]")).load().evaluators().unwrap_err();
+        let expected = format!("unknown evaluator `{name}`; did you mean `{table}`? the functions ");
+        assert!(error.to_string().contains(&expected), "{error}");
+    }
+}
+
+#[test]
 fn the_name_of_a_function_is_a_type_as_well() {
     let config = Project::with("[[evaluators]]\ntype = \"terse\"\npass-mark = 0.9\n").load();
     let made = config.evaluators().unwrap();
     assert_eq!((made[0].name(), made[0].pass_mark()), ("terse", 0.9));
+}
+
+#[test]
+fn a_function_may_be_named_nearly_like_a_type() {
+    let config = Project::with("evaluators = [{ type = \"my_function\", pass-mark = 0.9 }]").load();
+    assert_eq!(config.evaluators().unwrap()[0].pass_mark(), 0.9);
 }
 
 #[test]

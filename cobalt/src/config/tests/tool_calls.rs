@@ -79,3 +79,32 @@ fn settings_that_do_not_go_together_are_told_where_they_stand() {
         assert_eq!(refused(table), error);
     }
 }
+
+/// An editor tells what is missing as the file's reader does.
+#[cfg(all(feature = "judge", feature = "schema"))]
+#[test]
+fn the_schema_knows_what_each_check_needs() {
+    let schema = jsonschema::validator_for(&crate::config::schema::schema()).unwrap();
+    let allows = |table: &str| {
+        let file: toml::Table = format!("[[evaluators]]\ntype = \"tool-calls\"\n{table}").parse().unwrap();
+        schema.is_valid(&serde_json::json!(file))
+    };
+    for table in [
+        "check = \"called\"\ntool = \"book\"",
+        "check = \"recall\"\nexpected = \"calls\"\ntool = \"book\"",
+        "check = \"succeeded\"",
+        "check = \"at-most\"\nlimit = 5",
+    ] {
+        assert!(allows(table), "{table}");
+    }
+    for table in [
+        "check = \"called\"",
+        "check = \"called\"\ntool = \"book\"\nexpected = \"calls\"",
+        "check = \"recall\"",
+        "check = \"recall\"\nexpected = \"calls\"\nlimit = 5",
+        "check = \"succeeded\"\nexpected = \"calls\"",
+        "check = \"repeats-at-most\"",
+    ] {
+        assert!(!allows(table), "{table}");
+    }
+}

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::dataset::Item;
+use crate::evaluators::calls::places as call_places;
 use crate::evaluators::places::{METADATA, OUTPUT};
 use crate::evaluators::{EvalContext, EvalError};
 use crate::metrics::json_text;
@@ -15,11 +16,8 @@ use crate::template::{Variable, number_text};
 /// The item's fields that hold what is expected, in the order in which they are looked for.
 const EXPECTED_FIELDS: [&str; 2] = ["expectedOutput", "expected"];
 
-/// What an agent did on the way to its output, such as its tool calls.
+/// What an agent did on the way to its output, such as its tool calls. It is looked for where evaluators of calls find these.
 pub(in crate::evaluators) const TRACE: &str = "trace";
-
-/// The fields of the agent's metadata that hold what it did on the way, in the order in which they are looked for.
-const TRACE_FIELDS: [&str; 6] = ["trace", "toolCalls", "tool_calls", "calls", "steps", "messages"];
 
 /// Where inputs come from that are not simply the item's fields of the same name.
 #[derive(Clone, Debug, Default)]
@@ -78,10 +76,7 @@ impl Sources {
                 _ => in_item(path, cx.item()).map(Cow::Borrowed),
             },
             None if input == OUTPUT => Some(Cow::Borrowed(cx.output())),
-            None if input == TRACE => {
-                let mut found = TRACE_FIELDS.iter().filter_map(|field| cx.metadata().get(*field));
-                found.find(|value| !value.is_null()).map(Cow::Borrowed)
-            }
+            None if input == TRACE => call_places::usual(cx).map(|(value, _)| Cow::Borrowed(value)),
             None => own_field(input, cx.item()).map(Cow::Borrowed),
         }
     }
@@ -93,6 +88,15 @@ impl Sources {
             Some(Source::Value(_)) => false,
             None => [OUTPUT, TRACE].contains(&input),
         }
+    }
+
+    /// Whether an input is a part of the agent's output, and is seen where that is shown.
+    pub(in crate::evaluators) fn is_part_of_output(&self, input: &str, cx: &EvalContext) -> bool {
+        let is_usual = |input| !self.0.contains_key(input);
+        input == TRACE
+            && is_usual(TRACE)
+            && is_usual(OUTPUT)
+            && call_places::usual(cx).is_some_and(|(_, place)| place.starts_with(OUTPUT))
     }
 
     /// Whether an item could give the input: it does, or the input is no matter of items.
@@ -131,15 +135,21 @@ impl Sources {
 
     /// Why an input is missing.
     pub(in crate::evaluators) fn missing(&self, input: &str, cx: &EvalContext) -> EvalError {
-        if input == OUTPUT && self.mapped().all(|mapped| mapped != OUTPUT) {
-            return EvalError::new("the agent's output is null; there is nothing to score");
-        }
-        let fields = cx.item().keys().map(String::as_str);
-        EvalError::new(format!(
-            "the input `{input}` is missing: there is no {}; the item has {}",
-            self.place(input),
-            suggest::list(fields)
-        ))
+        let is_of_agent = |root: &str| root == OUTPUT || (root == METADATA && !cx.metadata().is_empty());
+        let why = match self.0.get(input) {
+            None if input == OUTPUT => {
+                return EvalError::new("the agent's output is null; there is nothing to score");
+            }
+            None if input == TRACE => call_places::nowhere().to_string(),
+            Some(Source::Path(path)) if is_of_agent(path.root()) => {
+                format!("there is no `{}` in what the agent gave", path.name())
+            }
+            _ => {
+                let fields = suggest::list(cx.item().keys().map(String::as_str));
+                format!("there is no {}; the item has {fields}", self.place(input))
+            }
+        };
+        EvalError::new(format!("the input `{input}` is missing: {why}"))
     }
 
     /// Says which input would be missing from every item, though there are items. `advice` says what to do about it.

@@ -49,6 +49,9 @@ impl Texts {
     pub(in crate::evaluators) fn find(&self, cx: &EvalContext) -> Result<Vec<(&str, String)>, EvalError> {
         let mut texts = Vec::new();
         for (name, need) in self.names() {
+            if need == Need::IfThere && self.sources.is_part_of_output(name, cx) {
+                continue;
+            }
             match self.sources.find(name, cx).filter(|value| !value.is_null()) {
                 Some(value) => texts.push((name, input_text(name, &value))),
                 None if need == Need::IfThere => {}
@@ -86,12 +89,12 @@ impl Texts {
         })
     }
 
-    /// Whether an item has all that is needed. `table` is the key of `cobalt.toml` that says where texts are.
-    pub(in crate::evaluators) fn check(&self, setup: &Setup, table: &str) -> Result<(), CheckError> {
+    /// Whether an item has all that is needed.
+    pub(in crate::evaluators) fn check(&self, setup: &Setup) -> Result<(), CheckError> {
         let needed: Vec<_> =
             self.names().filter(|(_, need)| *need == Need::Always).map(|(name, _)| name).collect();
-        let advice = format!("say where the input is with `field` (in `cobalt.toml` `{table}`)");
-        let lacking = self.sources.lacking(&needed, |_| false, setup.items(), &advice);
+        let advice = "say where the input is with `field` (in `cobalt.toml` `fields`)";
+        let lacking = self.sources.lacking(&needed, |_| false, setup.items(), advice);
         lacking.map_or(Ok(()), |problem| Err(CheckError::new(problem)))
     }
 }

@@ -8,7 +8,7 @@ mod expected;
 mod kind;
 mod loops;
 mod options;
-mod places;
+pub(super) mod places;
 mod read;
 mod score;
 mod shown;

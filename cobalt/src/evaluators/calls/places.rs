@@ -38,16 +38,20 @@ impl CallsPlace {
 
     /// The calls that an agent reported. That it reported none where it should is an error: it may have made some.
     pub(super) fn read(&self, cx: &EvalContext) -> Result<Vec<ToolCall>, EvalError> {
-        let (value, path) = match &self.0 {
-            Some(field) => (field.find(cx)?, field.name()),
-            None => usual(cx).ok_or_else(nowhere)?,
+        let (value, path, hint) = match &self.0 {
+            Some(field) => (field.find(cx)?, field.name(), ""),
+            None => {
+                let (value, path) = usual(cx).ok_or_else(nowhere)?;
+                (value, path, "; where its calls are elsewhere, name the place")
+            }
         };
-        Reader::default().read(value, path).map_err(|error| EvalError::new(format!("the agent's {error}")))
+        let read = Reader::default().read(value, path);
+        read.map_err(|error| EvalError::new(format!("the agent's {error}{hint}")))
     }
 }
 
-/// The first of the usual places that has something.
-fn usual(cx: &EvalContext) -> Option<(&Value, &'static str)> {
+/// What the first of the usual places has that has something, and the place.
+pub(in crate::evaluators) fn usual(cx: &EvalContext) -> Option<(&Value, &'static str)> {
     let mut found =
         PLACES.into_iter().filter_map(|path| AgentField::new(path).get(cx).map(|value| (value, path)));
     found.find(|(value, path)| *path != "output" || may_be_calls(value))
@@ -66,12 +70,12 @@ fn may_be_calls(output: &Value) -> bool {
     }
 }
 
-fn nowhere() -> EvalError {
-    EvalError::new(format!(
-        "the agent reports no calls: there is none of `{}`, and the output is no list of calls or messages; report \
-         them there (an empty list where there are none), or name the place, as in `output.steps[0].calls`",
-        PLACES[..PLACES.len() - 1].join("`, `")
-    ))
+/// Why there are no calls in any of the usual places.
+pub(in crate::evaluators) fn nowhere() -> EvalError {
+    EvalError::new(
+        "the agent reports no calls in the usual places, such as `metadata.toolCalls` and `output.trace`; report them there, an \
+         empty list where there are none, or name the place, as in `output.run.calls`",
+    )
 }
 
 impl EvalContext {

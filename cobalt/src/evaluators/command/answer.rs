@@ -15,8 +15,8 @@ const SHOWN: usize = 200;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NoAnswer(pub(super) String);
 
-/// Reads an answer: a score, or the program's error.
-pub(super) fn read(bytes: &[u8]) -> Result<Result<Score, EvalError>, NoAnswer> {
+/// Reads the answer to a request: a score, or the program's error.
+pub(super) fn read(bytes: &[u8], request: u64) -> Result<Result<Score, EvalError>, NoAnswer> {
     let text = str::from_utf8(bytes).map_err(|_| {
         NoAnswer(format!("its answer is not UTF-8: {}", quoted(&String::from_utf8_lossy(bytes))))
     })?;
@@ -25,6 +25,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Result<Score, EvalError>, NoAnswer> {
     match serde_json::from_str(text) {
         Ok(Value::Bool(holds)) => Ok(Ok(holds.into())),
         Ok(Value::Number(number)) => Ok(in_range(number.as_f64().unwrap_or(f64::NAN)).map(Score::new)),
+        Ok(Value::Object(fields)) if is_for_another(&fields, request) => {
+            refuse(&format!("to the request with the `id` {request}"))
+        }
         Ok(Value::Object(fields)) if fields.contains_key("score") || fields.contains_key("error") => {
             Ok(of_fields(fields))
         }
@@ -32,6 +35,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Result<Score, EvalError>, NoAnswer> {
         Ok(_) => refuse("a score: a number from 0 to 1, true, false, or an object with `score`"),
         Err(error) => Err(NoAnswer(not_json(text, &error))),
     }
+}
+
+/// Whether an answer repeats the `id` of a request, and not of this one.
+fn is_for_another(fields: &Map<String, Value>, request: u64) -> bool {
+    fields.get("id").is_some_and(|id| !id.is_null() && *id != request)
 }
 
 /// What was written, as a message shows it.
@@ -45,10 +53,18 @@ fn not_json(text: &str, error: &serde_json::Error) -> String {
     }
     let hint = if error.is_eof() {
         "the JSON is not complete; write it without line breaks"
+    } else if has_no_number(text) {
+        "JSON has no NaN and no Infinity; where there is no score, say why in `error`"
     } else {
         "write nothing else to stdout: what it prints, and what its libraries print, goes to stderr"
     };
     format!("its answer {} is no JSON ({error}); {hint}", quoted(text))
+}
+
+/// Whether it has what some languages write for what is no number.
+fn has_no_number(text: &str) -> bool {
+    let mut names = ["NaN", "Infinity", "-Infinity"].into_iter();
+    names.any(|name| text == name || text.starts_with('{') && text.contains(name))
 }
 
 fn without_score(text: &str, fields: &Map<String, Value>) -> String {
@@ -126,11 +142,11 @@ mod tests {
     use super::*;
 
     fn score(answer: &str) -> Result<Score, String> {
-        read(answer.as_bytes()).expect("an answer").map_err(|error| error.to_string())
+        read(answer.as_bytes(), 7).expect("an answer").map_err(|error| error.to_string())
     }
 
     fn refused(answer: &str) -> String {
-        read(answer.as_bytes()).expect_err("no answer").0
+        read(answer.as_bytes(), 7).expect_err("no answer").0
     }
 
     #[test]
@@ -165,6 +181,16 @@ mod tests {
     }
 
     #[test]
+    fn the_answer_to_another_request_is_none() {
+        assert_eq!(score(r#"{"id": 7, "score": 1}"#).unwrap(), true.into());
+        assert_eq!(score(r#"{"id": null, "score": 1}"#).unwrap(), true.into());
+        for answer in [r#"{"id": 6, "score": 1}"#, r#"{"id": "7", "error": "no key"}"#] {
+            let error = refused(answer);
+            assert!(error.ends_with(", not to the request with the `id` 7"), "{error}");
+        }
+    }
+
+    #[test]
     fn a_score_out_of_range_and_fields_of_another_type_are_errors() {
         for (answer, expected) in [
             ("7", "score is 7; a score is a number from 0 (bad) to 1 (good)"),
@@ -190,11 +216,17 @@ mod tests {
             ("{\"score\":", "the JSON is not complete; write it without line breaks"),
             ("\"good\"", "`\\\"good\\\"`, not a score: a number from 0 to 1"),
             ("", "it wrote nothing but white space"),
+            (
+                r#"{"score": NaN}"#,
+                "JSON has no NaN and no Infinity; where there is no score, say why in `error`",
+            ),
+            ("-Infinity", "JSON has no NaN"),
+            ("Infinity war: loading", "goes to stderr"),
         ] {
             let error = refused(answer);
             assert!(error.contains(expected), "{error}");
         }
         assert!(refused(&"x".repeat(1000)).len() < 500);
-        assert!(read(b"\xff1").unwrap_err().0.contains("not UTF-8"));
+        assert!(read(b"\xff1", 7).unwrap_err().0.contains("not UTF-8"));
     }
 }

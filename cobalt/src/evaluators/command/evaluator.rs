@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::pool::Pool;
 use super::program::Program;
-use super::request;
+use super::request::Request;
 use crate::evaluators::{
     CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Setup,
 };
-use crate::redact::{REDACTED, is_secret, redacted};
+use crate::redact::redacted;
 
 /// Scores with a program in any language: it reads each output with its item as JSON from stdin, and writes a score as
 /// JSON to stdout. The module [`custom`](crate::custom) has the protocol, and programs to start from.
@@ -37,6 +38,8 @@ pub struct CommandEvaluator {
     pass_mark: f64,
     /// Made for the first output: all is said by then.
     pool: OnceLock<Pool>,
+    /// How many requests were made, each of which has its number.
+    asked: AtomicU64,
 }
 
 impl CommandEvaluator {
@@ -51,6 +54,7 @@ impl CommandEvaluator {
             timeout: None,
             pass_mark: DEFAULT_PASS_MARK,
             pool: OnceLock::new(),
+            asked: AtomicU64::new(0),
         }
     }
 
@@ -109,22 +113,25 @@ impl CommandEvaluator {
 /// With processes of its own.
 impl Clone for CommandEvaluator {
     fn clone(&self) -> Self {
-        Self { name: self.name.clone(), program: self.program.clone(), pool: OnceLock::new(), ..*self }
+        Self {
+            name: self.name.clone(),
+            program: self.program.clone(),
+            pool: OnceLock::new(),
+            asked: AtomicU64::new(0),
+            ..*self
+        }
     }
 }
 
 /// What the score hangs on, without secrets: the same in every process, so that fingerprints are made of it.
 impl fmt::Debug for CommandEvaluator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Program { name, arguments, variables } = &self.program;
-        let shown = |(name, value): (&String, &String)| {
-            (name.clone(), if is_secret(name) { REDACTED.to_owned() } else { redacted(value).into_owned() })
-        };
+        let Program { name, arguments, .. } = &self.program;
         f.debug_struct("CommandEvaluator")
             .field("name", &self.name)
             .field("program", name)
             .field("arguments", &arguments.iter().map(|argument| redacted(argument)).collect::<Vec<_>>())
-            .field("variables", &variables.iter().map(shown).collect::<BTreeMap<_, _>>())
+            .field("variables", &self.program.shown_variables())
             .field("keep_alive", &self.keep_alive)
             .field("pass_mark", &self.pass_mark)
             .finish_non_exhaustive()
@@ -138,14 +145,16 @@ impl Evaluator for CommandEvaluator {
 
     fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
         Box::pin(async move {
-            let request = request::line(cx, &self.name)
+            let id = self.asked.fetch_add(1, Ordering::Relaxed) + 1;
+            let request = Request::new(id, cx, &self.name)
                 .map_err(|error| EvalError::new(format!("the output cannot be written as JSON: {error}")))?;
             let limit = self.timeout.unwrap_or_else(|| cx.timeout());
             let pool = self.pool.get_or_init(|| Pool::new(self.processes));
-            match self.keep_alive {
+            let answer = match self.keep_alive {
                 true => pool.ask_kept(&self.program, request, limit).await,
                 false => pool.ask_once(&self.program, request, limit).await,
-            }
+            };
+            answer.map_err(|error| EvalError::new(self.program.without_secrets(error.to_string())))
         })
     }
 

@@ -66,10 +66,15 @@ pub(super) fn too_slow(limit: Duration, keep_alive: bool, is_first: bool) -> Str
     }
 }
 
+/// Nothing is heard of it any more.
+pub(super) fn too_long() -> String {
+    format!("the program's answer is longer than {} MiB", LONGEST >> 20)
+}
+
 /// It wrote more than one answer.
 pub(super) fn too_much(heard: &Heard) -> String {
     match heard {
-        Heard::TooLong => format!("the program's answer is longer than {} MiB", LONGEST >> 20),
+        Heard::TooLong => too_long(),
         Heard::Answer { bytes, .. } => format!(
             "the program wrote more than one line for an output, such as {}; write a score as JSON in one line, and \
              nothing else, to stdout",

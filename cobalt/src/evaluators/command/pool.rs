@@ -7,9 +7,10 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 use super::answer::{self, NoAnswer};
-use super::failure::{ended, ended_unasked, too_much, too_slow, with_messages};
+use super::failure::{ended, ended_unasked, too_long, too_much, too_slow, with_messages};
 use super::process::{Between, Process};
 use super::program::Program;
+use super::request::Request;
 use super::streams::{Ends, Heard};
 use crate::evaluators::{EvalError, Score};
 use crate::wording::count;
@@ -48,21 +49,21 @@ impl Pool {
     pub(super) async fn ask_kept(
         &self,
         program: &Program,
-        request: Vec<u8>,
+        request: Request,
         limit: Duration,
     ) -> Result<Score, EvalError> {
         let _turn = self.turn().await;
         let mut process = self.waiting_or_new(program)?;
-        process.ask(request);
+        process.ask(request.line);
         let Ok(heard) = timeout(limit, process.hear()).await else {
-            return Err(with_messages(&too_slow(limit, true, process.answered == 0), &process));
+            return Err(self.failed(&too_slow(limit, true, process.answered == 0), &process));
         };
         let Some(heard) = heard else {
             let status = process.ending().await;
             return Err(self.failed(&ended_unasked(status, process.answered), &process));
         };
         let answer = match heard {
-            Heard::Answer { bytes, more: false } => answer::read(&bytes),
+            Heard::Answer { bytes, more: false } => answer::read(&bytes, request.id),
             more => return Err(self.failed(&too_much(&more), &process)),
         };
         match answer {
@@ -82,34 +83,35 @@ impl Pool {
     pub(super) async fn ask_once(
         &self,
         program: &Program,
-        request: Vec<u8>,
+        request: Request,
         limit: Duration,
     ) -> Result<Score, EvalError> {
         let _turn = self.turn().await;
         let mut process = Process::start(program, Ends::WithStream).map_err(EvalError::new)?;
-        process.ask(request);
+        process.ask(request.line);
         process.close_stdin();
         let answer = async {
-            let heard = process.hear().await;
-            (heard, process.ended().await)
+            match process.hear().await {
+                Some(Heard::Answer { bytes, .. }) => Ok((Some(bytes), process.ended().await)),
+                None => Ok((None, process.ended().await)),
+                // It is not waited for any longer.
+                Some(Heard::TooLong) => Err(too_long()),
+            }
         };
-        let Ok((heard, status)) = timeout(limit, answer).await else {
-            return Err(with_messages(&too_slow(limit, false, true), &process));
+        let problem = match timeout(limit, answer).await {
+            Err(_) => return Err(with_messages(&too_slow(limit, false, true), &process)),
+            Ok(Err(too_long)) => too_long,
+            Ok(Ok((None, status))) => format!("the program {} without an answer", ended(Some(status))),
+            Ok(Ok((_, status))) if !status.success() => {
+                format!("the program {}, so that its answer does not count", ended(Some(status)))
+            }
+            Ok(Ok((Some(bytes), _))) => match answer::read(&bytes, request.id) {
+                Ok(score) => return score,
+                Err(NoAnswer(problem)) => problem,
+            },
         };
-        if !status.success() || heard.is_none() {
-            process.ending().await;
-            let without =
-                if heard.is_none() { " without an answer" } else { ", so that its answer does not count" };
-            return Err(with_messages(&format!("the program {}{without}", ended(Some(status))), &process));
-        }
-        let read = match &heard {
-            Some(Heard::Answer { bytes, .. }) => answer::read(bytes),
-            _ => Err(NoAnswer(heard.as_ref().map(too_much).unwrap_or_default())),
-        };
-        let error = read.as_ref().err().map(|NoAnswer(problem)| with_messages(problem, &process));
-        // It has ended: this only waits for what it may have started.
-        process.finish(Instant::now() + GRACE);
-        error.map_or_else(|| read.unwrap_or_else(|NoAnswer(problem)| Err(EvalError::new(problem))), Err)
+        process.ending().await;
+        Err(with_messages(&problem, &process))
     }
 
     /// Waits until one more process may be at work.

@@ -18,7 +18,7 @@ const LOOK: Duration = Duration::from_millis(2);
 /// How long a process that has closed its stdout may take to end, and its last messages to come.
 const ENDING: Duration = Duration::from_millis(500);
 
-/// A program at work. It is killed when this is dropped.
+/// A program at work. When this is dropped it is killed, with what it has started.
 #[derive(Debug)]
 pub(super) struct Process {
     running: Running,
@@ -113,16 +113,13 @@ impl Process {
         }
     }
 
-    /// Lets it end by itself until the deadline, and kills it then. Blocks. Its stdin must be closed.
+    /// Lets it end by itself until the deadline, and kills it and what it has started then. Blocks. Its stdin must be
+    /// closed.
     pub(super) fn finish(mut self, deadline: Instant) {
         loop {
             // Nothing that it still says matters, and it must not wait to be heard.
-            let is_silent = matches!(self.between(), Between::Ended);
-            if is_silent && self.messages.is_complete() && self.status().is_some() {
-                self.running.forget();
-                return;
-            }
-            if Instant::now() >= deadline {
+            while self.answers.try_recv().is_ok() {}
+            if self.status().is_some() || Instant::now() >= deadline {
                 return;
             }
             std::thread::sleep(LOOK);

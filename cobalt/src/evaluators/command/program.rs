@@ -1,5 +1,6 @@
 //! Which program is meant: found before it is started.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::env;
 use std::env::consts::EXE_SUFFIX;
@@ -8,6 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::paths;
+use crate::redact::{REDACTED, is_secret, redacted};
+
+/// A secret of fewer characters is part of many a word.
+const SHORTEST_SECRET: usize = 4;
 
 /// A program with its arguments, and the variables that are set for it beside those of this process.
 #[derive(Clone, Debug)]
@@ -47,6 +52,23 @@ impl Program {
                 self.name
             )
         })
+    }
+
+    /// The variables without the values of those that hold a secret.
+    pub(super) fn shown_variables(&self) -> BTreeMap<&str, Cow<'_, str>> {
+        let variables = self.variables.iter();
+        let shown = variables.map(|(name, value)| match is_secret(name) {
+            true => (&**name, Cow::Borrowed(REDACTED)),
+            false => (&**name, redacted(value)),
+        });
+        shown.collect()
+    }
+
+    /// A text, in which the program may have told of what it was given, without the secrets among its variables.
+    pub(super) fn without_secrets(&self, text: String) -> String {
+        let secrets =
+            self.variables.iter().filter(|(name, value)| is_secret(name) && value.len() >= SHORTEST_SECRET);
+        secrets.fold(text, |text, (_, secret)| text.replace(secret, REDACTED))
     }
 
     /// What starts the program in the package's folder, with pipes to it, in a process group of its own.

@@ -15,8 +15,9 @@ const VERSION: u32 = 1;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Request<'a> {
+struct Fields<'a> {
     version: u32,
+    id: u64,
     evaluator: &'a str,
     item: &'a Item,
     output: &'a Value,
@@ -26,26 +27,38 @@ struct Request<'a> {
     run_index: usize,
 }
 
-/// The request for an evaluator of this name, with the line break at its end.
-///
-/// # Errors
-///
-/// Never for what JSON can hold, which is all that items and outputs are made of.
-pub(super) fn line(cx: &EvalContext, evaluator: &str) -> Result<Vec<u8>, serde_json::Error> {
-    let request = Request {
-        version: VERSION,
-        evaluator,
-        item: cx.item(),
-        output: cx.output(),
-        metadata: cx.metadata(),
-        key: cx.key(),
-        index: cx.index(),
-        run_index: cx.run_index(),
-    };
-    let mut line = Vec::new();
-    request.serialize(&mut Serializer::with_formatter(&mut line, Ascii))?;
-    line.push(b'\n');
-    Ok(line)
+/// A request, as a program reads it.
+#[derive(Debug)]
+pub(super) struct Request {
+    /// Its number, which an answer may repeat.
+    pub(super) id: u64,
+    /// With the line break at its end.
+    pub(super) line: Vec<u8>,
+}
+
+impl Request {
+    /// The request for an evaluator of this name.
+    ///
+    /// # Errors
+    ///
+    /// Never for what JSON can hold, which is all that items and outputs are made of.
+    pub(super) fn new(id: u64, cx: &EvalContext, evaluator: &str) -> Result<Self, serde_json::Error> {
+        let fields = Fields {
+            version: VERSION,
+            id,
+            evaluator,
+            item: cx.item(),
+            output: cx.output(),
+            metadata: cx.metadata(),
+            key: cx.key(),
+            index: cx.index(),
+            run_index: cx.run_index(),
+        };
+        let mut line = Vec::new();
+        fields.serialize(&mut Serializer::with_formatter(&mut line, Ascii))?;
+        line.push(b'\n');
+        Ok(Self { id, line })
+    }
 }
 
 /// Escapes what is not ASCII. So no program reads it in another encoding than was meant, and none takes one of the
@@ -77,13 +90,13 @@ mod tests {
     fn a_request_is_one_line_of_ascii_that_reads_as_what_was_meant() {
         let text = "Grüße\n質問 \u{2028}\u{85} 🚲 \"quoted\" \\ \u{7f}";
         let cx = EvalContext::new(crate::item! { text: text }, Output::new(text).metadata("model", "m"));
-        let line = line(&cx, "bridge").unwrap();
+        let Request { line, .. } = Request::new(7, &cx, "bridge").unwrap();
         assert!(line.is_ascii());
         assert_eq!(line.iter().position(|byte| *byte == b'\n'), Some(line.len() - 1));
         assert_eq!(
             serde_json::from_slice::<Value>(&line).unwrap(),
             json!({
-                "version": 1, "evaluator": "bridge", "item": { text: text }, "output": text,
+                "version": 1, "id": 7, "evaluator": "bridge", "item": { text: text }, "output": text,
                 "metadata": { "model": "m" }, "key": "", "index": 0, "runIndex": 0,
             })
         );

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 static RUNNING: Mutex<Registry> = Mutex::new(Registry { children: BTreeMap::new(), closed: false });
@@ -22,8 +22,6 @@ struct Registry {
 pub(super) struct Running {
     id: u32,
     child: Arc<Mutex<Child>>,
-    /// Set once it has ended by itself, and nothing of it is left.
-    is_gone: bool,
 }
 
 impl Running {
@@ -36,7 +34,7 @@ impl Running {
         let id = child.id();
         let child = Arc::new(Mutex::new(child));
         registry.children.insert(id, Arc::clone(&child));
-        Ok(Self { id, child, is_gone: false })
+        Ok(Self { id, child })
     }
 
     pub(super) fn child(&self) -> MutexGuard<'_, Child> {
@@ -47,17 +45,12 @@ impl Running {
     pub(super) fn status(&self) -> Option<ExitStatus> {
         self.child().try_wait().ok().flatten()
     }
-
-    /// It has ended, and so has what it started: nothing is left to kill.
-    pub(super) fn forget(mut self) {
-        self.is_gone = true;
-    }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Whoever has ended all may have been first.
-        if !self.is_gone && lock(&RUNNING).children.contains_key(&self.id) {
+        // It may have ended by itself, and what it has started may be left. Whoever ends all may have been first.
+        if lock(&RUNNING).children.contains_key(&self.id) {
             kill_groups(&[self.id]);
             kill(&mut self.child());
         }
@@ -93,6 +86,8 @@ fn kill_groups(ids: &[u32]) {
     if ids.is_empty() {
         return;
     }
+    use std::process::Stdio;
+
     let groups: String = ids.iter().map(|id| format!(" -{id}")).collect();
     let mut command = Command::new("/bin/sh");
     command.args(["-c", &format!("kill -KILL{groups}")]);

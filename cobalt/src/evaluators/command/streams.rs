@@ -62,8 +62,17 @@ pub(super) fn read(from: impl Read + Send + 'static, ends: Ends) -> io::Result<c
     Ok(answers)
 }
 
-/// The next answer, `None` at the end of the stream.
+/// The next answer, `None` at the end of the stream. Blank lines are none.
 fn next<R: Read>(from: &mut BufReader<R>, ends: Ends) -> Option<Heard> {
+    loop {
+        match next_bytes(from, ends)? {
+            Heard::Answer { bytes, .. } if ends == Ends::WithLine && bytes.trim_ascii().is_empty() => {}
+            heard => return Some(heard),
+        }
+    }
+}
+
+fn next_bytes<R: Read>(from: &mut BufReader<R>, ends: Ends) -> Option<Heard> {
     let mut bytes = Vec::new();
     let mut limited = from.take(LONGEST + 1);
     let read = match ends {
@@ -76,7 +85,7 @@ fn next<R: Read>(from: &mut BufReader<R>, ends: Ends) -> Option<Heard> {
     if bytes.len() as u64 > LONGEST {
         return Some(Heard::TooLong);
     }
-    Some(Heard::Answer { bytes, more: !from.buffer().is_empty() })
+    Some(Heard::Answer { bytes, more: !from.buffer().trim_ascii().is_empty() })
 }
 
 /// The last lines that a program wrote to stderr.

@@ -82,9 +82,9 @@ impl GEval {
         self
     }
 
-    /// Shows the judge these texts and no others. Each has to be there: `output` is the agent's, `expected` the item's
-    /// `expectedOutput` (else its `expected`), any other the item's field of that name, unless [`field`](Self::field) says
-    /// otherwise.
+    /// Shows the judge these texts and no others. Each has to be there: `output` is the agent's, `trace` what it did on the
+    /// way (see [where calls are](crate::calls#where-the-calls-are)), `expected` the item's `expectedOutput` (else its
+    /// `expected`), any other the item's field of that name, unless [`field`](Self::field) says otherwise.
     #[must_use]
     pub fn inputs<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.texts.show_only(names.into_iter().map(Into::into));
@@ -139,7 +139,7 @@ impl Evaluator for GEval {
     fn check(&self, setup: &Setup) -> Result<(), CheckError> {
         self.problem().map_or(Ok(()), |problem| Err(CheckError::new(problem)))?;
         if self.remap.is_none() {
-            self.texts.check(setup, "fields")?;
+            self.texts.check(setup)?;
         }
         setup.models.check_judge(&self.choice)
     }

@@ -15,9 +15,9 @@ const LOWEST: u8 = 1;
 const HIGHEST: u8 = 5;
 
 const TASK: &str = "\
-Rate the output by the criterion, and by nothing else. Go through the steps one by one, and then fill in the form: `reason`, \
-one to three sentences that name what decided, and `score`, a whole number from 1, the criterion is not met at all, to 5, it is \
-met in full.";
+Rate the output of an AI agent by the criterion below, and by nothing else. The other texts help to rate it, and are not rated \
+themselves. Go through the steps one by one, and then fill in the form: first `reason`, one to three sentences that name what \
+decided; then `score`, a whole number from 1 (the criterion is not met at all) to 5 (it is met in full).";
 
 /// A rating, and why.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! The steps by which an output is rated: given, or written by a model, once for all outputs.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use serde_json::{Map, Value};
-use tokio::sync::OnceCell;
 
 use crate::evaluators::EvalError;
 use crate::evaluators::asking::answer;
@@ -13,17 +13,18 @@ use crate::evaluators::asking::texts::{Need, Texts};
 use crate::llm::{Asking, ModelChoice, Schema};
 
 const TASK: &str = "\
-Outputs of an AI agent are to be rated by a criterion, each by itself, from 1 (the criterion is not met at all) to 5 (it is \
-met in full). Write the steps by which an evaluator gets from the texts to the rating: what to look at, what to compare, \
-what counts against the output and how much. Write three to eight steps, of one or two sentences each, that hold for any \
-output. You do not see one yourself.";
+Outputs of an AI agent are to be rated by the criterion below, each by itself, from 1 (the criterion is not met at all) to 5 (it \
+is met in full). An evaluator is given the texts that are named below and your steps. Write the steps by which it gets from these \
+texts to the rating: what to look at, what to compare, what counts against the output and how much. Write three to eight steps, \
+of one or two sentences each, that hold for any output; apply the criterion as it is written, and add no other. You are not \
+shown the texts.";
 
 /// Evaluation steps.
 #[derive(Default)]
 pub(super) struct Steps {
     given: Option<Vec<String>>,
     /// Those that a model wrote: all outputs are rated by the same ones, with or without a cache.
-    written: OnceCell<Vec<String>>,
+    written: OnceLock<Vec<String>>,
 }
 
 impl Steps {
@@ -55,8 +56,14 @@ impl Steps {
         if let Some(given) = &self.given {
             return Ok(given);
         }
-        let written = self.written.get_or_try_init(|| write(asking, model, criterion, texts)).await;
-        Ok(written.map_err(|error| EvalError::new(format!("no evaluation steps: {error}")))?)
+        if let Some(written) = self.written.get() {
+            return Ok(written);
+        }
+        // Items that ask side by side share one request, and its failure: were they to wait for each other, each would fail
+        // anew after the one before.
+        let written = write(asking, model, criterion, texts).await;
+        let written = written.map_err(|error| EvalError::new(format!("no evaluation steps: {error}")))?;
+        Ok(self.written.get_or_init(|| written))
     }
 }
 

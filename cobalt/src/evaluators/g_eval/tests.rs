@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::GEval;
 use crate::Provider;
-use crate::evaluators::tests::{asked_by, without_models};
+use crate::evaluators::tests::{all_asked_by, asked_by, without_models};
 use crate::evaluators::{EvalContext, Evaluator, Score};
 use crate::experiment::Output;
 use crate::llm::test_server::{Answer, Asked, TestServer};
@@ -149,6 +149,29 @@ fn without_steps_there_is_no_score_and_the_next_item_asks_again() {
 }
 
 #[test]
+fn items_that_wait_for_the_same_steps_share_the_failure() {
+    let server = TestServer::start(|_| Answer::error(400, "no"));
+    let g_eval = g_eval(&server);
+    let errors =
+        all_asked_by(&g_eval, &["a", "b", "c"].map(|output| context().with_output(Output::new(output))));
+    assert!(errors.iter().all(|score| score.as_ref().unwrap_err().starts_with("no evaluation steps: ")));
+    assert_eq!(
+        server.asked().len(),
+        1,
+        "one after another, each would wait for the failure of the one before"
+    );
+}
+
+#[test]
+fn items_that_wait_for_the_same_steps_are_rated_by_them() {
+    let server = server(&[4]);
+    let contexts = ["a", "b", "c"].map(|output| context().with_output(Output::new(output)));
+    let scores = all_asked_by(&g_eval(&server), &contexts);
+    assert!(scores.iter().all(|score| score.as_ref().unwrap().value() == 0.75), "{scores:?}");
+    assert_eq!(server.asked().iter().filter(|asked| is_for_steps(asked)).count(), 1);
+}
+
+#[test]
 fn one_sample_that_does_not_come_leaves_no_score() {
     let server = TestServer::script([rated(&json!(5)), Answer::error(400, "no")]);
     let error = asked_by(&g_eval(&server).steps(["s"]).samples(2), &context(), "").0.unwrap_err();
@@ -184,6 +207,15 @@ fn what_the_judge_sees_can_be_chosen() {
         shown(more),
         "<input>\n?\n</input>\n\n<output>\n{\"text\":\"t\"}\n</output>\n\n<docs>\ne\n</docs>"
     );
+    let traced = g_eval.clone().inputs(["trace", "output"]).field("output", "output.text");
+    let error = asked_by(&traced, &cx, "").0.unwrap_err();
+    assert!(
+        error.starts_with("the input `trace` is missing: the agent reports no calls: there is"),
+        "{error}"
+    );
+    let output = Output::new(json!({ "text": "t" })).metadata("toolCalls", json!(["look"]));
+    asked_by(&traced, &cx.with_output(output), "").0.unwrap();
+    assert!(prompt(server.asked().last().unwrap()).contains("<trace>\n[\"look\"]\n</trace>"));
     let error = asked_by(&g_eval.inputs(["output", "expected"]), &cx, "").0.unwrap_err();
     assert!(
         error.starts_with("the input `expected` is missing: there is no `expectedOutput` or `expected`"),

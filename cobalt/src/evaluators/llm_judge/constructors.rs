@@ -38,8 +38,8 @@ impl LlmJudge {
 /// [module](crate::judges#presets) says what each cannot do.
 impl LlmJudge {
     /// The share of the output's claims that the item's `context` supports: 1 where nothing is made up, and where the output
-    /// claims nothing. The others contradict the context, or are not in it; the claims, each with its verdict, are kept in the
-    /// metadata as `claims`. An `input` is shown where the item has one.
+    /// claims nothing. The others contradict the context, or are not in it; the claims, each once with its verdict, are kept in
+    /// the metadata as `claims`. An `input` is shown where the item has one.
     ///
     /// ```
     /// use cobalt::LlmJudge;
@@ -77,8 +77,8 @@ impl LlmJudge {
     }
 
     /// How far the output has done what the item's `input` asks for, from 0 to 1. The judge also sees the `trace`, where there
-    /// is one: the first of `trace`, `toolCalls`, `tool_calls`, `calls`, `steps` and `messages` that the agent reports in
-    /// its metadata, or what a [`field`](Self::field) of that name leads to. Tool calls in the output itself are a part of it.
+    /// is one: what the first of the [places where calls are](crate::calls#where-the-calls-are) holds, or what a
+    /// [`field`](Self::field) of that name leads to. One that is a part of the output is seen there, and is not shown twice.
     ///
     /// ```
     /// use cobalt::LlmJudge;

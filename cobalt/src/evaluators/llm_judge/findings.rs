@@ -1,5 +1,7 @@
 //! What a judge finds of each part of a text: read strictly, and scored by the share of good ones.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use super::form::Field;
@@ -13,7 +15,7 @@ pub(super) struct List {
     /// The field that holds it.
     pub(super) field: &'static str,
     /// What an entry is called; the field of its text. In the alphabet it stands before `reason`, as that does before
-    /// `verdict`: schemas may be sorted, and models write in their order.
+    /// `verdict`: schemas are sent in this order, but a server may sort them, and models write in the order that they see.
     pub(super) noun: &'static str,
     /// What the entries are, and in which order.
     pub(super) what: &'static str,
@@ -39,20 +41,21 @@ pub(super) struct Mark {
 }
 
 impl List {
+    /// All verdicts; the good one last, so that it can be told as none of the others.
     fn marks(&self) -> impl Iterator<Item = &Mark> {
-        [&self.good].into_iter().chain(self.bad)
+        self.bad.iter().chain([&self.good])
     }
 
     /// The list as a field of the answer.
     pub(super) fn field(&self) -> Field {
         let marks: Vec<_> =
-            self.marks().map(|mark| format!("\"{}\" where {}", mark.word, mark.meaning)).collect();
-        let empty = if self.none.is_some() { "; empty where there is none" } else { "" };
+            self.marks().map(|mark| format!("\"{}\", where {}", mark.word, mark.meaning)).collect();
+        let empty = if self.none.is_some() { "; an empty list where there is none" } else { "" };
         let (noun, what) = (self.noun, self.what);
         let text = format!(
             "a list of objects, one for each {noun}: {what}{empty}. Each has these fields, in this order: `{noun}`, text; \
-             `reason`, text, one sentence that names what decides; `verdict`, {}.",
-            marks.join(", ")
+             `reason`, text, one sentence that names what decides; `verdict`, one of these words: {}.",
+            marks.join("; ")
         );
         let words: Vec<_> = self.marks().map(|mark| mark.word).collect();
         let entry = object(&[
@@ -63,30 +66,47 @@ impl List {
         Field { name: self.field, text, schema: list_of(&entry, what) }
     }
 
-    /// The entries of the list in an answer, each with its mark.
+    /// The entries of the list in an answer, each with its mark. One that is there again counts once; where its verdict is
+    /// another then, there is no answer.
     fn read<'a>(&'a self, answer: &Map<String, Value>) -> Result<Vec<(&'a Mark, Value)>, String> {
         let (field, noun) = (self.field, self.noun);
         let entries = answer::objects(answer, field)?;
         if entries.is_empty() && self.none.is_none() {
             return Err(format!("`{field}` is empty; it must hold at least one {noun}"));
         }
-        let read = |entry: &Map<String, Value>| {
-            let text = answer::text(entry, noun)?.trim();
-            if text.is_empty() {
-                return Err(format!("`{noun}` is empty"));
+        let (mut found, mut verdicts) = (Vec::new(), BTreeMap::new());
+        for (number, entry) in (1..).zip(entries) {
+            let told = |problem: String| format!("{noun} {number} of `{field}`: {problem}");
+            let (text, mark) = self.entry(entry).map_err(told)?;
+            match verdicts.insert(text.to_lowercase(), (number, mark.word)) {
+                None => {
+                    let reason = answer::reasons(entry, "reason");
+                    found.push((mark, json!({ noun: text, "verdict": mark.word, "reason": reason })));
+                }
+                Some((_, before)) if before == mark.word => {}
+                Some((first, before)) => {
+                    return Err(told(format!(
+                        "`verdict` is \"{}\", and \"{before}\" for the same text in {noun} {first}; list it once",
+                        mark.word
+                    )));
+                }
             }
-            let word = answer::field(entry, "verdict")?;
-            let mark = self.marks().find(|mark| word == mark.word).ok_or_else(|| {
-                let words: Vec<_> = self.marks().map(|mark| format!("\"{}\"", mark.word)).collect();
-                format!("`verdict` is {}; it must be one of {}", answer::shown(word), words.join(", "))
-            })?;
-            let reason = answer::reasons(entry, "reason");
-            Ok((mark, json!({ noun: text, "verdict": mark.word, "reason": reason })))
-        };
-        let read_all = entries.into_iter().enumerate().map(|(index, entry)| {
-            read(entry).map_err(|problem| format!("{noun} {} of `{field}`: {problem}", index + 1))
-        });
-        read_all.collect()
+        }
+        Ok(found)
+    }
+
+    /// The text of an entry, and its mark.
+    fn entry<'v>(&self, entry: &'v Map<String, Value>) -> Result<(&'v str, &Mark), String> {
+        let text = answer::text(entry, self.noun)?.trim();
+        if text.is_empty() {
+            return Err(format!("`{}` is empty", self.noun));
+        }
+        let word = answer::field(entry, "verdict")?;
+        let mark = self.marks().find(|mark| word == mark.word).ok_or_else(|| {
+            let words: Vec<_> = self.marks().map(|mark| format!("\"{}\"", mark.word)).collect();
+            format!("`verdict` is {}; it must be one of {}", answer::shown(word), words.join(", "))
+        })?;
+        Ok((text, mark))
     }
 }
 

@@ -27,6 +27,9 @@ pub(super) struct Field {
 const THOUGHTS: &str = "\
 text. Write this first. Go through the criteria one by one, say for each what in the material \
 speaks for it and what against it, and only then come to a conclusion.";
+const THOUGHTS_OF_FINDINGS: &str = "\
+text. Write this first. Read the texts with the question in mind, and work out what belongs into each list below and what \
+speaks for each verdict and what against it. The lists follow from this.";
 const REASON: &str = "text. One or two sentences that name what decided, so that a person can check it.";
 const VERDICT: &str = "`true` where all criteria are met, `false` where any is not.";
 const SCORE: &str = "\
@@ -53,7 +56,8 @@ impl Form {
         };
         let mut fields = Vec::new();
         if chain_of_thought {
-            fields.push(field("chainOfThought", THOUGHTS, "string"));
+            let thoughts = if let Self::Findings(_) = self { THOUGHTS_OF_FINDINGS } else { THOUGHTS };
+            fields.push(field("chainOfThought", thoughts, "string"));
         }
         match self {
             Self::Verdict => {

@@ -63,9 +63,13 @@ impl Task {
             ));
         }
         let known = || preset.inputs().iter().map(|(input, _)| *input);
-        let unknown = texts.names().map(|(text, _)| text).find(|text| known().all(|input| input != *text))?;
-        let instead = suggest::instead(unknown, known().collect::<Vec<_>>());
-        Some(format!("the preset `{name}` has no input `{unknown}`; {instead}"))
+        match texts.names().find(|(text, _)| known().all(|input| input != *text)) {
+            Some((unknown, _)) => {
+                let instead = suggest::instead(unknown, known().collect::<Vec<_>>());
+                Some(format!("the preset `{name}` has no input `{unknown}`; {instead}"))
+            }
+            None => texts.problem(),
+        }
     }
 
     /// What would keep every item from being judged.
@@ -76,7 +80,7 @@ impl Task {
                 if remapped { Ok(()) } else { prompt.check_items(setup.items()) }
             }
             Self::Preset(..) if remapped => Ok(()),
-            Self::Preset(_, texts) => texts.check(setup, "context"),
+            Self::Preset(_, texts) => texts.check(setup),
         }
     }
 }

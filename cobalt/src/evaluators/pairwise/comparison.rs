@@ -11,9 +11,10 @@ use crate::future::join_all;
 use crate::llm::{Asking, ModelChoice, Schema};
 
 const TASK: &str = "\
-Two answers to the same input follow, `first` and `second`. Decide by the criterion, and by nothing else, which is better. In \
-which order they stand means nothing, nor does which is longer. Where neither is better, it is a tie. Give `reason`, one to \
-three sentences that name what decided, and then `winner`: \"first\", \"second\" or \"tie\".";
+Two answers to the same input follow, `first` and `second`; other texts help to compare them. Decide by the criterion below, and by nothing else, which is \
+better. In which order they stand means nothing; which is longer counts only where the criterion speaks of it. Where by the \
+criterion neither is better, it is a tie. Give first `reason`, one to three sentences that name what decided, and then `winner`: \
+\"first\", \"second\" or \"tie\".";
 
 /// The answers to be compared.
 #[derive(Debug)]

@@ -122,8 +122,9 @@ impl Evaluator for Pairwise {
     fn check(&self, setup: &Setup) -> Result<(), CheckError> {
         self.problem().map_or(Ok(()), |problem| Err(CheckError::new(problem)))?;
         if self.remap.is_none() {
-            self.field.check(setup)?;
-            self.texts.check(setup, "fields")?;
+            let mut needed = self.texts.clone();
+            needed.set_field("the other answer".to_owned(), self.field.name());
+            needed.check(setup)?;
         }
         setup.models.check_judge(&self.choice)
     }

@@ -164,7 +164,10 @@ fn what_is_missing_costs_no_call_and_what_all_items_lack_is_told_before() {
     let items = [crate::item! { "input": "q", "before": "b" }];
     let better = || Pairwise::new("p", "before");
     for (pairwise, problem) in [
-        (Pairwise::new("p", "befor"), "no item has `befor` to compare with; did you mean `before`?"),
+        (
+            Pairwise::new("p", "befor"),
+            "no item has `befor` for the input `the other answer`; did you mean `before`?",
+        ),
         (better().field("input", "question"), "no item has `question` for the input `input`"),
         (better().criterion(""), "the criterion is empty"),
         (better().criterion("{{input}}"), "nothing is filled into the criterion"),
@@ -175,6 +178,9 @@ fn what_is_missing_costs_no_call_and_what_all_items_lack_is_told_before() {
         let error = without_models(&pairwise, &items).unwrap_err().to_string();
         assert!(error.contains(problem), "{error}");
     }
+    let apart = [crate::item! { "input": "q" }, crate::item! { "before": "b" }];
+    let error = without_models(&better(), &apart).unwrap_err().to_string();
+    assert_eq!(error, "no item has all of the inputs `input`, `output`, `the other answer`; each lacks one");
     assert!(without_models(&Pairwise::new("p", "befor").context(Clone::clone), &items).is_err(), "no key");
 }
 

@@ -82,7 +82,8 @@ fn arguments(calls: &Comparison) -> Score {
         return Score::new(1.0).reason("no calls are expected");
     }
     let pairs = calls.by_arguments();
-    let sum: f64 = pairs.iter().map(|(_, _, share)| share).sum();
+    // The sum of no floats is -0.
+    let sum = pairs.iter().fold(0.0, |sum, (_, _, share)| sum + share);
     let right = pairs.iter().filter(|(_, _, share)| *share == 1.0).count();
     let mut pairing = Pairing::default();
     for (one, other, share) in pairs {

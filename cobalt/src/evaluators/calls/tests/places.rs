@@ -37,12 +37,15 @@ fn metadata_goes_before_the_output_and_null_counts_as_nothing() {
 fn an_agent_that_reports_no_calls_is_an_error_and_no_score() {
     for output in [json!("weather"), json!({ "answer": "It rains." }), json!(null)] {
         let error = names(Output::new(output)).unwrap_err();
-        assert!(
-            error.starts_with("the agent reports no calls: there is none of `metadata.toolCalls`"),
-            "{error}"
-        );
+        assert!(error.starts_with("the agent reports no calls in the usual places, such as "), "{error}");
         assert!(error.contains("an empty list where there are none"), "{error}");
     }
+}
+
+#[test]
+fn what_stands_in_a_usual_place_and_is_no_call_is_told_with_the_way_out() {
+    let error = names(Output::new(json!({ "trace": 7 }))).unwrap_err();
+    assert!(error.starts_with("the agent's `output.trace`") && error.ends_with("name the place"), "{error}");
 }
 
 #[test]
