@@ -28,8 +28,10 @@ fn a_run_that_is_asked_to_stop_keeps_what_is_finished_and_says_how_to_go_on() {
         assert!(asked.elapsed() < SOON, "{finished}");
         let id = sandbox.cut_short();
         let finished = finished.complains(&[&format!("COBALT_RESUME={id}")]);
+        // The line break that ends a line which is open may come between a case and its `ok`.
+        let is_verdict = |outcome: &str| !outcome.is_empty() && !outcome.starts_with("ok");
         let told = finished.cases();
-        assert!(told.iter().all(|(_, outcome)| outcome.starts_with("ok")), "no verdict on what was not run");
+        assert!(!told.iter().any(|(_, outcome)| is_verdict(outcome)), "not all was run: {finished}");
         assert!(sandbox.result_files().is_empty());
 
         sandbox.forget_calls();

@@ -210,7 +210,7 @@ fn what_the_judge_sees_can_be_chosen() {
     let traced = g_eval.clone().inputs(["trace", "output"]).field("output", "output.text");
     let error = asked_by(&traced, &cx, "").0.unwrap_err();
     assert!(
-        error.starts_with("the input `trace` is missing: the agent reports no calls: there is"),
+        error.starts_with("the input `trace` is missing: the agent reports no calls in the usual places"),
         "{error}"
     );
     let output = Output::new(json!({ "text": "t" })).metadata("toolCalls", json!(["look"]));
