@@ -125,7 +125,7 @@ impl TextEvaluator for RegexMatch {
         let output = to_text(output);
         let found = regex.find(&output).map(|found| found.as_str());
         let holds = found.is_some() != self.not;
-        let score = Score::from(holds).metadata("match", found);
+        let score = Score::from(holds).metadata("match", found.map(shown));
         if holds {
             return Ok(score);
         }
