@@ -158,7 +158,7 @@ fn low(text: &mut String, finished: &ExperimentFinished, paint: Paint) -> fmt::R
         let low =
             evaluators.filter_map(|name| Some(format!("{} {}", printable(name), figure(*scores.get(name)?))));
         let low: Vec<_> = low.collect();
-        let mut line = format!("{item}: {}", paint.odd(low.join(", ")));
+        let mut line = format!("{item}: {}", paint.odd(low_scores(&low)));
         // The first line names the item.
         for reason in why.iter().flat_map(|why| why.lines().skip(1)) {
             let _ = write!(line, "\n{:1$}{reason}", "", LABEL + 2);
@@ -166,6 +166,16 @@ fn low(text: &mut String, finished: &ExperimentFinished, paint: Paint) -> fmt::R
         line
     });
     named_items(text, "low", lines, finished.low_items)
+}
+
+/// The low scores of an item, of which the first stand for all where there are many.
+fn low_scores(low: &[String]) -> String {
+    const MOST: usize = 3;
+    // One more takes no more room than to say that there is one.
+    match low.len() {
+        all if all > MOST + 1 => format!("{}, and {} more", low[..MOST].join(", "), all - MOST),
+        _ => low.join(", "),
+    }
 }
 
 /// A line for each item that is named, and how many more there are.
@@ -221,6 +231,13 @@ mod tests {
     #[test]
     fn times_are_shown_in_the_unit_that_suits_them() {
         assert_eq!([0.0123, 12.3, 1234.0, 125_000.0].map(time), ["12 µs", "12 ms", "1.2 s", "2 min 5 s"]);
+    }
+
+    #[test]
+    fn of_many_low_scores_the_first_are_named() {
+        let low: Vec<_> = ["a 0", "b 0", "c 0", "d 0", "e 0"].map(str::to_owned).into();
+        assert_eq!(low_scores(&low[..4]), "a 0, b 0, c 0, d 0");
+        assert_eq!(low_scores(&low), "a 0, b 0, c 0, and 2 more");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use cobalt::{Dataset, Json};
 use scoring::{
-    books_only_when_asked, expected_calls, few_steps, in_order, mentions_facts, needful, no_loops,
+    books_only_when_asked, expected_calls, few_steps, in_order, mentions_facts, no_loops, only_needed,
     right_arguments, succeeds, tells_failures,
 };
 use serde::Deserialize;
@@ -32,7 +32,7 @@ struct Request {
         expected_calls(),
         in_order(),
         right_arguments(),
-        needful(),
+        only_needed(),
         few_steps(),
         no_loops(),
         succeeds(),
@@ -46,7 +46,7 @@ struct Request {
         expected_calls.pass_rate >= 0.75,
         in_order.avg >= 0.8,
         right_arguments.avg >= 0.85,
-        needful.avg >= 0.85,
+        only_needed.avg >= 0.85,
         few_steps.min >= 1.0,
         no_loops.min >= 1.0,
         succeeds.avg >= 0.8,

@@ -6,7 +6,7 @@ mod scoring;
 use cobalt::{Dataset, Experiment, Item, Json, Report, Score};
 use scoring::{
     Expected, ExpectedCall, books_only_when_asked, expected_calls, few_steps, in_order, mentions_facts,
-    needful, no_loops, right_arguments, succeeds, tells_failures,
+    no_loops, only_needed, right_arguments, succeeds, tells_failures,
 };
 use serde_json::json;
 use travel_planner::{Call, Planner, Reply};
@@ -30,7 +30,7 @@ fn experiment(id: &str, reply: &Reply) -> Report {
         .evaluator(expected_calls())
         .evaluator(in_order())
         .evaluator(right_arguments())
-        .evaluator(needful())
+        .evaluator(only_needed())
         .evaluator(few_steps())
         .evaluator(no_loops())
         .evaluator(succeeds())
@@ -71,7 +71,7 @@ fn a_wrong_tool_is_caught() {
     reply.trace[0].tool = "find_station".to_owned();
     assert_eq!(
         objections("train-and-weather", &reply),
-        ["expected_calls", "in_order", "right_arguments", "needful"]
+        ["expected_calls", "in_order", "right_arguments", "only_needed"]
     );
     let (score, reason) = scored("expected_calls", "train-and-weather", &reply);
     let missing = r#"search_trains(day: "Friday", from: "Leeds", to: "York")"#;
@@ -83,7 +83,7 @@ fn a_planner_that_knows_only_the_weather_is_caught() {
     let reply = Planner::new().unwrap().answer("Weather in York on Saturday?");
     let (score, reason) = scored("expected_calls", "train", &reply);
     assert!(score == 0.0 && reason.contains("missing: search_trains("), "{reason}");
-    let (_, reason) = scored("needful", "train", &reply);
+    let (_, reason) = scored("only_needed", "train", &reply);
     assert_eq!(reason, r#"0 of 1 call as expected; needless: weather(day: "Saturday", place: "York")"#);
 }
 
@@ -91,7 +91,10 @@ fn a_planner_that_knows_only_the_weather_is_caught() {
 fn a_missing_argument_is_caught() {
     let mut reply = real("weather");
     reply.trace[0].arguments.as_object_mut().unwrap().remove("day");
-    assert_eq!(objections("weather", &reply), ["expected_calls", "in_order", "right_arguments", "needful"]);
+    assert_eq!(
+        objections("weather", &reply),
+        ["expected_calls", "in_order", "right_arguments", "only_needed"]
+    );
     let (score, reason) = scored("right_arguments", "weather", &reply);
     assert_eq!(score, 0.5);
     assert!(reason.ends_with(r#"wrong arguments: weather: day is missing, expected "Friday""#), "{reason}");
@@ -110,7 +113,7 @@ fn a_planner_that_hears_no_days_is_caught() {
 fn a_loop_is_caught() {
     let once = real("train-and-weather").trace;
     let reply = Reply { answer: String::new(), trace: [once.clone(), once.clone(), once].concat() };
-    assert_eq!(objections("train-and-weather", &reply), ["needful", "few_steps", "no_loops"]);
+    assert_eq!(objections("train-and-weather", &reply), ["only_needed", "few_steps", "no_loops"]);
     let (score, reason) = scored("no_loops", "train-and-weather", &reply);
     assert_eq!(score, 1.0 / 3.0);
     assert!(

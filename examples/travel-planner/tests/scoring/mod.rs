@@ -39,8 +39,8 @@ pub(crate) fn right_arguments() -> ToolCalls {
 }
 
 /// The share of the calls that had to be made.
-pub(crate) fn needful() -> ToolCalls {
-    ToolCalls::precision("needful", EXPECTED)
+pub(crate) fn only_needed() -> ToolCalls {
+    ToolCalls::precision("only_needed", EXPECTED)
 }
 
 /// No request needs more than five calls.
