@@ -1,4 +1,4 @@
-//! What scores an output: the trait, and the evaluators that come with the library, one file each.
+//! What scores an output: the trait, and the evaluators that come with the library, a file or a folder each.
 //!
 //! An evaluator knows one output and its item, and nothing of the experiment. It gives a score or an error; whether a score
 //! passes, and what an error means for the run, is not its business.
