@@ -7,6 +7,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::judge_table::judge_table;
+#[cfg(feature = "judge")]
+use super::judge_table::with_judge;
 use super::names::KindName;
 use super::typed::Settings;
 #[cfg(feature = "judge")]
@@ -14,81 +17,65 @@ use super::typed::with_written;
 #[cfg(not(feature = "judge"))]
 use super::typed::without_judge;
 use crate::config::error::{ConfigError, Place};
-use crate::config::models::{Address, EmbeddingVendor, JudgeVendor, KeyVariable, Temperature, Word};
+use crate::config::models::{Address, EmbeddingVendor, Word};
 use crate::config::values::{Count, Score, Weight};
 #[cfg(feature = "judge")]
 use crate::evaluators::Autoeval;
 use crate::evaluators::Evaluator;
 
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(in crate::config) struct Autoevals {
-    /// The kind, such as "Factuality" or "Levenshtein".
-    autoeval: KindName,
-    /// The name in reports; the kind's unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<Word>,
-    /// Where inputs come from that are not in the field of their name, each by a path such as "metadata.documents".
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    fields: BTreeMap<String, Word>,
-    /// Inputs that are the same for all items, such as `criteria`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    values: BTreeMap<String, Value>,
-    /// The path of the expected output; "expectedOutput", else "expected", unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expected: Option<Word>,
-    /// The model that judges; that of `[judge]` unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<Word>,
-    /// Whose API is spoken; follows from the model, else from `[judge]`, unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    provider: Option<JudgeVendor>,
-    /// Where the API is; that of `[judge]`, else the vendor's own, unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    base_url: Option<Address>,
-    /// The environment variable that holds the key; the vendor's own unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    api_key_env: Option<KeyVariable>,
-    /// How freely the model chooses its words; sent only where the model takes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<Temperature>,
-    /// The model that embeds; that of `[embedding]` unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    embedding_model: Option<Word>,
-    /// Whose embeddings are asked for; follows from the model, else from `[embedding]`, unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    embedding_provider: Option<EmbeddingVendor>,
-    /// Where the API of embeddings is, unless it is the judge's.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    embedding_base_url: Option<Address>,
-    /// Whether a judge that chooses a label reasons before it does; it does unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    chain_of_thought: Option<bool>,
-    /// How many questions `AnswerRelevancy` has made up for an answer; 3 unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    strictness: Option<Count>,
-    /// The score of a category above which `Moderation` counts a text as bad; what the model says unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    threshold: Option<Score>,
-    /// The least cosine of two embeddings that scores above 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expected_min: Option<Score>,
-    /// Whether `JsonDiff` takes texts as texts, even where they hold JSON; it does not unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    preserve_strings: Option<bool>,
-    /// Whether `ListContains` leaves out of account what is not expected; it does not unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    allow_extra: Option<bool>,
-    /// Whether `ListContains` compares by embeddings; it compares by letters unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    semantic: Option<bool>,
-    /// What the two parts of `AnswerCorrectness` count.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    weights: Option<Weights>,
-    /// From which score an output passes; 0.5 unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pass_mark: Option<Score>,
+judge_table! {
+    Autoevals {
+        /// The kind, such as "Factuality" or "Levenshtein".
+        autoeval: KindName,
+        /// The name in reports; the kind's unless it is set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<Word>,
+        /// Where inputs come from that are not in the field of their name, each by a path such as "metadata.documents".
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        fields: BTreeMap<String, Word>,
+        /// Inputs that are the same for all items, such as `criteria`.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        values: BTreeMap<String, Value>,
+        /// The path of the expected output; "expectedOutput", else "expected", unless it is set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        expected: Option<Word>,
+        /// The model that embeds; that of `[embedding]` unless it is set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        embedding_model: Option<Word>,
+        /// Whose embeddings are asked for; follows from the model, else from `[embedding]`, unless it is set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        embedding_provider: Option<EmbeddingVendor>,
+        /// Where the API of embeddings is, unless it is the judge's.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        embedding_base_url: Option<Address>,
+        /// Whether a judge that chooses a label reasons before it does; it does unless it is set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        chain_of_thought: Option<bool>,
+        /// How many questions `AnswerRelevancy` has made up for an answer; 3 unless it is set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        strictness: Option<Count>,
+        /// The score of a category above which `Moderation` counts a text as bad; what the model says unless it is set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        threshold: Option<Score>,
+        /// The least cosine of two embeddings that scores above 0.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        expected_min: Option<Score>,
+        /// Whether `JsonDiff` takes texts as texts, even where they hold JSON; it does not unless it is set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        preserve_strings: Option<bool>,
+        /// Whether `ListContains` leaves out of account what is not expected; it does not unless it is set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        allow_extra: Option<bool>,
+        /// Whether `ListContains` compares by embeddings; it compares by letters unless it is set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        semantic: Option<bool>,
+        /// What the two parts of `AnswerCorrectness` count.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        weights: Option<Weights>,
+        /// From which score an output passes; 0.5 unless it is set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pass_mark: Option<Score>,
+    }
 }
 
 /// What the two parts of `AnswerCorrectness` count.
@@ -129,13 +116,8 @@ impl Settings for Autoevals {
         let KindName(kind) = written.autoeval;
         let name = written.name.map_or_else(|| kind.name().to_owned(), |Word(name)| name);
         let autoeval = with_written!(
-            Autoeval::new(kind, name),
+            with_judge!(written, Autoeval::new(kind, name)),
             expected(written.expected.map(|Word(path)| path)),
-            model(written.model.map(|Word(model)| model)),
-            provider(written.provider.map(|JudgeVendor(provider)| provider)),
-            base_url(written.base_url.map(|Address(url)| url)),
-            api_key_env(written.api_key_env.map(|KeyVariable(name)| name)),
-            temperature(written.temperature.map(|Temperature(temperature)| temperature)),
             embedding_model(written.embedding_model.map(|Word(model)| model)),
             embedding_provider(written.embedding_provider.map(|EmbeddingVendor(provider)| provider)),
             embedding_base_url(written.embedding_base_url.map(|Address(url)| url)),

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
+use super::judge_table::judge_table;
+#[cfg(feature = "judge")]
+use super::judge_table::with_judge;
 use super::typed::Settings;
 #[cfg(feature = "judge")]
 use super::typed::with_written;
@@ -12,55 +13,39 @@ use super::typed::with_written;
 use super::typed::without_judge;
 use crate::config::error::{ConfigError, Place};
 use crate::config::model::at_least_one;
-use crate::config::models::{Address, JudgeVendor, KeyVariable, Temperature, Word};
+use crate::config::models::Word;
 use crate::config::values::{Count, Score};
 use crate::evaluators::Evaluator;
 #[cfg(feature = "judge")]
 use crate::evaluators::GEval;
 
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(in crate::config) struct Rated {
-    /// The name in reports.
-    #[serde(default = "g_eval")]
-    name: String,
-    /// What makes an output good, in plain words.
-    criterion: Word,
-    /// The evaluation steps; a model writes them from the criterion unless they are set.
-    #[serde(default, deserialize_with = "at_least_one", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    steps: Option<Vec<Word>>,
-    /// How many answers the score is the mean of; 1 unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    samples: Option<Count>,
-    /// The texts that the judge sees, such as "output"; "input", "expected" and "output" as far as they are there unless it is
-    /// set.
-    #[serde(default, deserialize_with = "at_least_one", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    inputs: Option<Vec<Word>>,
-    /// Where texts come from, each by a path such as "output.answer" or "metadata.documents"; one of a new name is shown as
-    /// well.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    fields: BTreeMap<String, Word>,
-    /// The model to ask; that of `[judge]` unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<Word>,
-    /// Whose API is spoken; follows from the model, else from `[judge]`, unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    provider: Option<JudgeVendor>,
-    /// Where the API is; that of `[judge]`, else the vendor's own, unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    base_url: Option<Address>,
-    /// The environment variable that holds the key; the vendor's own unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    api_key_env: Option<KeyVariable>,
-    /// How freely the model chooses its words; sent only where the model takes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<Temperature>,
-    /// From which score an output passes; 0.5 unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pass_mark: Option<Score>,
+judge_table! {
+    Rated {
+        /// The name in reports.
+        #[serde(default = "g_eval")]
+        name: String,
+        /// What makes an output good, in plain words.
+        criterion: Word,
+        /// The evaluation steps; a model writes them from the criterion unless they are set.
+        #[serde(default, deserialize_with = "at_least_one", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+        steps: Option<Vec<Word>>,
+        /// How many answers the score is the mean of; 1 unless it is set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        samples: Option<Count>,
+        /// The texts that the judge sees, such as "output"; "input", "expected" and "output" as far as they are there unless it is
+        /// set.
+        #[serde(default, deserialize_with = "at_least_one", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+        inputs: Option<Vec<Word>>,
+        /// Where texts come from, each by a path such as "output.answer" or "metadata.documents"; one of a new name is shown as
+        /// well.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        fields: BTreeMap<String, Word>,
+        /// From which score an output passes; 0.5 unless it is set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pass_mark: Option<Score>,
+    }
 }
 
 fn g_eval() -> String {
@@ -75,15 +60,10 @@ impl Settings for Rated {
         let written = self.clone();
         let texts = |words: Vec<Word>| words.into_iter().map(|Word(text)| text);
         let g_eval = with_written!(
-            GEval::new(written.name, written.criterion.0),
+            with_judge!(written, GEval::new(written.name, written.criterion.0)),
             steps(written.steps.map(texts)),
             samples(written.samples.map(|Count(answers)| u32::try_from(answers).unwrap_or(u32::MAX))),
             inputs(written.inputs.map(texts)),
-            model(written.model.map(|Word(model)| model)),
-            provider(written.provider.map(|JudgeVendor(provider)| provider)),
-            base_url(written.base_url.map(|Address(url)| url)),
-            api_key_env(written.api_key_env.map(|KeyVariable(name)| name)),
-            temperature(written.temperature.map(|Temperature(temperature)| temperature)),
             pass_mark(written.pass_mark.map(|Score(mark)| mark)),
         );
         let fields = written.fields.into_iter();

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::de::Error as _;
-use serde::{Deserialize, Serialize};
 
+use super::judge_table::judge_table;
+#[cfg(feature = "judge")]
+use super::judge_table::with_judge;
 use super::names::{AggregateName, PresetName, ScoringName};
 use super::typed::Settings;
 #[cfg(feature = "judge")]
@@ -14,67 +16,48 @@ use super::typed::with_written;
 use super::typed::without_judge;
 use crate::config::error::{ConfigError, Place};
 use crate::config::model::at_least_one;
-use crate::config::models::{Address, JudgeVendor, KeyVariable, Temperature, Word};
+use crate::config::models::Word;
 use crate::config::values::Score;
 use crate::evaluators::Evaluator;
 #[cfg(feature = "judge")]
 use crate::evaluators::{LlmJudge, Scoring};
 use crate::suggest;
 
-#[derive(Clone, Debug, Deserialize, Serialize)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(extend("oneOf" = prompt_or_preset(), "not" = whom_twice(), "dependentRequired" = panel_of_aggregate()))
-)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(in crate::config) struct Judge {
-    /// The name in reports; the preset's, else "llm-judge", unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    /// The criteria and what is to be judged by them, with `{{output}}` and the item's fields as `{{input}}`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt: Option<Word>,
-    /// A question that comes with the library, in place of a prompt.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    preset: Option<PresetName>,
-    /// What variables of the prompt, or the inputs of a preset, show, each by a path such as "output.answer" or "context[0].text".
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    fields: BTreeMap<String, Word>,
-    /// Whether the judge of a prompt gives a verdict or a score from 0 to 1; "boolean" unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scoring: Option<ScoringName>,
-    /// Whether the judge reasons at length before it answers; it does for a verdict unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    chain_of_thought: Option<bool>,
-    /// The model to ask; that of `[judge]` unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<Word>,
-    /// A panel: the models to ask, one named twice twice.
-    #[serde(default, deserialize_with = "at_least_one", skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
-    models: Option<Vec<Word>>,
-    /// How the scores of a panel become one; "mean" unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    aggregate: Option<AggregateName>,
-    /// Whose API is spoken; follows from the model, else from `[judge]`, unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    provider: Option<JudgeVendor>,
-    /// Where the API is; that of `[judge]`, else the vendor's own, unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    base_url: Option<Address>,
-    /// The environment variable that holds the key; the vendor's own unless it is set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    api_key_env: Option<KeyVariable>,
-    /// How freely the model chooses its words; sent only where the model takes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<Temperature>,
-    /// From which score an output passes; 0.5 unless it is set, and 1 for the presets "toxicity" and "bias".
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pass_mark: Option<Score>,
-    /// Who the judge is and by which rules it judges, in place of the built-in words for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    system: Option<Word>,
+judge_table! {
+    #[cfg_attr(feature = "schema", schemars(extend("oneOf" = prompt_or_preset(), "not" = whom_twice(), "dependentRequired" = panel_of_aggregate())))]
+    Judge {
+        /// The name in reports; the preset's, else "llm-judge", unless it is set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// The criteria and what is to be judged by them, with `{{output}}` and the item's fields as `{{input}}`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        prompt: Option<Word>,
+        /// A question that comes with the library, in place of a prompt.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        preset: Option<PresetName>,
+        /// What variables of the prompt, or the inputs of a preset, show, each by a path such as "output.answer" or "context[0].text".
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        fields: BTreeMap<String, Word>,
+        /// Whether the judge of a prompt gives a verdict or a score from 0 to 1; "boolean" unless it is set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        scoring: Option<ScoringName>,
+        /// Whether the judge reasons at length before it answers; it does for a verdict unless it is set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        chain_of_thought: Option<bool>,
+        /// A panel: the models to ask, one named twice twice.
+        #[serde(default, deserialize_with = "at_least_one", skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+        models: Option<Vec<Word>>,
+        /// How the scores of a panel become one; "mean" unless it is set.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        aggregate: Option<AggregateName>,
+        /// From which score an output passes; 0.5 unless it is set, and 1 for the presets "toxicity" and "bias".
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pass_mark: Option<Score>,
+        /// Who the judge is and by which rules it judges, in place of the built-in words for it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        system: Option<Word>,
+    }
 }
 
 impl Settings for Judge {
@@ -124,15 +107,10 @@ impl Settings for Judge {
             None => LlmJudge::new(name, written.prompt.map_or_else(String::new, |Word(prompt)| prompt)),
         };
         let judge = with_written!(
-            judge,
+            with_judge!(written, judge),
             chain_of_thought(written.chain_of_thought),
-            model(written.model.map(|Word(model)| model)),
             models(written.models.map(|models| models.into_iter().map(|Word(model)| model))),
             aggregate(written.aggregate.map(|AggregateName(aggregate)| aggregate)),
-            provider(written.provider.map(|JudgeVendor(provider)| provider)),
-            base_url(written.base_url.map(|Address(url)| url)),
-            api_key_env(written.api_key_env.map(|KeyVariable(name)| name)),
-            temperature(written.temperature.map(|Temperature(temperature)| temperature)),
             pass_mark(written.pass_mark.map(|Score(mark)| mark)),
             system(written.system.map(|Word(role)| role)),
         );

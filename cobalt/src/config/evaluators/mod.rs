@@ -6,6 +6,7 @@ mod entry;
 mod exact_match;
 mod function;
 mod g_eval;
+mod judge_table;
 mod llm_judge;
 mod names;
 mod pairwise;

@@ -274,8 +274,8 @@ fn a_name_that_is_none_is_told_the_nearest() {
         ("promt = \"\"", "4:1: unknown key `promt`; did you mean `prompt`?"),
         (
             "context = { answer = \"output.answer\" }",
-            "4:1: unknown key `context`; the keys here are `name`, `prompt`, `preset`, `fields`, `scoring`, `chain-of-thought`, \
-             `model`, `models`, `aggregate`, `provider`, `base-url`, `api-key-env` and 3 more",
+            "4:1: unknown key `context`; the keys here are `name`, `prompt`, `preset`, `fields`, `scoring`, \
+             `chain-of-thought`, `models`, `aggregate`, `pass-mark`, `system`, `model`, `provider` and 3 more",
         ),
     ] {
         assert_eq!(refused(&format!("{judge}{setting}")), problem);
