@@ -105,6 +105,8 @@ fn report(id: &str, name: &str, days_ago: u32, tags: &[&str]) -> Report {
         partial: false,
         dataset: None,
         git: None,
+        sources: None,
+        baseline: None,
         prices_as_of: None,
         items: Vec::new(),
     }

@@ -86,6 +86,9 @@ impl Figure {
             Metric::P99 => "P99",
             Metric::PassRate(_) => "PassRate",
             Metric::Total => "Total",
+            Metric::Drop => "Drop",
+            Metric::Rise => "Rise",
+            Metric::Ratio => "Ratio",
         };
         let variant = Ident::new(variant, span);
         quote_spanned!(span=> #metric::#variant #mark)

@@ -76,6 +76,13 @@ impl Dataset {
     }
 }
 
+/// 16 hexadecimal digits of a hash of a whole item, which change with whatever changes in it.
+pub(crate) fn content_hash(item: &Item) -> String {
+    let mut hash = Canonical::of_item(item);
+    hash.truncate(KEY_DIGITS);
+    hash
+}
+
 fn natural_key(item: &Item) -> String {
     if let Some(id) = id(item) {
         return id;

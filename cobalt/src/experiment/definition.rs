@@ -41,6 +41,17 @@ impl Definition {
         crate::hash::sha256_hex(&parts)
     }
 
+    /// A hash of each evaluator's settings, with those of the models that judges ask: 16 hexadecimal digits.
+    pub(crate) fn evaluator_hashes(&self) -> Vec<String> {
+        let hash = |evaluator: &Arc<dyn Evaluator>| {
+            let settings = [evaluator.fingerprint(), self.models.clone().unwrap_or_default()];
+            let mut hash = crate::hash::sha256_hex(&settings);
+            hash.truncate(16);
+            hash
+        };
+        self.evaluators.iter().map(hash).collect()
+    }
+
     /// Says what cannot be right, and what to change.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.name.trim().is_empty() {

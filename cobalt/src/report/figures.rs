@@ -79,7 +79,7 @@ impl<'a> Figures<'a> {
             *total = total.saturating_add(tokens);
             self.tokens.push(tokens as f64);
         }
-        self.cost.extend(usage.cost.filter(|_| !usage.unpriced));
+        self.cost.extend(usage.known_cost());
         self.unpriced += usize::from(usage.unpriced);
         self.unpriced_models.extend(usage.unpriced_models);
         self.judges.add(item);
@@ -212,8 +212,8 @@ pub(super) fn share(part: usize, whole: usize) -> Option<f64> {
 }
 
 /// What an item's executions used.
-struct Usage {
-    tokens: Option<u64>,
+pub(super) struct Usage {
+    pub(super) tokens: Option<u64>,
     cost: Option<f64>,
     /// Whether some of the tokens have no known cost.
     unpriced: bool,
@@ -222,7 +222,12 @@ struct Usage {
 }
 
 impl Usage {
-    fn of(item: &ItemResult, prices: &PriceTable) -> Self {
+    /// What it cost in USD, where that is known of all tokens.
+    pub(super) fn known_cost(&self) -> Option<f64> {
+        self.cost.filter(|_| !self.unpriced)
+    }
+
+    pub(super) fn of(item: &ItemResult, prices: &PriceTable) -> Self {
         let mut usage = Self { tokens: None, cost: None, unpriced: false, unpriced_models: BTreeSet::new() };
         for output in item.runs.iter().filter_map(|run| run.output.as_ref()) {
             let Some(count) = output.token_count() else { continue };

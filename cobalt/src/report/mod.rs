@@ -51,9 +51,11 @@
 //! }
 //! ```
 
+pub mod comparison;
 mod figures;
 mod item;
 mod judges;
+mod measurements;
 mod model;
 pub mod stats;
 mod summary;
@@ -62,6 +64,7 @@ mod verdict;
 
 pub use figures::Figures;
 pub use item::{Evaluations, Execution, ItemResult, RunAggregation, ScoredEvaluation, Status};
+pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements};
 pub(crate) use model::SCHEMA;
 pub use model::{CiStatus, DatasetSummary, GitState, Report, RunConfig, Timestamp, Violation};
 pub use summary::{LatencyStats, ScoreStats, Summary};

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::comparison::Comparison;
 use super::item::ItemResult;
 use super::summary::Summary;
 use crate::error::Error;
@@ -47,6 +48,12 @@ pub struct Report {
     /// The state of the source, where it is kept in git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitState>,
+    /// A hash of the package's source files, where `cargo cobalt run` worked it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sources: Option<String>,
+    /// How the run differs from its baseline, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Box<Comparison>>,
     /// The date of the price table that costs were worked out with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices_as_of: Option<String>,
@@ -80,6 +87,8 @@ impl Report {
             partial: self.partial,
             dataset: self.dataset.clone(),
             git: self.git.clone(),
+            sources: self.sources.clone(),
+            baseline: self.baseline.clone(),
             prices_as_of: self.prices_as_of.clone(),
             items: Vec::new(),
         }
@@ -101,6 +110,9 @@ pub struct RunConfig {
     /// The score from which an output passes, one for each evaluator; empty in files of the original.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pass_marks: Vec<f64>,
+    /// A hash of each evaluator's settings, which tells whether two runs were scored alike; empty in files of the original.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evaluator_hashes: Vec<String>,
     /// Whether every item had to pass by itself.
     #[serde(default)]
     pub strict: bool,

@@ -53,6 +53,7 @@ impl Plan {
             timeout: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
             evaluators: evaluators.iter().map(|evaluator| evaluator.name().to_owned()).collect(),
             pass_marks: evaluators.iter().map(|evaluator| evaluator.pass_mark()).collect(),
+            evaluator_hashes: self.definition.evaluator_hashes(),
             strict: self.definition.strict,
             thresholds: thresholds.iter().map(crate::report::Threshold::case_name).collect(),
         }

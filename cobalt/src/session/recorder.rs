@@ -226,6 +226,8 @@ impl Record {
             partial,
             dataset: Some(header.dataset.clone()),
             git,
+            sources: None,
+            baseline: None,
             prices_as_of: Some(PRICES_AS_OF.to_owned()),
             items,
         };

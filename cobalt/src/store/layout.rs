@@ -5,6 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::{CREATE, Error};
+use crate::slug::slug;
+
+/// The longest slug in a file name, in bytes: names may be 255 long on the usual file systems.
+const LONGEST_SLUG: usize = 120;
 
 /// What git is not to keep of the folder `.cobalt`: all that is generated. It is the text of `.cobalt/.gitignore`.
 pub const GITIGNORE: &str = "results/\nruns/\ncache/\ndatasets/\nhistory.db*\n";
@@ -48,6 +52,18 @@ impl Layout {
         &self.cache
     }
 
+    /// The folder of the baselines, which is meant to be kept in git.
+    #[must_use]
+    pub fn baselines(&self) -> PathBuf {
+        self.root.join("baselines")
+    }
+
+    /// The baseline of the experiment of this name.
+    #[must_use]
+    pub fn baseline(&self, experiment: &str) -> PathBuf {
+        self.baselines().join(format!("{}.json", file_slug(experiment)))
+    }
+
     /// The journal of a run.
     #[must_use]
     pub fn journal(&self, id: &str) -> PathBuf {
@@ -79,6 +95,12 @@ impl Layout {
         let entries = fs::read_dir(&self.results).ok()?;
         entries.flatten().map(|entry| entry.path()).find(|path| path.to_string_lossy().ends_with(&ending))
     }
+}
+
+/// An experiment's name as it stands in the names of files.
+pub(super) fn file_slug(experiment: &str) -> String {
+    let name = slug(experiment, LONGEST_SLUG);
+    if name.is_empty() { "experiment".to_owned() } else { name }
 }
 
 pub(crate) fn storage(action: &'static str, path: &Path, source: io::Error) -> Error {

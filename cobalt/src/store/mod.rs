@@ -1,12 +1,14 @@
 //! What stays on disk: the journal of a run as it goes, and its result file. These files are the truth.
 #![doc = include_str!("../../docs/files.md")]
 
+mod baselines;
 mod git;
 mod id;
 mod journal;
 mod layout;
 mod results;
 
+pub use baselines::{read_measurements, write_baseline};
 pub(crate) use git::git_state;
 pub(crate) use id::{id_of, new_run_id};
 pub(crate) use journal::{CutOff, JOURNAL_VERSION, JournalWriter, Resumed};

@@ -43,6 +43,12 @@ pub enum Metric {
     PassRate(Option<f64>),
     /// The sum over all items.
     Total,
+    /// By how much the mean score is below that of the baseline, from 0 to 1.
+    Drop,
+    /// By how much the mean per item is above that of the baseline, in the category's unit.
+    Rise,
+    /// The mean per item as a share of that of the baseline: 1.1 for a tenth more.
+    Ratio,
 }
 
 /// How a measured value is held against the bound.
@@ -111,6 +117,16 @@ impl Category {
         }
     }
 
+    /// The names of the metrics that this category has against a baseline.
+    pub fn baseline_metrics(&self) -> &'static [&'static str] {
+        match self {
+            Self::Score | Self::Evaluator(_) => &["drop"],
+            Self::Latency | Self::Tokens | Self::Cost => &["rise", "ratio"],
+            // It hangs on what the cache holds, and says nothing of the agent.
+            Self::JudgeCost => &[],
+        }
+    }
+
     /// Whether the values are scores, which lie between 0 and 1.
     pub(crate) fn is_score(&self) -> bool {
         matches!(self, Self::Score | Self::Evaluator(_))
@@ -141,6 +157,7 @@ impl Category {
     /// The side on which the good values of a metric lie.
     pub(crate) fn direction(&self, metric: Metric) -> Direction {
         match (self.is_score(), metric) {
+            (_, metric) if metric.is_against_baseline() => Direction::Upper,
             (true, Metric::Max) => Direction::Upper,
             (true, _) | (false, Metric::Min) => Direction::Lower,
             (false, _) => Direction::Upper,
@@ -222,6 +239,9 @@ impl Metric {
             "p99" => Self::P99,
             "pass_rate" => Self::PassRate(None),
             "total" => Self::Total,
+            "drop" => Self::Drop,
+            "rise" => Self::Rise,
+            "ratio" => Self::Ratio,
             _ => return None,
         })
     }
@@ -237,7 +257,15 @@ impl Metric {
             Self::P99 => "p99",
             Self::PassRate(_) => "pass_rate",
             Self::Total => "total",
+            Self::Drop => "drop",
+            Self::Rise => "rise",
+            Self::Ratio => "ratio",
         }
+    }
+
+    /// Whether the figure is one of two runs: this one and the baseline.
+    pub fn is_against_baseline(self) -> bool {
+        matches!(self, Self::Drop | Self::Rise | Self::Ratio)
     }
 
     /// Other words for the figures, and the names that they mean.

@@ -1,0 +1,172 @@
+//! What a comparison found.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Matching;
+use crate::report::stats::Interval;
+use crate::report::{GitState, Measurements, Timestamp};
+
+/// Two runs held against each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Comparison {
+    /// The run that the other is held against.
+    pub base: RunIdentity,
+    /// The other run.
+    pub other: RunIdentity,
+    /// Which items they have in common.
+    pub items: Matching,
+    /// What makes the runs hard to compare, each in a sentence: another data set, an evaluator with other settings.
+    pub notes: Vec<String>,
+    /// The evaluators that both runs have, in the other run's order.
+    pub evaluators: Vec<Difference>,
+    /// The agent's latency, tokens, cost and errors, as far as both runs have them.
+    pub amounts: Vec<Difference>,
+}
+
+/// A run, as far as it is named in a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunIdentity {
+    /// The run's id.
+    pub id: String,
+    /// The experiment's name.
+    pub name: String,
+    /// When the run started.
+    pub timestamp: Timestamp,
+    /// The state of the source, where it is kept in git.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitState>,
+    /// How many items it has.
+    pub items: usize,
+    /// How often each item was run.
+    pub runs: usize,
+}
+
+impl RunIdentity {
+    pub(super) fn of(run: &Measurements) -> Self {
+        Self {
+            id: run.id.clone(),
+            name: run.name.clone(),
+            timestamp: run.timestamp,
+            git: run.git.clone(),
+            items: run.items.len(),
+            runs: run.runs,
+        }
+    }
+}
+
+/// How one figure differs between two runs, over the items that have it in both.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Difference {
+    /// The evaluator's name, or `latency`, `tokens`, `cost`, `errors`.
+    pub name: String,
+    /// What is measured.
+    pub quantity: Quantity,
+    /// The mean over the items in the base. An item's figure is the mean of its runs.
+    pub base: f64,
+    /// The mean over the items in the other run.
+    pub other: f64,
+    /// `other - base`.
+    pub difference: f64,
+    /// The 95 % interval of the difference; absent where it cannot be told, as of one item.
+    pub ci95: Option<Interval>,
+    /// The chance of a difference as large as this, or larger, if nothing had changed; two-sided.
+    pub p_value: Option<f64>,
+    /// The same, corrected by Holm's method for all evaluators (or amounts) that are compared.
+    pub p_adjusted: Option<f64>,
+    /// Where the chance comes from.
+    pub test: Option<Test>,
+    /// The smallest difference that this many items would show in 80 % of cases at the 5 % level.
+    pub smallest_detectable: Option<f64>,
+    /// The difference in a word.
+    pub verdict: Verdict,
+    /// With an inconclusive verdict: what would settle it.
+    pub settled_by: Option<SampleSize>,
+    /// How many items are compared.
+    pub items: usize,
+    /// How many independent clusters they make.
+    pub clusters: usize,
+    /// Items for which the other run is better, worse, and equal.
+    pub better: usize,
+    /// Items for which the other run is worse.
+    pub worse: usize,
+    /// Items for which both are equal.
+    pub equal: usize,
+    /// Items in both runs without the figure in one of them, as where the agent failed.
+    pub unmeasured: usize,
+}
+
+/// What a difference is one of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// Scores from 0 to 1; more is better.
+    Score,
+    /// Milliseconds for an item; less is better.
+    Latency,
+    /// Tokens for an item; fewer are better.
+    Tokens,
+    /// US dollars for an item; less is better.
+    Cost,
+    /// The share of items in error; fewer are better.
+    Errors,
+}
+
+impl Quantity {
+    /// Whether the larger of two figures is the better one.
+    #[must_use]
+    pub fn more_is_better(self) -> bool {
+        self == Self::Score
+    }
+}
+
+/// How a p-value was worked out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Test {
+    /// McNemar's exact test of scores that are 0 or 1.
+    Mcnemar,
+    /// All flips of the differences' signs.
+    SignFlipExact,
+    /// Random flips of the differences' signs, with a fixed seed.
+    SignFlipMonteCarlo,
+}
+
+/// What can be said of a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The other run is better, beyond noise.
+    Better,
+    /// The other run is worse, beyond noise.
+    Worse,
+    /// No difference was seen, and one that matters would have shown.
+    WithinNoise,
+    /// No difference was shown, and there are too few items to rule one out that matters.
+    Inconclusive,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::WithinNoise => "within noise",
+            Self::Inconclusive => "inconclusive",
+        })
+    }
+}
+
+/// How much more would settle a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SampleSize {
+    /// So many items in all, run as often as now.
+    pub items: u64,
+    /// So many runs of each of these items; absent where no number of runs would do, or the runs' spread is not known.
+    pub runs: Option<u64>,
+}

@@ -1,0 +1,160 @@
+//! What a comparison needs of a run: some numbers for each item. It is also what a baseline file holds.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::figures::Usage;
+use super::item::ItemResult;
+use super::model::{DatasetSummary, GitState, Report, Timestamp};
+use crate::dataset::{Dataset, Item, content_hash};
+use crate::llm::prices::PriceTable;
+
+/// The version of this shape.
+const SCHEMA: u32 = 1;
+
+/// The numbers of a run, item by item, without inputs, outputs and reasons.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Measurements {
+    /// The version of this shape.
+    pub measurements: u32,
+    /// The run's id.
+    pub id: String,
+    /// The experiment's name.
+    pub name: String,
+    /// When the run started.
+    pub timestamp: Timestamp,
+    /// The state of the source, where it is kept in git.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitState>,
+    /// The data that the run was made on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<DatasetSummary>,
+    /// How often each item was run.
+    pub runs: usize,
+    /// Whether only some of the items were run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
+    /// The evaluators in their order.
+    pub evaluators: Vec<EvaluatorSettings>,
+    /// The items in the order of the data set.
+    pub items: Vec<MeasuredItem>,
+}
+
+/// How an evaluator was set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EvaluatorSettings {
+    /// Its name.
+    pub name: String,
+    /// The score from which an output passes; absent in runs of the original.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass_mark: Option<f64>,
+    /// A hash of its settings; absent in runs of the original and of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+}
+
+/// The numbers of one item.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MeasuredItem {
+    /// The item's identity, by which it is found in another run.
+    pub key: String,
+    /// A hash of the whole item, which tells whether it is still the same.
+    pub content: String,
+    /// The item's field `cluster`: items that share it do not count as independent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<String>,
+    /// Whether the agent or an evaluator failed in some run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub error: bool,
+    /// The mean time that the agent took, in milliseconds.
+    pub latency_ms: f64,
+    /// The agent's tokens over all runs of the item; absent where none were reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// What the agent's calls cost over all runs of the item in USD; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// Each evaluator's scores from 0 to 1, one for each run that it scored.
+    pub scores: BTreeMap<String, Vec<f64>>,
+}
+
+impl Measurements {
+    /// The numbers of a run. Costs are worked out anew, so that two runs are held against the same prices.
+    #[must_use]
+    pub fn of(report: &Report, prices: &PriceTable) -> Self {
+        let config = &report.config;
+        let evaluators = config.evaluators.iter().enumerate().map(|(index, name)| EvaluatorSettings {
+            name: name.clone(),
+            pass_mark: config.pass_marks.get(index).copied(),
+            hash: config.evaluator_hashes.get(index).cloned(),
+        });
+        let keys = keys(&report.items);
+        let items = report.items.iter().zip(keys);
+        Self {
+            measurements: SCHEMA,
+            id: report.id.clone(),
+            name: report.name.clone(),
+            timestamp: report.timestamp,
+            git: report.git.clone(),
+            dataset: report.dataset.clone(),
+            runs: config.runs,
+            partial: report.partial,
+            evaluators: evaluators.collect(),
+            items: items.map(|(item, key)| MeasuredItem::of(item, key, &config.evaluators, prices)).collect(),
+        }
+    }
+
+    /// Everything but the items.
+    pub(crate) fn without_items(&self) -> Self {
+        Self {
+            measurements: self.measurements,
+            id: self.id.clone(),
+            name: self.name.clone(),
+            timestamp: self.timestamp,
+            git: self.git.clone(),
+            dataset: self.dataset.clone(),
+            runs: self.runs,
+            partial: self.partial,
+            evaluators: self.evaluators.clone(),
+            items: Vec::new(),
+        }
+    }
+}
+
+impl MeasuredItem {
+    fn of(item: &ItemResult, key: String, evaluators: &[String], prices: &PriceTable) -> Self {
+        let usage = Usage::of(item, prices);
+        let scores = evaluators.iter().map(|name| (name.clone(), item.scores(name).collect::<Vec<_>>()));
+        Self {
+            key,
+            content: content_hash(&item.input),
+            cluster: cluster(&item.input),
+            error: item.is_in_error(),
+            latency_ms: item.latency_ms(),
+            tokens: usage.tokens,
+            cost: usage.known_cost(),
+            scores: scores.filter(|(_, scores)| !scores.is_empty()).collect(),
+        }
+    }
+}
+
+/// The items' keys; those of files of the original, which have none, are worked out.
+fn keys(items: &[ItemResult]) -> Vec<String> {
+    if items.iter().all(|item| !item.key.is_empty()) {
+        return items.iter().map(|item| item.key.clone()).collect();
+    }
+    items.iter().map(|item| (*item.input).clone()).collect::<Dataset>().keys()
+}
+
+fn cluster(item: &Item) -> Option<String> {
+    match item.get("cluster")? {
+        Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
