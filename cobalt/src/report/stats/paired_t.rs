@@ -1,9 +1,6 @@
 //! Student's t test of paired differences, and the smallest difference that it would show.
 
-use super::{describe, student_t_cdf, student_t_quantile};
-
-/// Below this share of the largest difference, a spread is nothing but rounding.
-const ROUNDING: f64 = 1e-9;
+use super::{ROUNDING, describe, student_t_cdf, student_t_quantile};
 
 /// A paired t test.
 #[derive(Debug, Clone, Copy, PartialEq)]
