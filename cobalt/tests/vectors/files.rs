@@ -12,8 +12,6 @@ use crate::{cost, judged, metrics, similarity, stats, template, text, translatio
 enum Row {
     /// Each asserted line, and each for which something is recommended, is checked.
     Checked(fn(&Case) -> Checked),
-    /// About something that there is not yet.
-    Later,
     /// How the original behaves where we do not follow it.
     Information,
 }
@@ -90,10 +88,6 @@ pub(crate) fn check(name: &str, path: &Path) -> Checked {
     }
     let check = match row {
         Row::Checked(check) => check,
-        Row::Later => {
-            println!("{name}: {} lines, left for later: there is no `{evaluator}` yet", cases.len());
-            return Ok(());
-        }
         Row::Information => {
             println!("{name}: {} lines, for information only", cases.len());
             return Ok(());

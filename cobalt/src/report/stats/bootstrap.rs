@@ -42,7 +42,7 @@ pub fn bootstrap_mean(values: &[f64]) -> Option<BootstrapMean> {
 fn resampled_mean(values: &[f64], random: &mut fastrand::Rng) -> f64 {
     // An index from the upper half of a product with 32 random bits. Two at a time, in sums that do not wait for each
     // other, take half as long.
-    let drawn = |bits: u32| values[(u128::from(bits) * values.len() as u128 >> 32) as usize];
+    let drawn = |bits: u32| values[((u128::from(bits) * values.len() as u128) >> 32) as usize];
     let (mut total, mut other) = (0.0, 0.0);
     for _ in 0..values.len() / 2 {
         let bits = random.u64(..);

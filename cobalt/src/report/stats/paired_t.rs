@@ -40,7 +40,7 @@ pub fn paired_t(differences: &[f64]) -> Option<PairedT> {
 /// finite), and for fewer than 1 degree of freedom.
 #[must_use]
 pub fn smallest_detectable(std_error: f64, dof: f64) -> Option<f64> {
-    if !(std_error > 0.0) {
+    if std_error.is_nan() || std_error <= 0.0 {
         return None;
     }
     let difference = (student_t_quantile(0.975, dof)? + student_t_quantile(0.8, dof)?) * std_error;

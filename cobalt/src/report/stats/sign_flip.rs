@@ -30,9 +30,8 @@ pub struct SignFlip {
 /// `p = (1 + hits) / (1 + draws)` (Davison and Hinkley, "Bootstrap methods and their application", 1997, section 4.2);
 /// the seed is fixed, and the order of the differences does not matter.
 ///
-/// The chances are told for sums that are equal but for rounding (1 in 10^9 of all absolute differences) as for equal ones.
-/// Differences that are nothing but rounding, as of 0.1 and 0.3 - 0.2, cannot be told here: the caller, who knows what
-/// they are differences of, should have made them 0.
+/// Sums that only rounding tells apart, by less than 1 in 10^9 of all absolute differences, count as equal. A difference
+/// that is itself nothing but rounding cannot be told here: the caller, who knows what it is a difference of, makes it 0.
 ///
 /// Without a difference that is not 0, both chances are 1. `None` where a difference is not finite, or their sum overflows.
 #[must_use]
@@ -59,7 +58,7 @@ fn exact(sizes: &[f64], observed: f64, rounding: f64) -> SignFlip {
     let flips = left.len() as f64 * right.len() as f64;
     let share = |least: f64| pairs_at_least(&left, &right, least) as f64 / flips;
     let beyond = share(observed.abs() - rounding);
-    // For each flip there is the opposite one; only of a sum of 0 both are the same.
+    // The opposite of each flip is one too.
     let p = if observed.abs() <= rounding { 1.0 } else { (2.0 * beyond).min(1.0) };
     let p_greater = if observed >= 0.0 { beyond } else { share(observed - rounding) };
     SignFlip { p, p_greater, exact: true }
@@ -88,14 +87,15 @@ fn signed_sums(sizes: &[f64]) -> Vec<f64> {
 fn pairs_at_least(left: &[f64], right: &[f64], least: f64) -> u64 {
     // Those of `right` from `from` on reach it with the one of `left` at `at`.
     let (mut at, mut from) = (0, right.len());
-    let mut pairs = 0;
+    let mut pairs = 0_u64;
     while at < left.len() && from > 0 {
         let reaches = left[at] + right[from - 1] >= least;
         from -= usize::from(reaches);
         at += usize::from(!reaches);
-        pairs += if reaches { 0 } else { right.len() - from };
+        pairs += if reaches { 0 } else { (right.len() - from) as u64 };
     }
-    (pairs + (left.len() - at) * right.len()) as u64
+    // All of `right` reach it with the rest of `left`.
+    pairs + (left.len() - at) as u64 * right.len() as u64
 }
 
 fn monte_carlo(sizes: &[f64], observed: f64, rounding: f64) -> SignFlip {
