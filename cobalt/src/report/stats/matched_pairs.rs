@@ -57,7 +57,7 @@ fn tail(fewer: u64, more: u64) -> f64 {
 fn middle_chance(tosses: u64) -> f64 {
     let m = (tosses / 2) as f64;
     let even = if m == 0.0 { 1.0 } else { gamma_ratio(m) / (PI.sqrt() * m) };
-    if tosses % 2 == 0 { even } else { even * (m + 0.5) / (m + 1.0) }
+    if tosses.is_multiple_of(2) { even } else { even * (m + 0.5) / (m + 1.0) }
 }
 
 /// The difference of two matched proportions, as estimated with half a pair more of each kind.
