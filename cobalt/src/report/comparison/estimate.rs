@@ -4,7 +4,7 @@ use super::paired::Paired;
 use super::{Quantity, Test};
 use crate::report::stats::{
     Interval, bootstrap_mean, describe, matched_proportions, mcnemar, mcnemar_greater, sign_flip,
-    smallest_detectable, student_t_cdf,
+    smallest_detectable, student_t_cdf, sum,
 };
 
 /// A standard error below this share of the figures is rounding.
@@ -94,7 +94,7 @@ impl Estimate {
 /// (Cochran, "Sampling techniques", 3rd edition, 1977, chapter 6).
 fn by_cluster(clusters: &[(f64, usize)]) -> Vec<f64> {
     let items: usize = clusters.iter().map(|(_, count)| count).sum();
-    let mean = crate::report::stats::sum(clusters.iter().map(|(total, _)| *total)) / items as f64;
+    let mean = sum(clusters.iter().map(|(total, _)| *total)) / items as f64;
     let usual = items as f64 / clusters.len() as f64;
     clusters.iter().map(|(total, count)| mean + (total - mean * *count as f64) / usual).collect()
 }
