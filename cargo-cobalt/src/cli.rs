@@ -102,6 +102,14 @@ pub(crate) struct Run {
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub(crate) resume: Vec<String>,
 
+    /// Runs only the items that failed last time: in error, or below a pass mark
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) rerun_failed: bool,
+
+    /// Runs only what has no result yet, or none as the sources, the evaluators and the items are now
+    #[arg(long, conflicts_with_all = ["rerun_failed", "resume"])]
+    pub(crate) changed: bool,
+
     /// Shows no line for each item
     #[arg(short, long)]
     pub(crate) quiet: bool,

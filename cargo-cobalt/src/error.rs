@@ -41,6 +41,9 @@ pub(crate) enum Error {
     #[error("failed to make the pipe for events: {0}")]
     Pipe(io::Error),
 
+    #[error("failed to read the sources in `{}`: {source}", .path.display())]
+    Sources { path: PathBuf, source: io::Error },
+
     #[error("the experiments could not be built")]
     Build,
 

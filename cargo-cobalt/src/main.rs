@@ -16,10 +16,10 @@ mod terminal;
 use std::process::ExitCode;
 
 use clap::Parser;
-use cobalt::config::Flags;
+use cobalt::config::{Flags, Only};
 use cobalt::reporters::printable;
 
-use self::cli::{Cargo, Command, Settings};
+use self::cli::{Cargo, Command, Run, Settings};
 
 fn main() -> ExitCode {
     let Cargo::Cobalt(arguments) = Cargo::parse();
@@ -42,6 +42,12 @@ fn main() -> ExitCode {
     })
 }
 
+/// Which items are run, where not all are.
+fn only(run: &Run) -> Option<Only> {
+    let failed = run.rerun_failed.then_some(Only::Failed);
+    failed.or_else(|| run.changed.then_some(Only::Changed))
+}
+
 /// The settings among the flags.
 fn flags(command: &Command) -> Flags {
     let of_file = |settings: &Settings| Flags { config: settings.config.clone(), ..Flags::default() };
@@ -50,6 +56,7 @@ fn flags(command: &Command) -> Flags {
             concurrency: run.concurrency,
             ci: run.ci,
             resume: run.resume.clone(),
+            only: only(run),
             ..of_file(&run.settings)
         },
         Command::List(list) => of_file(&list.settings),

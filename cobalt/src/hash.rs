@@ -1,11 +1,13 @@
-//! SHA-256 over texts, and its digits.
+//! SHA-256 over texts and files, and its digits.
 
 use hmac_sha256::Hash;
 
 /// The hash of `parts`, each with its length before it, in lower-case hexadecimal digits.
-pub(crate) fn sha256_hex(parts: &[String]) -> String {
+#[must_use]
+pub fn sha256_hex(parts: &[impl AsRef<[u8]>]) -> String {
     let mut hash = Hash::new();
     for part in parts {
+        let part = part.as_ref();
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part);
     }

@@ -14,7 +14,8 @@ mod evaluators;
 mod experiment;
 mod future;
 mod harness;
-mod hash;
+#[doc(hidden)]
+pub mod hash;
 #[doc = include_str!("../docs/judges.md")]
 #[cfg(feature = "judge")]
 pub mod judges {}

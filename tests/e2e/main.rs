@@ -13,6 +13,7 @@ mod nextest;
 #[cfg(unix)]
 mod programs;
 mod projects;
+mod rerun;
 mod resume;
 mod sandbox;
 mod selection;

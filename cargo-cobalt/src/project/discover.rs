@@ -73,6 +73,11 @@ impl Project {
         Ok(Self { metadata })
     }
 
+    /// What cargo says of the workspace.
+    pub(super) fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+
     /// The root of the workspace.
     pub(crate) fn root(&self) -> &Path {
         self.metadata.workspace_root.as_std_path()

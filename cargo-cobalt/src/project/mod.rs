@@ -6,6 +6,7 @@ mod discover;
 mod features;
 mod harness;
 mod recognise;
+mod sources;
 mod variables;
 mod wanted;
 

@@ -7,12 +7,13 @@ mod process;
 mod screen;
 mod tally;
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use cobalt::Wanted;
-use cobalt::config::{Config, Flags, Reporter};
+use cobalt::config::{Config, Flags, Reporter, SOURCES};
 
 pub(crate) use self::process::{Asked, Message, run as run_binary};
 use self::screen::{Look, Screen};
@@ -46,8 +47,7 @@ pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCo
     if !foreign.is_empty() {
         screen.tell(&format!("left alone: {}", foreign.join("; ")));
     }
-    let with_variables = |binary| Ok((binary, variables(&project, binary, flags)?));
-    let ready: Vec<_> = binaries.iter().map(with_variables).collect::<Result<_, Error>>()?;
+    let ready = with_variables(&binaries, &project, flags, &screen)?;
     let mut tally = Tally::default();
     let missing = keys::missing(&ready, arguments)?;
     if missing.is_empty() {
@@ -59,6 +59,27 @@ pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCo
     let code = tally.conclude(settings.is_ci(), &binaries, &screen)?;
     // Last, as what became of the experiments does not depend on it.
     screen.into_result().map(|()| code)
+}
+
+/// The binaries with their variables, a hash of each package's sources among them.
+fn with_variables<'a>(
+    binaries: &'a [Binary],
+    project: &Project,
+    flags: &Flags,
+    screen: &Screen,
+) -> Result<Vec<WithVariables<'a>>, Error> {
+    let mut hashes = HashMap::new();
+    let mut ready = Vec::with_capacity(binaries.len());
+    for binary in binaries {
+        let hash = hashes.entry(&binary.package.id).or_insert_with(|| {
+            let hash = project.sources(&binary.package);
+            hash.inspect_err(|error| screen.tell(&format!("warning: {error}"))).unwrap_or_default()
+        });
+        let mut variables = variables(project, binary, flags)?;
+        variables.push((SOURCES.to_owned(), hash.as_str().into()));
+        ready.push((binary, variables));
+    }
+    Ok(ready)
 }
 
 fn look(arguments: &Run, project: &Project, settings: &Config) -> Look {

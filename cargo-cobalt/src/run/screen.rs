@@ -44,6 +44,8 @@ pub(super) struct Screen {
     finished: Vec<ExperimentFinished>,
     /// How many experiments were not run for want of a variable.
     ignored: usize,
+    /// How many experiments had no item to run.
+    skipped: usize,
     /// Why nothing more is written to stdout. What runs is not to be cut short by that.
     stdout_failed: Option<Error>,
 }
@@ -52,7 +54,7 @@ impl Screen {
     pub(super) fn new(look: Look) -> Self {
         let bars = Bars::new(look.live && look.cli, look.paint_stderr);
         let (running, ended, finished) = (Vec::new(), Vec::new(), Vec::new());
-        Self { look, bars, running, ended, finished, ignored: 0, stdout_failed: None }
+        Self { look, bars, running, ended, finished, ignored: 0, skipped: 0, stdout_failed: None }
     }
 
     /// Whatever comes next is another binary's.
@@ -101,6 +103,13 @@ impl Screen {
                     ));
                 }
             }
+            Event::ExperimentSkipped { name, why } => {
+                self.skipped += 1;
+                if self.look.cli {
+                    let name = self.look.paint_stderr.strong(printable(&name));
+                    self.tell(&format!("{name}: nothing to run: {}", printable(&why)));
+                }
+            }
             Event::ExperimentBroken { error, .. } | Event::Failed { error } if is_new => self.error(&error),
             _ => {}
         }
@@ -144,8 +153,8 @@ impl Screen {
             text += "\n";
             text += &summary(finished, &self.look.seen_from, paint);
         }
-        if self.finished.len() + self.ignored > 1 || self.finished.is_empty() {
-            text += &conclusion(&self.finished, self.ignored, paint);
+        if self.finished.len() + self.ignored + self.skipped > 1 || self.finished.is_empty() {
+            text += &conclusion(&self.finished, self.ignored, self.skipped, paint);
         }
         let models = self.finished.iter().flat_map(|finished| &finished.report.summary.unpriced_models);
         if let Some(note) = unpriced(models) {
@@ -205,19 +214,18 @@ impl Screen {
 }
 
 /// How many of several experiments passed, and which did not. Empty where there was none.
-fn conclusion(finished: &[ExperimentFinished], ignored: usize, paint: Paint) -> String {
-    match (finished.len(), ignored) {
-        (0, 0) => return String::new(),
-        (0, 1) => return "\nnothing was run: 1 experiment was ignored\n".to_owned(),
-        (0, all) => return format!("\nnothing was run: {all} experiments were ignored\n"),
-        _ => {}
+fn conclusion(finished: &[ExperimentFinished], ignored: usize, skipped: usize, paint: Paint) -> String {
+    if finished.is_empty() {
+        return nothing_run(ignored, skipped);
     }
     let failed = finished.iter().filter(|finished| !finished.report.passed);
     let failed: Vec<_> = failed.map(|finished| printable(&finished.report.name)).collect();
     let passed = finished.len() - failed.len();
-    let mut text = format!("\n{} experiments: {passed} passed", finished.len() + ignored);
-    if ignored > 0 {
-        text += &format!(", {ignored} ignored");
+    let mut text = format!("\n{} experiments: {passed} passed", finished.len() + ignored + skipped);
+    for (number, what) in [(ignored, "ignored"), (skipped, "with nothing to run")] {
+        if number > 0 {
+            text += &format!(", {number} {what}");
+        }
     }
     if !failed.is_empty() {
         text += &format!(", {}: {}", paint.bad(format!("{} FAILED", failed.len())), failed.join(", "));
@@ -225,10 +233,18 @@ fn conclusion(finished: &[ExperimentFinished], ignored: usize, paint: Paint) -> 
     text + "\n"
 }
 
+/// Says that no experiment was run, where there was any.
+fn nothing_run(ignored: usize, skipped: usize) -> String {
+    let were = if ignored == 1 { "was" } else { "were" };
+    let ignored = (ignored > 0).then(|| format!("{} {were} ignored", count(ignored, "experiment")));
+    let skipped = (skipped > 0).then(|| format!("{} had no item to run", count(skipped, "experiment")));
+    let parts: Vec<_> = ignored.into_iter().chain(skipped).collect();
+    if parts.is_empty() { String::new() } else { format!("\nnothing was run: {}\n", parts.join(", ")) }
+}
+
 /// What is about to run, in a line.
 fn header(started: &ExperimentStarted, paint: Paint) -> String {
-    let ExperimentStarted { name, items, runs, evaluators, concurrency, timeout_ms, done, .. } = started;
-    let count = |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
+    let ExperimentStarted { name, items, runs, evaluators, concurrency, timeout_ms, done, why, .. } = started;
     let mut line = format!(
         "{}: {} × {} × {}, {concurrency} at a time, timeout {}",
         paint.strong(printable(name)),
@@ -243,7 +259,15 @@ fn header(started: &ExperimentStarted, paint: Paint) -> String {
     if started.partial {
         line += ", partial run";
     }
+    if let Some(why) = why {
+        let _ = write!(line, " ({})", printable(why));
+    }
     line
+}
+
+/// So many of something: `1 item`, `2 items`.
+fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// A limit as it is written: `30s`, `500ms`.

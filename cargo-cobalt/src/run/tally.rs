@@ -37,7 +37,9 @@ impl Tally {
         match event {
             Event::Hello { .. } => self.greeted = true,
             Event::TestOutput { experiments } => self.selected += experiments,
-            Event::ExperimentBroken { .. } | Event::ExperimentIgnored { .. } => self.selected += 1,
+            Event::ExperimentBroken { .. }
+            | Event::ExperimentIgnored { .. }
+            | Event::ExperimentSkipped { .. } => self.selected += 1,
             Event::ExperimentStarted(started) => {
                 self.selected += 1;
                 self.started.push(started.id.clone());

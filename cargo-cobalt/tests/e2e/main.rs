@@ -7,6 +7,7 @@ mod init;
 mod keys;
 mod plugins;
 mod project;
+mod rerun;
 mod run;
 mod selection;
 mod variables;

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use super::variables::{CI, CONCURRENCY, CONFIG, RESUME};
+use super::only::Only;
+use super::variables::{CI, CONCURRENCY, CONFIG, ONLY, RESUME};
 
 /// Settings from flags of the command, which come before all others.
 ///
@@ -19,6 +20,8 @@ pub struct Flags {
     pub ci: bool,
     /// `--resume`: the ids of the runs to take up again.
     pub resume: Vec<String>,
+    /// `--rerun-failed` or `--changed`: which items are run, in place of all.
+    pub only: Option<Only>,
 }
 
 impl Flags {
@@ -29,7 +32,8 @@ impl Flags {
         let concurrency = self.concurrency.map(|items| (CONCURRENCY, items.to_string().into()));
         let ci = self.ci.then(|| (CI, "1".into()));
         let resume = (!self.resume.is_empty()).then(|| (RESUME, self.resume.join(",").into()));
-        [config, concurrency, ci, resume].into_iter().flatten().collect()
+        let only = self.only.map(|only| (ONLY, only.to_string().into()));
+        [config, concurrency, ci, resume, only].into_iter().flatten().collect()
     }
 
     /// The file to read, as an absolute path.

@@ -16,7 +16,7 @@ use super::read::{Read, dotted};
 use super::settings::{Origin, Setting, shown_variable, without_secrets};
 use super::values::{Bound, Count, Dollars, Length, Reporter, Target, VariableName, VariableValue};
 use super::variables::{
-    CACHE_DIR, CI, CONCURRENCY, CONFIG, DIR, HISTORY_DB, RESULTS_DIR, TIMEOUT, Variables,
+    CACHE_DIR, CI, CONCURRENCY, CONFIG, DIR, HISTORY_DB, RESULTS_DIR, SOURCES, TIMEOUT, Variables,
 };
 use crate::llm::prices::{LongPrompt, Price, PriceTable};
 use crate::paths::workspace_root;
@@ -116,6 +116,9 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         )?;
         let prices = self.prices(prices.unwrap_or_default());
         let env = self.env(env.unwrap_or_default());
+        // Both are of one call, and no settings.
+        let only = self.flags.only.map_or_else(|| self.variables.only(), |only| Ok(Some(only)))?;
+        let sources = self.variables.text(SOURCES).filter(|hash| !hash.is_empty());
         Ok(Config {
             ci: is_ci,
             concurrency,
@@ -129,6 +132,8 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             models,
             prices,
             env,
+            only,
+            sources,
             settings: self.settings,
         })
     }

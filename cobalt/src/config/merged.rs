@@ -10,6 +10,7 @@ use super::error::{ConfigError, Place};
 use super::evaluators::Entry;
 use super::flags::Flags;
 use super::merge::merge;
+use super::only::Only;
 use super::settings::Setting;
 use super::values::{Reporter, Target};
 use crate::evaluators::Evaluator;
@@ -47,6 +48,8 @@ pub struct Config {
     pub(super) models: ModelSettings,
     pub(super) prices: PriceTable,
     pub(super) env: BTreeMap<String, String>,
+    pub(super) only: Option<Only>,
+    pub(super) sources: Option<String>,
     pub(super) settings: Vec<Setting>,
 }
 
@@ -137,6 +140,16 @@ impl Config {
     #[must_use]
     pub fn settings(&self) -> &[Setting] {
         &self.settings
+    }
+
+    /// Which items are run, in place of all.
+    pub(crate) fn only(&self) -> Option<Only> {
+        self.only
+    }
+
+    /// A hash of the package's sources, where `cargo cobalt run` tells one.
+    pub(crate) fn sources(&self) -> Option<&str> {
+        self.sources.as_deref()
     }
 
     /// How many items are worked on at a time in an experiment that declares this.

@@ -9,6 +9,7 @@ mod merge;
 mod merged;
 mod model;
 mod models;
+mod only;
 mod read;
 #[cfg(feature = "schema")]
 mod schema;
@@ -23,8 +24,10 @@ pub use find::project_root;
 pub use flags::Flags;
 pub(crate) use merge::DEFAULT_TIMEOUT;
 pub use merged::Config;
+pub use only::Only;
 #[cfg(feature = "schema")]
 pub use schema::schema;
 pub use settings::{Origin, Setting};
 pub use values::Reporter;
 pub(crate) use variables::RESUME;
+pub use variables::SOURCES;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::error::ConfigError;
+use super::only::Only;
 use crate::redact::redacted;
 use crate::report::duration;
 
@@ -18,6 +19,10 @@ pub(super) const CONCURRENCY: &str = "COBALT_CONCURRENCY";
 pub(super) const TIMEOUT: &str = "COBALT_TIMEOUT";
 /// The runs to take up again, by their ids, separated by commas.
 pub(crate) const RESUME: &str = "COBALT_RESUME";
+/// Which items are run, in place of all.
+pub(super) const ONLY: &str = "COBALT_ONLY";
+/// The variable in which `cargo cobalt run` hands over a hash of the package's sources.
+pub const SOURCES: &str = "COBALT_SOURCES";
 /// The folder to use instead of `.cobalt`.
 pub(super) const DIR: &str = "COBALT_DIR";
 /// The folder of the result files.
@@ -54,6 +59,10 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
 
     pub(super) fn ci(&self) -> Result<Option<bool>, ConfigError> {
         self.switch(CI)
+    }
+
+    pub(super) fn only(&self) -> Result<Option<Only>, ConfigError> {
+        self.read(ONLY, "`failed` or `changed`", |text| text.parse().ok())
     }
 
     pub(super) fn cache(&self) -> Result<Option<bool>, ConfigError> {

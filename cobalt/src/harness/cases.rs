@@ -40,6 +40,18 @@ pub(super) enum View {
     Whole,
 }
 
+impl View {
+    /// Whether it shows something of a run of the items with these indexes, or of all.
+    pub(super) fn is_of(self, items: Option<&[usize]>) -> bool {
+        match (items, self) {
+            // The thresholds are not judged by some of the items.
+            (Some(_), Self::Threshold(_)) => false,
+            (Some(items), Self::Item(index)) => items.binary_search(&index).is_ok(),
+            (None, _) | (_, Self::Whole) => true,
+        }
+    }
+}
+
 /// The registered experiments, in the order of their files and lines.
 pub(super) fn definitions() -> Result<Vec<&'static ExperimentDefinition>, String> {
     let mut definitions: Vec<_> = inventory::iter::<ExperimentDefinition>.into_iter().collect();

@@ -160,6 +160,9 @@ fn run(schedule: Schedule, args: &Args, config: Config, mut stream: Stream) -> R
     for (id, error) in schedule.not_resumed.iter().cloned().chain(unknown) {
         stream.send(&Event::NotResumed { id, error });
     }
+    for (name, why) in &schedule.skipped {
+        stream.send(&Event::ExperimentSkipped { name: name.clone(), why: why.clone() });
+    }
     for (experiment, run) in schedule.runs.iter().enumerate() {
         stream.send(&Event::ExperimentStarted(started(experiment, run)));
     }
@@ -196,6 +199,7 @@ fn started(experiment: usize, run: &Run) -> ExperimentStarted {
         concurrency: definition.concurrency,
         timeout_ms: u64::try_from(definition.timeout.as_millis()).unwrap_or(u64::MAX),
         partial: run.selection().is_some(),
+        why: run.why().map(str::to_owned),
     }
 }
 

@@ -26,10 +26,10 @@ pub(super) fn missing(
         }
         let lacking = declared.declaration().map(|declaration| MissingKeys::of(declaration, config));
         let lacking = lacking.unwrap_or_default();
-        if resumed.is_some() || args.selects_all(is_ignored) {
+        if resumed.is_some() || args.selects_all(is_ignored) && config.only().is_none() {
             missing.extend(lacking);
         } else if !lacking.is_empty() {
-            // Whether it is run at all hangs on the names of its items.
+            // Whether it is run at all hangs on its items.
             drop(part(declared, is_ignored, resumed, args, config, &mut missing));
         }
     }

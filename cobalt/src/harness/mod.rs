@@ -111,6 +111,12 @@ fn run(args: &Args) -> Result<i32, String> {
         return Err(error.to_string());
     }
     schedule.not_resumed.iter().for_each(|(_, note)| eprintln!("note: {note}"));
+    for (experiment, why) in &schedule.skipped {
+        eprintln!("note: {experiment}: nothing to run: {why}");
+    }
+    for run in &schedule.runs {
+        run.why().into_iter().for_each(|why| eprintln!("note: {}: what is run: {why}", run.plan().name()));
+    }
     execute(schedule, args, config)
 }
 

@@ -3,7 +3,7 @@
 use super::cases::{Broken, View};
 use crate::config::Config;
 use crate::error::Error;
-use crate::session::{MissingKeys, Plan, Run};
+use crate::session::{MissingKeys, Plan, Rerun, Run};
 use crate::store::CutOff;
 
 /// Cases by their names.
@@ -19,23 +19,36 @@ pub(super) struct Ready {
 
 /// How much of an experiment is run, and from where.
 pub(super) enum Way {
-    /// The items with these indexes, or all, from the start.
-    Begin(Option<Vec<usize>>),
-    /// All items, under an id that is given.
-    BeginAs(String),
+    /// The items with these indexes, or all, from the start; under an id that is given, or a new one.
+    Begin { items: Option<Vec<usize>>, id: Option<String>, why: Option<String> },
     /// What is left of a run.
     Resume(CutOff),
     /// What ended in an error in the run of this id, or all where there is none.
     Retry(String),
-    /// Nothing: none of its cases is selected.
-    Leave,
+    /// Nothing: none of its cases is selected, or no item is left for a reason that is told.
+    Leave { why: Option<String> },
 }
 
 impl Way {
+    /// A new run of the selected items, or of all; where only those are wanted that failed or have changed, of these.
+    pub(super) fn begin(
+        plan: &Plan,
+        selected: Option<Vec<usize>>,
+        id: Option<String>,
+        config: &Config,
+    ) -> Result<Self, Broken> {
+        let Some(only) = config.only() else { return Ok(Self::Begin { items: selected, id, why: None }) };
+        let unread = |error| Broken { case: "results", error };
+        let Rerun { items, why } = plan.rerun(only, selected, config).map_err(unread)?;
+        let why = Some(why);
+        let nothing = items.as_ref().is_some_and(Vec::is_empty);
+        Ok(if nothing { Self::Leave { why } } else { Self::Begin { items, id, why } })
+    }
+
     /// The items that are scored, where these are not all.
     fn items(&self) -> Option<&[usize]> {
         match self {
-            Self::Begin(items) | Self::Resume(CutOff { selection: items, .. }) => items.as_deref(),
+            Self::Begin { items, .. } | Self::Resume(CutOff { selection: items, .. }) => items.as_deref(),
             _ => None,
         }
     }
@@ -44,7 +57,7 @@ impl Way {
 impl Ready {
     /// Asks the evaluators of what is to be run.
     pub(super) fn check(self, missing: &mut MissingKeys) -> Result<Self, Broken> {
-        if matches!(self.way, Way::Leave) {
+        if matches!(self.way, Way::Leave { .. }) {
             return Ok(self);
         }
         match self.plan.check(self.way.items(), missing) {
@@ -53,27 +66,24 @@ impl Ready {
         }
     }
 
+    /// Why nothing is run, where that is not what was selected.
+    pub(super) fn why_nothing(&self) -> Option<String> {
+        match &self.way {
+            Way::Leave { why } => why.clone(),
+            _ => None,
+        }
+    }
+
     /// Opens the journal. The run is absent where nothing is run.
     pub(super) fn begin(self, config: &Config) -> Result<(Cases, Option<Run>), Error> {
-        let Self { plan, mut cases, way } = self;
+        let Self { plan, cases, way } = self;
         let layout = config.layout();
         let run = match way {
-            Way::Begin(items) => Run::new(plan, items, layout)?,
-            Way::BeginAs(id) => Run::with_id(plan, layout, id)?,
+            Way::Begin { items, id: None, why } => Run::new(plan, items, layout)?.because(why),
+            Way::Begin { items, id: Some(id), why } => Run::with_id(plan, items, layout, id)?.because(why),
             Way::Retry(id) => Run::retry(plan, layout, id)?,
-            Way::Resume(CutOff { id, .. }) => {
-                let run = Run::resume(plan, layout, &id)?;
-                // A partial run that was cut off has the cases of its own items only.
-                if let Some(items) = run.selection() {
-                    cases.retain(|(_, view)| match view {
-                        View::Item(index) => items.contains(index),
-                        View::Threshold(_) => false,
-                        View::Whole => true,
-                    });
-                }
-                run
-            }
-            Way::Leave => return Ok((cases, None)),
+            Way::Resume(CutOff { id, .. }) => Run::resume(plan, layout, &id)?,
+            Way::Leave { .. } => return Ok((cases, None)),
         };
         Ok((cases, Some(run)))
     }

@@ -19,6 +19,8 @@ use crate::store::CutOff;
 pub(super) struct Schedule {
     pub(super) cases: Vec<Case>,
     pub(super) runs: Vec<Run>,
+    /// Experiments of which nothing is run, though they were selected, with the reasons.
+    pub(super) skipped: Vec<(String, String)>,
     /// Runs that were to be resumed and are not by this process, with the reasons.
     pub(super) not_resumed: Vec<(String, String)>,
     /// Ids of runs that were to be resumed and of which nothing is known here.
@@ -98,15 +100,18 @@ impl Schedule {
                 Some(variable) if !args.runs_ignored() => Part::ignored(name, experiment, variable),
                 _ => {
                     let resumed = resume.iter().position(|run| run.experiment == experiment);
-                    let way = match (nextest.is_retry(), resumed.map(|index| resume.swap_remove(index))) {
-                        (true, Some(run)) => Way::Retry(run.id),
-                        (true, None) => Way::Retry(nextest.run_id(&experiment)),
-                        (false, Some(run)) => Way::Resume(run),
-                        (false, None) => Way::BeginAs(nextest.run_id(&experiment)),
-                    };
-                    let plan = declared.load(config).plan;
+                    let resumed = resumed.map(|index| resume.swap_remove(index));
+                    let id = nextest.run_id(&experiment);
                     let cases = vec![(name.clone(), View::Whole)];
-                    let ready = plan.and_then(|plan| Ready { plan, cases, way }.check(&mut missing));
+                    let ready = declared.load(config).plan.and_then(|plan| {
+                        let way = match (nextest.is_retry(), resumed) {
+                            (true, Some(run)) => Way::Retry(run.id),
+                            (true, None) if config.layout().has_run(&id) => Way::Retry(id),
+                            (false, Some(run)) => Way::Resume(run),
+                            (_, None) => Way::begin(&plan, None, Some(id), config)?,
+                        };
+                        Ready { plan, cases, way }.check(&mut missing)
+                    });
                     Part::of(ready, experiment, |_| name, is_ignored)
                 }
             });
@@ -162,11 +167,14 @@ impl Schedule {
             match part {
                 Part::Case(case) => self.cases.push(case),
                 Part::Run { ready, is_ignored } => {
+                    let why_nothing = ready.why_nothing();
+                    self.skipped.extend(why_nothing.map(|why| (ready.plan.name().to_owned(), why)));
                     let (cases, run) = ready.begin(config)?;
                     let number = self.runs.len();
                     self.cases.extend(cases.into_iter().map(|(name, view)| {
+                        let is_run = run.as_ref().is_some_and(|run| view.is_of(run.selection()));
                         let waits_for =
-                            if run.is_some() { WaitsFor::View(number, view) } else { WaitsFor::Unselected };
+                            if is_run { WaitsFor::View(number, view) } else { WaitsFor::Unselected };
                         Case { name, waits_for, is_ignored }
                     }));
                     self.runs.extend(run);
@@ -193,9 +201,9 @@ pub(super) fn part(
             if is_ignored { vec![(name.clone(), View::Whole)] } else { cases::cases_of(&name, &plan) };
         let way = match (resumed, cases::selection(&cases, |case| args.selects(case, is_ignored))) {
             (Some(run), _) => Way::Resume(run),
-            (None, Selection::Nothing) => Way::Leave,
-            (None, Selection::Some(items)) => Way::Begin(Some(items)),
-            (None, Selection::All) => Way::Begin(None),
+            (None, Selection::Nothing) => Way::Leave { why: None },
+            (None, Selection::Some(items)) => Way::begin(&plan, Some(items), None, config)?,
+            (None, Selection::All) => Way::begin(&plan, None, None, config)?,
         };
         Ready { plan, cases, way }.check(missing)
     });

@@ -67,6 +67,13 @@ pub enum Event {
         /// The variable.
         variable: String,
     },
+    /// An experiment is not run, as no item is left where only those are wanted that failed or have changed.
+    ExperimentSkipped {
+        /// The experiment's name.
+        name: String,
+        /// Why no item is left.
+        why: String,
+    },
     /// Test cases are printed as libtest does, as the arguments ask for, and no other events come.
     TestOutput {
         /// How many experiments are selected.
@@ -143,8 +150,11 @@ pub struct ExperimentStarted {
     pub concurrency: usize,
     /// The longest that the agent is given for one run of an item, in milliseconds.
     pub timeout_ms: u64,
-    /// Whether a filter picked some of the items.
+    /// Whether some of the items are run, and not all.
     pub partial: bool,
+    /// Why these items are run, where only those are wanted that failed or have changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// One of several runs of an item is done. Not told where each item is run once.

@@ -6,6 +6,7 @@
 mod check;
 mod plan;
 mod recorder;
+mod rerun;
 mod resolve;
 mod run;
 mod value;
@@ -20,6 +21,7 @@ pub use check::MissingKey;
 pub(crate) use check::MissingKeys;
 pub(crate) use plan::Plan;
 pub(crate) use recorder::{Ending, Listener, Outcome};
+pub(crate) use rerun::Rerun;
 pub(crate) use run::{Run, named_to_resume, to_resume};
 
 use crate::config::Config;

@@ -20,6 +20,8 @@ pub(crate) struct Plan {
     pub(super) keys: Arc<[Arc<str>]>,
     pub(super) progress: Option<Progress>,
     pub(super) save: bool,
+    /// A hash of the package's sources, where it is known.
+    pub(super) sources: Option<String>,
 }
 
 impl Plan {
@@ -30,7 +32,8 @@ impl Plan {
         let unfit = |source| Error::DatasetOf { experiment: definition.name.clone(), source };
         let dataset = dataset.and_then(fit).map_err(unfit)?;
         let keys = dataset.keys().into_iter().map(Arc::from).collect();
-        Ok(Self { definition, agent, dataset, models: Models::of(config), keys, progress, save })
+        let sources = config.sources().map(str::to_owned);
+        Ok(Self { definition, agent, dataset, models: Models::of(config), keys, progress, save, sources })
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -226,7 +226,7 @@ impl Record {
             partial,
             dataset: Some(header.dataset.clone()),
             git,
-            sources: None,
+            sources: header.sources.clone(),
             baseline: None,
             prices_as_of: Some(PRICES_AS_OF.to_owned()),
             items,

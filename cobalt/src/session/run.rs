@@ -43,13 +43,20 @@ struct Done {
     timestamp: Timestamp,
     /// How long it has gone on.
     elapsed: Duration,
+    /// A hash of the sources that the items were made with, where it is known.
+    sources: Option<String>,
     items: Vec<ItemResult>,
 }
 
 impl Default for Done {
     fn default() -> Self {
-        Self { timestamp: Timestamp::now(), elapsed: Duration::ZERO, items: Vec::new() }
+        Self { timestamp: Timestamp::now(), elapsed: Duration::ZERO, sources: None, items: Vec::new() }
     }
+}
+
+/// The sources of a run that is gone on with, where it was begun with those of now.
+fn common(then: Option<String>, plan: &Plan) -> Option<String> {
+    then.filter(|then| plan.sources.as_ref() == Some(then))
 }
 
 /// A plan with the items to run, what is done of them, and the journal.
@@ -59,17 +66,35 @@ pub(crate) struct Run {
     journal: Option<JournalWriter>,
     done: Vec<ItemResult>,
     elapsed: Duration,
+    /// Why it is of these items, where that is not what was selected alone.
+    why: Option<String>,
 }
 
 impl Run {
     /// A new run of all items, or of those with the selected indexes.
     pub(crate) fn new(plan: Plan, selection: Option<Vec<usize>>, layout: &Layout) -> Result<Self, Error> {
-        Self::begin(plan, selection, layout, new_run_id(), Done::default())
+        Self::with_id(plan, selection, layout, new_run_id())
     }
 
-    /// A new run of all items under an id that is given.
-    pub(crate) fn with_id(plan: Plan, layout: &Layout, id: String) -> Result<Self, Error> {
-        Self::begin(plan, None, layout, id, Done::default())
+    /// The same under an id that is given.
+    pub(crate) fn with_id(
+        plan: Plan,
+        selection: Option<Vec<usize>>,
+        layout: &Layout,
+        id: String,
+    ) -> Result<Self, Error> {
+        let sources = plan.sources.clone();
+        Self::begin(plan, selection, layout, id, Done { sources, ..Done::default() })
+    }
+
+    /// The same run, with the reason why it is of these items.
+    pub(crate) fn because(self, why: Option<String>) -> Self {
+        Self { why, ..self }
+    }
+
+    /// Why it is of these items, where that is not what was selected alone.
+    pub(crate) fn why(&self) -> Option<&str> {
+        self.why.as_deref()
     }
 
     pub(crate) fn plan(&self) -> &Plan {
@@ -97,7 +122,7 @@ impl Run {
         id: String,
         done: Done,
     ) -> Result<Self, Error> {
-        let Done { timestamp, items: done, elapsed } = done;
+        let Done { timestamp, sources, items: done, elapsed } = done;
         let header = JournalHeader {
             journal: JOURNAL_VERSION,
             id,
@@ -107,6 +132,7 @@ impl Run {
             config: plan.config(),
             dataset: plan.dataset_summary(),
             definition: plan.definition.fingerprint(),
+            sources: common(sources, &plan),
             selection,
         };
         let mut journal = if plan.save { Some(JournalWriter::create(layout, &header)?) } else { None };
@@ -116,14 +142,14 @@ impl Run {
             }
             journal.flush()?;
         }
-        Ok(Self { plan, header, journal, done, elapsed })
+        Ok(Self { plan, header, journal, done, elapsed, why: None })
     }
 
     /// The rest of a run that was cut off. Refused where its results would not fit to those of the rest.
     pub(crate) fn resume(plan: Plan, layout: &Layout, id: &str) -> Result<Self, Error> {
         let Resumed { contents, journal } = Resumed::open(layout, id)?;
         let refuse = |reason: String| Err(Error::Resume { id: id.to_owned(), reason });
-        let header = contents.header;
+        let mut header = contents.header;
         if header.name != plan.name() {
             return refuse(format!("it is one of experiment `{}`, not of `{}`", header.name, plan.name()));
         }
@@ -140,7 +166,9 @@ impl Run {
                 "the experiment or one of its evaluators has changed since; start a new run".to_owned(),
             );
         }
-        Ok(Self { plan, header, journal: Some(journal), done: contents.items, elapsed: contents.elapsed })
+        header.sources = common(header.sources, &plan);
+        let (journal, done, elapsed) = (Some(journal), contents.items, contents.elapsed);
+        Ok(Self { plan, header, journal, done, elapsed, why: None })
     }
 
     /// The same run once more, of which only what ended in an error is run again; a new one where there is none yet.
@@ -152,18 +180,21 @@ impl Run {
             run.done.retain(|item| !item.is_in_error());
             return Ok(run);
         }
-        let earlier = layout.result_of(&id).map(|path| read_report(&path)).transpose()?;
-        let done = earlier.map_or_else(Done::default, |report| Done {
+        let Some(path) = layout.result_of(&id) else { return Self::with_id(plan, None, layout, id) };
+        let report = read_report(&path)?;
+        let selection = report.partial.then(|| report.items.iter().map(|item| item.index).collect());
+        let done = Done {
             timestamp: report.timestamp,
             elapsed: Duration::from_millis(report.summary.total_duration_ms),
+            sources: report.sources,
             items: report.items.into_iter().filter(|item| !item.is_in_error()).collect(),
-        });
-        Self::begin(plan, None, layout, id, done)
+        };
+        Self::begin(plan, selection, layout, id, done)
     }
 
     /// What the engine needs, and what the recorder does.
     pub(super) fn split(self, experiment: usize) -> (Work, Record) {
-        let Self { plan, header, journal, mut done, elapsed } = self;
+        let Self { plan, header, journal, mut done, elapsed, why: _ } = self;
         let expected = header.selection.clone().unwrap_or_else(|| (0..plan.dataset.len()).collect());
         // An item that was run again after an error stands in the journal twice; the later one counts.
         let mut seen = HashSet::new();

@@ -42,6 +42,9 @@ pub struct JournalHeader {
     pub dataset: DatasetSummary,
     /// A hash over all that makes results incomparable, except the data.
     pub definition: String,
+    /// A hash of the package's sources, where it is known and all of the run was made with the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sources: Option<String>,
     /// The indexes of the items to run; absent where all are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<Vec<usize>>,

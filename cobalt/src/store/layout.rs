@@ -89,6 +89,11 @@ impl Layout {
         fs::write(self.root.join(".gitignore"), GITIGNORE)
     }
 
+    /// Whether the run with this id has begun, or has ended.
+    pub(crate) fn has_run(&self, id: &str) -> bool {
+        self.journal(id).exists() || self.result_of(id).is_some()
+    }
+
     /// The result file of the run with this id, if there is one.
     pub(crate) fn result_of(&self, id: &str) -> Option<PathBuf> {
         let ending = format!("_{id}.json");

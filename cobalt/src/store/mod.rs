@@ -2,6 +2,7 @@
 #![doc = include_str!("../../docs/files.md")]
 
 mod baselines;
+mod earlier;
 mod git;
 mod id;
 mod journal;
@@ -9,6 +10,7 @@ mod layout;
 mod results;
 
 pub use baselines::{read_measurements, write_baseline};
+pub(crate) use earlier::latest_reports;
 pub(crate) use git::git_state;
 pub(crate) use id::{id_of, new_run_id};
 pub(crate) use journal::{CutOff, JOURNAL_VERSION, JournalWriter, Resumed};

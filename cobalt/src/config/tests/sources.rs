@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::Project;
-use crate::config::{Config, Flags};
+use crate::config::{Config, Flags, Only};
 
 /// The file that the settings were read from.
 fn file(config: &Config) -> &Value {
@@ -82,12 +82,14 @@ fn flags_become_variables_for_the_test_binaries() {
         concurrency: 4.try_into().ok(),
         ci: true,
         resume: vec!["a".to_owned(), "b".to_owned()],
+        only: Some(Only::Failed),
     };
     let expected = [
         ("COBALT_CONFIG", "/w/ci.toml"),
         ("COBALT_CONCURRENCY", "4"),
         ("COBALT_CI", "1"),
         ("COBALT_RESUME", "a,b"),
+        ("COBALT_ONLY", "failed"),
     ];
     assert_eq!(flags.variables(), expected.map(|(name, value)| (name, value.into())));
     let relative = Flags { config: Some("ci.toml".into()), ..Flags::default() }.variables();

@@ -1,0 +1,259 @@
+//! The sources of a package and of its path dependencies, as a hash that tells whether any has changed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
+use cobalt::hash::sha256_hex;
+
+use super::discover::Project;
+use crate::error::Error;
+
+/// The file by which programs tell that a folder holds what can be made anew. Cargo puts it into its target folder.
+const CACHE: &str = "CACHEDIR.TAG";
+const MANIFEST: &str = "Cargo.toml";
+
+impl Project {
+    /// A hash of what a package is built from: of its own files and those of all path dependencies (all of `src`, and `*.rs`
+    /// elsewhere; hidden files and data are none), of their manifests and that of the workspace, and of `Cargo.lock`.
+    pub(crate) fn sources(&self, package: &Package) -> Result<String, Error> {
+        hash(self.metadata(), package)
+    }
+}
+
+fn hash(workspace: &Metadata, package: &Package) -> Result<String, Error> {
+    let mut parts = Vec::new();
+    for file in [MANIFEST, "Cargo.lock"] {
+        add_file(&mut parts, file, workspace.workspace_root.join(file).as_std_path())?;
+    }
+    for Local { name, folder, target } in local_packages(workspace, package)? {
+        parts.push(name);
+        let mut files = BTreeSet::from([folder.join(MANIFEST)]);
+        let scope = Scope::Rust { package: &folder, target: &target };
+        find(&folder, &scope, &mut BTreeSet::new(), &mut files)?;
+        for file in files {
+            let name = file.strip_prefix(&folder).unwrap_or(&file);
+            add_file(&mut parts, &name.to_string_lossy(), &file)?;
+        }
+    }
+    Ok(sha256_hex(&parts))
+}
+
+/// The package and those that it depends on by their paths, sorted.
+fn local_packages(workspace: &Metadata, package: &Package) -> Result<BTreeSet<Local>, Error> {
+    let mut read = vec![workspace.clone()];
+    let mut found = BTreeSet::new();
+    let mut waiting: Vec<PathBuf> = package.manifest_path.parent().into_iter().map(Into::into).collect();
+    while let Some(folder) = waiting.pop() {
+        let (package, target) = local_package(&folder, &mut read)?;
+        let is_first = found.is_empty();
+        if found.insert(Local { name: package.name.to_string(), folder, target }) {
+            // What only the tests of a dependency need is not built.
+            let is_built = |kind| is_first || kind != DependencyKind::Development;
+            let built = package.dependencies.iter().filter(|dependency| is_built(dependency.kind));
+            waiting.extend(built.filter_map(|dependency| dependency.path.clone().map(Into::into)));
+        }
+    }
+    Ok(found)
+}
+
+/// A package that lies on this machine, and the folder that cargo builds it in.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Local {
+    name: String,
+    folder: PathBuf,
+    target: PathBuf,
+}
+
+/// The package in a folder, from what has been read of workspaces, or else by reading that of the folder.
+fn local_package(folder: &Path, read: &mut Vec<Metadata>) -> Result<(Package, PathBuf), Error> {
+    let is_it = |package: &&Package| package.manifest_path.parent().is_some_and(|parent| parent == folder);
+    let find = |metadata: &Metadata| {
+        let package = metadata.packages.iter().find(is_it)?.clone();
+        Some((package, metadata.target_directory.clone().into()))
+    };
+    if let Some(found) = read.iter().find_map(find) {
+        return Ok(found);
+    }
+    let metadata = MetadataCommand::new().no_deps().manifest_path(folder.join(MANIFEST)).exec()?;
+    let found = find(&metadata);
+    read.push(metadata);
+    found.ok_or_else(|| Error::Sources { path: folder.to_owned(), source: io::ErrorKind::NotFound.into() })
+}
+
+/// Which files of a folder are sources.
+enum Scope<'a> {
+    /// Those in Rust, and all in `src`.
+    Rust {
+        package: &'a Path,
+        target: &'a Path,
+    },
+    All,
+}
+
+impl Scope<'_> {
+    /// Which files of a folder within are sources, if any can be.
+    fn within(&self, folder: &Path) -> Option<&Self> {
+        match self {
+            Self::All => Some(self),
+            Self::Rust { package, .. } if folder == package.join("src") => Some(&Self::All),
+            Self::Rust { target, .. } => {
+                let is_other = |file| folder.join(file).exists();
+                let is_left_out = folder == *target || is_other(CACHE) || is_other(MANIFEST);
+                (!is_left_out).then_some(self)
+            }
+        }
+    }
+
+    fn has(&self, file: &Path) -> bool {
+        matches!(self, Self::All) || file.extension().is_some_and(|extension| extension == "rs")
+    }
+}
+
+/// Adds the sources of a folder and of those within. `seen` are folders as links lead to them.
+fn find(
+    folder: &Path,
+    scope: &Scope<'_>,
+    seen: &mut BTreeSet<PathBuf>,
+    files: &mut BTreeSet<PathBuf>,
+) -> Result<(), Error> {
+    let failed = |source| Error::Sources { path: folder.to_owned(), source };
+    if !seen.insert(folder.canonicalize().map_err(failed)?) {
+        return Ok(());
+    }
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let path = entry.path();
+        // What editors leave for themselves is hidden.
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            continue;
+        }
+        match fs::metadata(&path) {
+            Ok(found) if found.is_dir() => {
+                if let Some(scope) = scope.within(&path) {
+                    find(&path, scope, seen, files)?;
+                }
+            }
+            Ok(_) if scope.has(&path) => drop(files.insert(path)),
+            Ok(_) => {}
+            // A link that leads nowhere.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(Error::Sources { path, source }),
+        }
+    }
+    Ok(())
+}
+
+/// Adds a file's name and a hash of it. One that is not there, as the lock file may be, has none.
+fn add_file(parts: &mut Vec<String>, name: &str, path: &Path) -> Result<(), Error> {
+    match fs::read(path) {
+        Ok(bytes) => parts.extend([name.to_owned(), sha256_hex(&[bytes])]),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(source) => return Err(Error::Sources { path: path.to_owned(), source }),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// The package `app`, which depends by paths on `near` of its workspace and, through that, on `far` of another one.
+    fn project() -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let package =
+            |name: &str, rest: &str| format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n{rest}");
+        let near =
+            "[dependencies]\nnear = { path = \"near\" }\n[workspace]\nmembers = [\"near\", \"other\"]\n";
+        let files = [
+            ("app/Cargo.toml", package("app", near)),
+            ("app/near/Cargo.toml", package("near", "[dependencies]\nfar = { path = \"../../far\" }\n")),
+            ("app/other/Cargo.toml", package("other", "")),
+            ("far/Cargo.toml", package("far", "[dev-dependencies]\nunbuilt = { path = \"../unbuilt\" }\n")),
+        ];
+        for (file, text) in files {
+            write(&folder, file, &text);
+        }
+        for name in ["app", "app/near", "app/other", "far"] {
+            write(&folder, &format!("{name}/src/lib.rs"), "");
+        }
+        folder
+    }
+
+    fn write(folder: &TempDir, file: &str, text: &str) {
+        let path = folder.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn hash_of_app(folder: &TempDir) -> String {
+        let mut command = MetadataCommand::new();
+        let metadata = command.no_deps().manifest_path(folder.path().join("app/Cargo.toml")).exec().unwrap();
+        let app = metadata.packages.iter().find(|package| *package.name == "app").unwrap();
+        hash(&metadata, app).unwrap()
+    }
+
+    #[test]
+    fn sources_are_those_of_the_package_of_its_path_dependencies_and_what_is_locked() {
+        let folder = project();
+        let mut before = hash_of_app(&folder);
+        for file in [
+            "app/src/lib.rs",
+            "app/src/prompts/system.md",
+            "app/src/target/mod.rs",
+            "app/tests/evals.rs",
+            "app/build.rs",
+            "app/Cargo.lock",
+            "app/near/src/lib.rs",
+            "far/src/deep/er.txt",
+        ] {
+            write(&folder, file, "// changed");
+            let after = hash_of_app(&folder);
+            assert_ne!(before, after, "{file} is a source");
+            before = after;
+        }
+        let manifest = fs::read_to_string(folder.path().join("far/Cargo.toml")).unwrap();
+        write(&folder, "far/Cargo.toml", &format!("{manifest}# changed"));
+        assert_ne!(before, hash_of_app(&folder), "a manifest is a source");
+    }
+
+    #[test]
+    fn data_what_is_built_what_is_hidden_and_other_packages_are_no_sources() {
+        let folder = project();
+        let before = hash_of_app(&folder);
+        write(&folder, "app/cache/CACHEDIR.TAG", "");
+        for file in [
+            "app/data/items.jsonl",
+            "app/notes.md",
+            "app/target/debug/build/out.rs",
+            "app/cache/made.rs",
+            "app/.cobalt/results/run.rs",
+            "app/src/.lib.rs.swp",
+            "app/other/src/lib.rs",
+        ] {
+            write(&folder, file, "// changed");
+            assert_eq!(before, hash_of_app(&folder), "{file} is no source");
+        }
+    }
+
+    #[test]
+    fn the_same_sources_at_another_place_have_the_same_hash() {
+        assert_eq!(hash_of_app(&project()), hash_of_app(&project()));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_are_followed_and_not_in_circles() {
+        let folder = project();
+        write(&folder, "prompts/system.md", "Be brief.");
+        std::os::unix::fs::symlink("../../prompts", folder.path().join("app/src/prompts")).unwrap();
+        std::os::unix::fs::symlink("..", folder.path().join("app/src/circle")).unwrap();
+        let before = hash_of_app(&folder);
+        write(&folder, "prompts/system.md", "Be long.");
+        assert_ne!(before, hash_of_app(&folder));
+    }
+}

@@ -1,0 +1,107 @@
+//! `COBALT_ONLY`: only what failed last time, or what has changed, in test binaries that nobody else has started.
+
+use serde_json::{Value, json};
+
+use crate::sandbox::{Finished, Program, Sandbox, fixture, numbered};
+
+fn only(sandbox: &Sandbox, only: &str) -> Program {
+    sandbox.program(fixture!("steered")).env("COBALT_ONLY", only).env("COBALT_SOURCES", "one")
+}
+
+/// What the agent was called for by a program that exits with this code.
+fn called(sandbox: &Sandbox, program: Program, code: i32) -> (Vec<String>, Finished) {
+    sandbox.forget_calls();
+    let finished = program.run().code(code);
+    (sandbox.starts().into_keys().collect(), finished)
+}
+
+/// Three items that pass, and one in error while `E2E_BROKEN` is set.
+fn items() -> Vec<Value> {
+    let mut items = numbered(4, 0);
+    items[3]["act"] = json!("fail-if-broken");
+    items
+}
+
+#[test]
+fn cases_of_items_that_passed_last_time_are_filtered_out() {
+    let sandbox = Sandbox::with_items(items());
+    called(&sandbox, only(&sandbox, "failed").env("E2E_BROKEN", 1), 101);
+    let (items, finished) = called(&sandbox, only(&sandbox, "failed").env("E2E_BROKEN", 1), 101);
+    assert_eq!(items, ["item-3"]);
+    assert_eq!(finished.cases_that("FAILED"), ["steered::item-3"]);
+    finished.says(&["3 filtered out"]).complains(&["note: steered: what is run: 1 failed"]);
+    assert_eq!(called(&sandbox, only(&sandbox, "failed"), 0).0, ["item-3"]);
+    let (items, finished) = called(&sandbox, only(&sandbox, "failed"), 0);
+    assert!(items.is_empty());
+    finished
+        .says(&["0 passed", "4 filtered out"])
+        .complains(&["note: steered: nothing to run: no item failed"]);
+}
+
+#[test]
+fn other_runs_and_other_evaluators_are_a_change_and_unknown_sources_may_be_one() {
+    let sandbox = Sandbox::with_items(items());
+    assert_eq!(called(&sandbox, only(&sandbox, "changed"), 0).0.len(), 4);
+    assert_eq!(called(&sandbox, only(&sandbox, "changed"), 0).0.len(), 0);
+    for (variable, value, why) in [
+        ("E2E_RUNS", "2", "4 run another number of times"),
+        ("E2E_EXACT", "same", "4 scored before an evaluator changed"),
+        ("COBALT_SOURCES", "two", "4 last run before the sources changed"),
+        ("COBALT_SOURCES", "", "4 of which only `cargo cobalt run` could tell"),
+    ] {
+        let (items, finished) = called(&sandbox, only(&sandbox, "changed").env(variable, value), 0);
+        assert_eq!(items.len(), 4, "{variable}={value}");
+        finished.complains(&[why]);
+        assert_eq!(sandbox.reports().iter().filter(|report| report.partial).count(), 0);
+        called(&sandbox, sandbox.program(fixture!("steered")).env("COBALT_SOURCES", "one"), 0);
+        assert_eq!(called(&sandbox, only(&sandbox, "changed"), 0).0.len(), 0, "as it was before {variable}");
+    }
+}
+
+#[test]
+fn what_was_done_before_the_sources_changed_is_not_taken_for_what_they_give() {
+    let mut items = items();
+    items[3]["act"] = json!("hang-if-broken");
+    let sandbox = Sandbox::with_items(items);
+    let program = sandbox.program(fixture!("steered")).env("COBALT_SOURCES", "one").env("E2E_BROKEN", 1);
+    let mut running = sandbox.start_until_kept(program, 3);
+    running.kill();
+    running.finish();
+    let resumed = sandbox.program(fixture!("steered")).env("COBALT_RESUME", sandbox.cut_short());
+    called(&sandbox, resumed.env("COBALT_SOURCES", "two"), 0);
+    assert_eq!(sandbox.report().sources, None);
+    let (items, finished) = called(&sandbox, only(&sandbox, "changed").env("COBALT_SOURCES", "two"), 0);
+    assert_eq!(items.len(), 4);
+    finished.complains(&["4 last run with sources that are not known"]);
+}
+
+#[test]
+fn a_result_that_cannot_be_read_is_an_error_and_nothing_is_run() {
+    let sandbox = Sandbox::with_items(items());
+    called(&sandbox, only(&sandbox, "changed"), 0);
+    std::fs::write(&sandbox.result_files()[0], "{").unwrap();
+    let (items, finished) = called(&sandbox, only(&sandbox, "changed"), 101);
+    assert!(items.is_empty());
+    assert_eq!(finished.cases_that("FAILED"), ["steered::results"]);
+    finished.says(&["no result file"]);
+    called(&sandbox, only(&sandbox, "change"), 3).1.complains(&["COBALT_ONLY", "`failed` or `changed`"]);
+}
+
+#[test]
+fn under_nextest_an_attempt_runs_what_failed_and_the_next_one_what_failed_of_that() {
+    let mut items = items();
+    items[2]["says"] = json!("wrong");
+    let sandbox = Sandbox::with_items(items);
+    let attempt = |run: &str, number: u32| {
+        only(&sandbox, "failed")
+            .env("NEXTEST_EXECUTION_MODE", "process-per-test")
+            .env("NEXTEST_RUN_ID", run)
+            .env("NEXTEST_ATTEMPT", number)
+            .args(["--exact", "steered", "--nocapture"])
+    };
+    assert_eq!(called(&sandbox, attempt("a", 1).env("E2E_BROKEN", 1), 101).0.len(), 4);
+    assert_eq!(called(&sandbox, attempt("b", 1).env("E2E_BROKEN", 1), 101).0, ["item-2", "item-3"]);
+    assert_eq!(called(&sandbox, attempt("b", 2), 101).0, ["item-3"]);
+    let report = sandbox.reports().into_iter().find(|report| report.partial).unwrap();
+    assert_eq!((report.items.len(), report.summary.failed_items), (2, 0));
+}
