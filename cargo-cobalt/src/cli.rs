@@ -1,10 +1,14 @@
 //! The command line: what may be typed, and nothing of what it means.
 
+mod baseline;
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use cobalt::pattern::Pattern;
+
+pub(crate) use baseline::{Baseline, BaselineCommand, SetBaseline, ShowBaselines};
 
 use crate::history::Since;
 
@@ -69,6 +73,8 @@ pub(crate) enum Command {
     List(List),
     /// Shows past runs
     History(History),
+    /// Sets and shows what later runs are held against
+    Baseline(Baseline),
     /// Makes a new project with an experiment, or adds one to the package in the folder
     ///
     /// No file that is there is overwritten.

@@ -23,6 +23,9 @@ pub(crate) enum Error {
     #[error(transparent)]
     Config(#[from] cobalt::config::ConfigError),
 
+    #[error(transparent)]
+    Library(#[from] cobalt::Error),
+
     #[error("failed to start `{program}`: {source}")]
     Start { program: String, source: io::Error },
 

@@ -1,5 +1,6 @@
 //! The `cargo cobalt` command.
 
+mod baseline;
 mod cli;
 mod config;
 mod environment;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments, &flags, color),
         Command::List(arguments) => list::list(arguments, &flags, color),
         Command::History(arguments) => history::history(arguments, &flags),
+        Command::Baseline(arguments) => baseline::baseline(&arguments.command, &flags),
         Command::Init(arguments) => init::init(arguments),
         Command::Config(arguments) => config::config(arguments, &flags),
     };
@@ -54,6 +56,7 @@ fn flags(command: &Command) -> Flags {
         },
         Command::List(list) => of_file(&list.settings),
         Command::History(history) => of_file(&history.settings),
+        Command::Baseline(baseline) => of_file(baseline.command.settings()),
         Command::Config(config) => of_file(&config.settings),
         Command::Init(_) => Flags::default(),
     }
