@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::init::InitError;
+use crate::runs::UnknownRun;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -65,6 +66,12 @@ pub(crate) enum Error {
     #[error(transparent)]
     Init(#[from] InitError),
 
+    #[error(transparent)]
+    UnknownRun(#[from] UnknownRun),
+
+    #[error("failed to read `{}`: {reason}", .path.display())]
+    RunFile { path: PathBuf, reason: String },
+
     #[error("{0}")]
     NothingMatched(String),
 
@@ -107,7 +114,7 @@ impl Error {
 
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
-            Self::NothingMatched(_) => ExitCode::from(4),
+            Self::NothingMatched(_) | Self::UnknownRun(_) => ExitCode::from(4),
             Self::Interrupted => ExitCode::from(130),
             _ if self.is_broken_pipe() => ExitCode::SUCCESS,
             _ => ExitCode::from(3),

@@ -12,6 +12,7 @@ mod interrupt;
 mod list;
 mod project;
 mod run;
+mod runs;
 mod terminal;
 
 use std::process::ExitCode;
