@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use cobalt::config::OnInconclusive;
 use cobalt::pattern::Pattern;
 
 pub(crate) use baseline::{Baseline, BaselineCommand, SetBaseline, ShowBaselines};
@@ -103,6 +104,10 @@ pub(crate) struct Run {
     /// Exits with 1 if an item, an evaluator or a threshold failed
     #[arg(long)]
     pub(crate) ci: bool,
+
+    /// What becomes of a threshold against a baseline that noise may hide, or that has no baseline: `pass` or `fail`
+    #[arg(long, value_name = "OUTCOME")]
+    pub(crate) on_inconclusive: Option<OnInconclusive>,
 
     /// Goes on with runs that were cut off, by their ids
     #[arg(long, value_name = "ID", value_delimiter = ',')]

@@ -53,6 +53,7 @@ fn flags(command: &Command) -> Flags {
             concurrency: run.concurrency,
             ci: run.ci,
             resume: run.resume.clone(),
+            on_inconclusive: run.on_inconclusive,
             ..of_file(&run.settings)
         },
         Command::List(list) => of_file(&list.settings),

@@ -83,7 +83,7 @@ pub(crate) fn variables(
 ) -> Result<Vec<(String, OsString)>, Error> {
     let environment = Environment::read(&[&binary.root, project.root()])?;
     let from_files = environment.of_files().map(|(name, value)| (name.to_owned(), value.into()));
-    let from_flags = flags.variables().into_iter().map(|(name, value)| (name.to_owned(), value));
+    let from_flags = flags.variables()?.into_iter().map(|(name, value)| (name.to_owned(), value));
     let from_cargo = binary.variables.iter().map(|(name, value)| (name.clone(), value.into()));
     Ok(from_files.chain(from_cargo).chain(from_flags).collect())
 }
