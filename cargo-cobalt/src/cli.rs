@@ -12,6 +12,7 @@ use cobalt::pattern::Pattern;
 pub(crate) use baseline::{Baseline, BaselineCommand, SetBaseline, ShowBaselines};
 
 use crate::history::Since;
+use crate::runs::RunName;
 
 /// What cargo calls: `cargo-cobalt cobalt …`.
 #[derive(Debug, Parser)]
@@ -104,6 +105,13 @@ pub(crate) struct Run {
     /// Exits with 1 if an item, an evaluator or a threshold failed
     #[arg(long)]
     pub(crate) ci: bool,
+
+    /// What runs are held against: a run as `compare` takes it, a git revision, a baseline file, or a folder of these
+    ///
+    /// Without it, each experiment has the baseline that `cargo cobalt baseline set` has kept. Of a git revision, that is a
+    /// run of the commit, or else the baseline that is committed there.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<RunName>,
 
     /// What becomes of a threshold against a baseline that noise may hide, or that has no baseline: `pass` or `fail`
     #[arg(long, value_name = "OUTCOME")]

@@ -1,5 +1,8 @@
 //! `cargo cobalt baseline`: sets and shows the baselines that runs are held against.
 
+mod committed;
+mod given;
+mod head;
 mod ignored;
 mod kept;
 mod set;
@@ -10,6 +13,8 @@ mod table;
 use std::process::ExitCode;
 
 use cobalt::config::Flags;
+
+pub(crate) use given::Given;
 
 use crate::cli::BaselineCommand;
 use crate::error::Error;

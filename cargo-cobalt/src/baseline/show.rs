@@ -6,20 +6,21 @@ use std::process::ExitCode;
 use cobalt::config::Flags;
 use cobalt::store::read_measurements;
 
-use super::kept::{files, newest_runs, seen};
+use super::kept::{json_files, seen};
 use super::state::Shown;
 use super::table::lines;
 use crate::cli::ShowBaselines;
 use crate::config::settings;
 use crate::error::Error;
+use crate::runs::{FoundRun, KnownRuns, RunName};
 use crate::terminal::{paint, print, print_json};
 
 pub(super) fn show(arguments: &ShowBaselines, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
     let layout = settings.layout();
-    let newest = newest_runs(&settings, arguments.name.as_ref())?;
+    let known = KnownRuns::open(layout)?;
     let (mut shown, mut errors, mut others) = (Vec::new(), Vec::new(), 0);
-    for file in files(layout)? {
+    for file in json_files(&layout.baselines())? {
         let baseline = match read_measurements(&file, settings.prices()) {
             Ok(baseline) => baseline,
             Err(error) => {
@@ -31,8 +32,8 @@ pub(super) fn show(arguments: &ShowBaselines, flags: &Flags) -> Result<ExitCode,
             others += 1;
             continue;
         }
-        let newest = newest.get(&baseline.name).map(|run| layout.results().join(&run.file));
-        let newest = newest.map(|file| read_measurements(&file, settings.prices())).transpose()?;
+        let newest = newest(&known, &baseline.name)?;
+        let newest = newest.map(|run| read_measurements(&run.path, settings.prices())).transpose()?;
         shown.push(Shown::of(baseline, seen(&file), newest.as_ref()));
     }
     shown.sort_by(|one, other| one.name.cmp(&other.name));
@@ -54,4 +55,13 @@ pub(super) fn show(arguments: &ShowBaselines, flags: &Flags) -> Result<ExitCode,
         );
     }
     if errors.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Broken(errors)) }
+}
+
+/// The newest whole run of an experiment, where it has one.
+fn newest(known: &KnownRuns, experiment: &str) -> Result<Option<FoundRun>, Error> {
+    match known.find(&RunName::latest_of(experiment)) {
+        Ok(named) => Ok(named.runs().into_iter().next()),
+        Err(Error::UnknownRun(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }

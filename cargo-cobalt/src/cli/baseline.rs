@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use cobalt::pattern::Pattern;
 
 use super::Settings;
+use crate::runs::RunName;
 
 #[derive(Debug, Args)]
 pub(crate) struct Baseline {
@@ -32,6 +33,11 @@ impl BaselineCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct SetBaseline {
+    /// Runs by id, `latest~1`, `help-desk@latest`, git revision or result file [default: the newest whole run of each
+    /// experiment]
+    #[arg(value_name = "RUN")]
+    pub(crate) runs: Vec<RunName>,
+
     /// Only experiments whose name contains or, with `*`, `?` or `[…]`, matches this
     #[arg(long, value_name = "PATTERN")]
     pub(crate) name: Option<Pattern>,
