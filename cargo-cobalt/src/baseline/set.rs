@@ -10,7 +10,7 @@ use cobalt::store::{read_measurements, write_baseline};
 use cobalt::suggest;
 
 use super::head::Head;
-use super::ignored::left_out;
+use super::ignored::to_be_committed;
 use super::kept::seen;
 use crate::cli::SetBaseline;
 use crate::config::settings;
@@ -34,9 +34,8 @@ pub(super) fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Er
         warn_of_errors(run);
         written.push(path);
     }
-    match left_out(&written) {
-        Some(why) => eprintln!("warning: {why}"),
-        None => eprintln!("commit `{}`, so that all are held against the same", seen(&layout.baselines())),
+    if let Some(advice) = to_be_committed(&written) {
+        eprintln!("{advice}");
     }
     Ok(ExitCode::SUCCESS)
 }
