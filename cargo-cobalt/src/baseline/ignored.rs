@@ -11,7 +11,7 @@ use crate::terminal::one_line;
 pub(super) fn to_be_committed(files: &[PathBuf]) -> Option<String> {
     let folder = files.first()?.parent()?;
     let output = Command::new("git")
-        .args(["check-ignore", "--verbose", "-z", "--"])
+        .args(["check-ignore", "--verbose", "--"])
         .args(files)
         .current_dir(folder)
         .stdin(Stdio::null())
@@ -19,18 +19,20 @@ pub(super) fn to_be_committed(files: &[PathBuf]) -> Option<String> {
         .output()
         .ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let fields: Vec<_> = text.split('\0').collect();
-    // A pattern that takes files in again is told too.
-    let leaves_out = |found: &&[&str; 4]| !found[2].starts_with('!');
-    let above = folder.parent()?.file_name()?.to_string_lossy();
-    match (output.status.code()?, fields.as_chunks().0.iter().find(leaves_out)) {
-        (0, Some([file, line, pattern, path])) => Some(format!(
-            "warning: git leaves `{}` out, by `{}` in line {line} of `{}`; to share baselines, write `{above}/*` there \
-             instead, and below it `!{above}/baselines/`",
-            seen(path.as_ref()),
-            one_line(pattern),
-            one_line(file),
-        )),
+    // A line is `<file>:<line>:<pattern>`, a tab and the path. A pattern that takes files in again is told too.
+    let mut rules = text.lines().filter_map(|line| line.split('\t').next());
+    let leaves_out =
+        |rule: &&str| !rule.splitn(3, ':').nth(2).is_some_and(|pattern| pattern.starts_with('!'));
+    match (output.status.code()?, rules.find(leaves_out)) {
+        (0, Some(rule)) => {
+            let above = folder.parent()?.file_name()?.to_string_lossy();
+            Some(format!(
+                "warning: git leaves `{}` out, by `{}`; to share baselines, have it leave out `{above}/*` and take in \
+                 `!{above}/baselines/`",
+                seen(folder),
+                one_line(rule),
+            ))
+        }
         (0 | 1, _) => Some(format!("commit `{}`, so that all are held against the same", seen(folder))),
         _ => None,
     }

@@ -17,8 +17,8 @@ const TITLES: [(&str, Align); 7] = [
 /// How many digits of a commit are shown.
 const COMMIT: usize = 9;
 
-pub(super) fn lines(baselines: &[Shown], paint: Paint) -> String {
-    let mut text = table(TITLES, baselines.iter().map(cells), paint);
+pub(super) fn lines(baselines: &[&Shown], paint: Paint) -> String {
+    let mut text = table(TITLES, baselines.iter().map(|baseline| cells(baseline)), paint);
     for baseline in baselines.iter().filter(|baseline| baseline.state == State::Stale) {
         for note in &baseline.notes {
             text += &format!("{}: {}\n", paint.odd(one_line(&baseline.name)), one_line(note));

@@ -1,5 +1,6 @@
 //! The command as a user starts it, in throw-away projects.
 
+mod baseline;
 mod command;
 mod config;
 mod history;
