@@ -9,6 +9,7 @@ use super::explain::explain;
 
 use crate::evaluators::Evaluator;
 use crate::experiment::Definition;
+use crate::report::comparison::Finding;
 use crate::report::{Execution, ItemResult, Report, Status, with_unit};
 use crate::session::{MissingKey, Outcome};
 use crate::wording::cut;
@@ -222,8 +223,11 @@ pub struct ExperimentFinished {
 pub struct Gate {
     /// The threshold as it is named in test cases.
     pub name: String,
-    /// Whether it was met.
+    /// Whether it counts as passed.
     pub passed: bool,
+    /// Whether it was met; absent in events of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<Finding>,
     /// What was found, with its unit; absent where there was nothing to measure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<String>,
@@ -315,6 +319,7 @@ fn gates(outcome: &Outcome, definition: &Definition) -> Vec<Gate> {
     let gate = |(threshold, outcome): (_, &crate::report::ThresholdOutcome)| Gate {
         name: outcome.name.clone(),
         passed: outcome.passed,
+        finding: Some(outcome.finding),
         figure: outcome.actual.map(|actual| with_unit(threshold, actual)),
         message: outcome.message.clone(),
     };

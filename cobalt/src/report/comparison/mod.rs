@@ -1,9 +1,11 @@
 //! Better or worse? Two runs of an experiment, held against each other item by item.
 
+mod age;
 mod gate;
 mod matching;
 mod model;
 
+pub use age::too_old;
 pub use gate::{Finding, Judged, judge_against};
 pub use matching::Matching;
 pub use model::{Comparison, Difference, Quantity, RunIdentity, SampleSize, Test, Verdict};
