@@ -201,15 +201,18 @@ fn named_items(
 
 fn threshold(text: &mut String, gate: &Gate, paint: Paint) -> fmt::Result {
     let name = printable(&gate.name);
-    if gate.finding == Some(Finding::Inconclusive) {
-        let word = "inconclusive";
-        let word = if gate.passed { paint.odd(word) } else { paint.bad(word) };
-        return writeln!(text, "  {word}  {}", printable(&gate.message));
-    }
-    match (&gate.figure, gate.passed) {
-        (Some(figure), true) => writeln!(text, "  {}    {name}  ({figure})", paint.good("met ")),
-        (Some(figure), false) => writeln!(text, "  {}  {name}  ({figure})", paint.bad("MISSED")),
-        (None, _) => writeln!(text, "  {}  {}", paint.bad("MISSED"), printable(&gate.message)),
+    match (gate.finding, &gate.figure) {
+        (Some(Finding::Inconclusive), _) => {
+            let word = "inconclusive";
+            let word = if gate.passed { paint.odd(word) } else { paint.bad(word) };
+            writeln!(text, "  {word}  {}", printable(&gate.message))
+        }
+        (_, Some(figure)) if gate.passed => writeln!(text, "  {}    {name}  ({figure})", paint.good("met ")),
+        // How sure that is stands in the message.
+        (_, Some(figure)) if !gate.against_baseline => {
+            writeln!(text, "  {}  {name}  ({figure})", paint.bad("MISSED"))
+        }
+        _ => writeln!(text, "  {}  {}", paint.bad("MISSED"), printable(&gate.message)),
     }
 }
 
