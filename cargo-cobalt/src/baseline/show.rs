@@ -52,7 +52,7 @@ fn shown(file: &Path, known: &KnownRuns, settings: &Config) -> Result<Shown, Err
     let baseline = read_measurements(file, settings.prices())?;
     let newest = newest(known, &baseline.name)?;
     let newest = newest.map(|run| read_measurements(&run.path, settings.prices())).transpose()?;
-    Ok(Shown::of(baseline, seen(file), newest.as_ref()))
+    Ok(Shown::of(baseline, seen(file), newest.as_ref(), settings.baseline_max_age()))
 }
 
 /// The newest whole run of an experiment, where it has one.

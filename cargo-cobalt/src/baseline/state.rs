@@ -1,6 +1,8 @@
 //! A baseline as `cargo cobalt baseline show` tells of it: what it holds, and what has changed since.
 
-use cobalt::report::comparison::compare;
+use std::time::Duration;
+
+use cobalt::report::comparison::{compare, too_old};
 use cobalt::report::{DatasetSummary, GitState, Measurements, Timestamp};
 use serde::Serialize;
 
@@ -61,12 +63,20 @@ impl State {
 }
 
 impl Shown {
-    pub(super) fn of(baseline: Measurements, file: String, newest: Option<&Measurements>) -> Self {
-        let notes = newest.map_or_else(Vec::new, |newest| notes(&baseline, newest));
+    /// `newest` is the experiment's newest whole run, and `max_age` how old a baseline may be.
+    pub(super) fn of(
+        baseline: Measurements,
+        file: String,
+        newest: Option<&Measurements>,
+        max_age: Duration,
+    ) -> Self {
+        let is_newest = newest.is_some_and(|newest| newest.id == baseline.id);
+        // There is nothing newer to be set.
+        let notes = if is_newest { Vec::new() } else { notes(&baseline, newest, max_age) };
         let state = match newest {
+            _ if is_newest => State::Newest,
+            _ if !notes.is_empty() => State::Stale,
             None => State::NoRun,
-            Some(_) if !notes.is_empty() => State::Stale,
-            Some(newest) if newest.id == baseline.id => State::Newest,
             Some(_) => State::Current,
         };
         Self {
@@ -86,8 +96,10 @@ impl Shown {
     }
 }
 
-fn notes(baseline: &Measurements, newest: &Measurements) -> Vec<String> {
-    compare(baseline, &[newest]).into_iter().flat_map(|comparison| comparison.notes).collect()
+fn notes(baseline: &Measurements, newest: Option<&Measurements>, max_age: Duration) -> Vec<String> {
+    let changes = newest.into_iter().flat_map(|newest| compare(baseline, &[newest]));
+    let notes = changes.flat_map(|comparison| comparison.notes);
+    notes.chain(too_old(baseline, Timestamp::now(), max_age)).collect()
 }
 
 fn means(baseline: &Measurements) -> Vec<Mean> {

@@ -2,7 +2,7 @@
 
 use cobalt::reporters::Paint;
 
-use super::state::{Shown, State};
+use super::state::Shown;
 use crate::terminal::{Align, one_line, table};
 
 const TITLES: [(&str, Align); 7] = [
@@ -19,7 +19,7 @@ const COMMIT: usize = 9;
 
 pub(super) fn lines(baselines: &[&Shown], paint: Paint) -> String {
     let mut text = table(TITLES, baselines.iter().map(|baseline| cells(baseline)), paint);
-    for baseline in baselines.iter().filter(|baseline| baseline.state == State::Stale) {
+    for baseline in baselines {
         for note in &baseline.notes {
             text += &format!("{}: {}\n", paint.odd(one_line(&baseline.name)), one_line(note));
         }

@@ -1,23 +1,26 @@
 //! `cargo cobalt baseline` on folders with result files: which runs become baselines, and what is said of them later.
 
-use std::process::Command;
+use std::time::{Duration, SystemTime};
 
+use cobalt::report::Timestamp;
 use serde_json::{Value, json};
 
+use crate::git::git;
 use crate::project::{Project, Said};
 
-/// Keeps the result file of a run whose single evaluator gave these scores, on a day of January 2026.
-fn keep(project: &Project, name: &str, id: &str, day: u8, scores: &[f64]) {
-    write(project, &run(name, id, day, scores));
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Keeps the result file of a run whose single evaluator gave these scores, so many days ago.
+fn keep(project: &Project, name: &str, id: &str, days_ago: u32, scores: &[f64]) {
+    write(project, &run(name, id, days_ago, scores));
 }
 
 fn write(project: &Project, run: &Value) {
-    let (day, name) = (&run["timestamp"].as_str().unwrap()[..10], run["name"].as_str().unwrap());
-    let file = format!(".cobalt/results/{day}T12-00-00_{name}_{}.json", run["id"].as_str().unwrap());
+    let file = format!(".cobalt/results/run_{}.json", run["id"].as_str().unwrap());
     project.write(&file, &run.to_string());
 }
 
-fn run(name: &str, id: &str, day: u8, scores: &[f64]) -> Value {
+fn run(name: &str, id: &str, days_ago: u32, scores: &[f64]) -> Value {
     let item = |(index, score): (usize, &f64)| {
         json!({
             "index": index, "key": index.to_string(), "input": { "id": index.to_string(), "input": "a question" },
@@ -26,7 +29,7 @@ fn run(name: &str, id: &str, day: u8, scores: &[f64]) -> Value {
         })
     };
     json!({
-        "schema": 1, "id": id, "name": name, "timestamp": format!("2026-01-{day:02}T12:00:00.000Z"),
+        "schema": 1, "id": id, "name": name, "timestamp": Timestamp::from(SystemTime::now() - DAY * days_ago).to_string(),
         "config": { "runs": 1, "concurrency": 5, "timeout": 1000, "evaluators": ["right"], "evaluatorHashes": ["a"] },
         "summary": { "totalItems": scores.len(), "scores": {} }, "passed": true,
         "dataset": { "source": "items.jsonl", "items": scores.len(), "hash": format!("{} items", scores.len()) },
@@ -48,21 +51,22 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
 
 fn with_runs() -> Project {
     let project = Project::empty();
-    keep(&project, "desk", "aaaaaaaaaaaa", 1, &[1.0, 0.5, 0.0]);
-    keep(&project, "desk", "bbbbbbbbbbbb", 3, &[1.0, 1.0, 0.5]);
-    keep(&project, "intent", "cccccccccccc", 2, &[1.0, 1.0]);
+    keep(&project, "desk", "aaaaaaaaaaaa", 19, &[1.0, 0.5, 0.0]);
+    keep(&project, "desk", "bbbbbbbbbbbb", 17, &[1.0, 1.0, 0.5]);
+    keep(&project, "intent", "cccccccccccc", 18, &[1.0, 1.0]);
     project
 }
 
 #[test]
 fn the_newest_whole_run_of_each_experiment_becomes_its_baseline() {
     let project = with_runs();
-    let mut partial = run("desk", "dddddddddddd", 9, &[1.0]);
+    let mut partial = run("desk", "dddddddddddd", 11, &[1.0]);
     partial["partial"] = json!(true);
     write(&project, &partial);
     project
         .cobalt(&["baseline", "set"], 0)
-        .says("desk: run bbbbbbbbbbbb of 2026-01-03 12:00 UTC (3 items)")
+        .says("desk: run bbbbbbbbbbbb of ")
+        .says(" UTC (3 items) in `.cobalt/baselines/desk.json`")
         .says("intent: run cccccccccccc");
     assert_eq!(set(&project), pairs(&[("desk", "bbbbbbbbbbbb"), ("intent", "cccccccccccc")]));
     let file = project.read(".cobalt/baselines/desk.json");
@@ -82,7 +86,7 @@ fn runs_are_named_as_elsewhere_and_one_takes_the_place_of_another() {
 #[test]
 fn a_mistake_in_one_of_several_runs_changes_nothing() {
     let project = with_runs();
-    let mut partial = run("desk", "dddddddddddd", 9, &[1.0]);
+    let mut partial = run("desk", "dddddddddddd", 11, &[1.0]);
     partial["partial"] = json!(true);
     write(&project, &partial);
     project.cobalt(&["baseline", "set", "ccc", "zzz"], 4).tells("no run is named `zzz`");
@@ -96,8 +100,8 @@ fn a_mistake_in_one_of_several_runs_changes_nothing() {
 #[test]
 fn a_baseline_of_another_experiment_is_not_overwritten() {
     let project = with_runs();
-    keep(&project, "help desk", "dddddddddddd", 4, &[1.0]);
-    keep(&project, "help-desk", "eeeeeeeeeeee", 5, &[1.0]);
+    keep(&project, "help desk", "dddddddddddd", 16, &[1.0]);
+    keep(&project, "help-desk", "eeeeeeeeeeee", 15, &[1.0]);
     project.cobalt(&["baseline", "set", "ddd"], 0);
     project.cobalt(&["baseline", "set", "eee"], 2).tells("holds the baseline of experiment `help desk`");
     project.cobalt(&["baseline", "set"], 2).tells("give one of them a name that differs");
@@ -111,16 +115,19 @@ fn a_table_shows_which_baselines_are_stale_and_why() {
         .cobalt(&["baseline", "show"], 0)
         .tells("set those of the newest runs with `cargo cobalt baseline set`");
     project.cobalt(&["baseline", "set"], 0);
-    keep(&project, "desk", "dddddddddddd", 4, &[1.0, 1.0, 1.0, 1.0]);
-    let mut other = run("intent", "eeeeeeeeeeee", 4, &[1.0, 1.0]);
+    keep(&project, "desk", "dddddddddddd", 16, &[1.0, 1.0, 1.0, 1.0]);
+    let mut other = run("intent", "eeeeeeeeeeee", 16, &[1.0, 1.0]);
     other["config"]["evaluatorHashes"] = json!(["b"]);
     write(&project, &other);
-    keep(&project, "new", "ffffffffffff", 5, &[1.0]);
+    keep(&project, "new", "ffffffffffff", 15, &[1.0]);
     let Said { stdout, stderr } = project.cobalt(&["baseline", "show"], 0);
     let lines: Vec<_> =
         stdout.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     assert_eq!(lines[0], "experiment run start (UTC) commit items state scores");
-    assert_eq!(lines[1], "desk bbbbbbbbbbbb 2026-01-03 12:00 3 stale right 0.833");
+    assert!(
+        lines[1].starts_with("desk bbbbbbbbbbbb 20") && lines[1].ends_with(" 3 stale right 0.833"),
+        "{stdout}"
+    );
     assert!(lines[3].starts_with("desk: the data sets differ: 1 item added"), "{stdout}");
     assert!(stdout.contains("intent: `right` had other settings"), "{stdout}");
     assert!(stderr.contains("no baseline yet: `new`"), "{stderr}");
@@ -128,6 +135,23 @@ fn a_table_shows_which_baselines_are_stale_and_why() {
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!((&shown[0]["state"], &shown[0]["newestRun"]), (&json!("stale"), &json!("dddddddddddd")));
     project.cobalt(&["baseline", "show", "--name", "zzz"], 0).tells("none of the 2 baselines");
+}
+
+#[test]
+fn a_baseline_is_stale_by_its_age_unless_it_is_the_newest_run() {
+    let project = with_runs();
+    keep(&project, "old", "dddddddddddd", 40, &[1.0, 0.0]);
+    project.cobalt(&["baseline", "set"], 0);
+    let state = |name: &str| {
+        let shown = project.cobalt(&["baseline", "show", "--json", "--name", name], 0).stdout;
+        serde_json::from_str::<Value>(&shown).unwrap()[0]["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(state("old"), "newest");
+    keep(&project, "old", "eeeeeeeeeeee", 1, &[1.0, 0.0]);
+    assert_eq!(state("old"), "stale");
+    project.cobalt(&["baseline", "show"], 0).says("old: the baseline is 40 days old");
+    project.write("cobalt.toml", "[baseline]\nmax-age = \"60d\"\n");
+    assert_eq!(state("old"), "current");
 }
 
 #[test]
@@ -156,11 +180,4 @@ fn what_git_would_leave_out_is_said() {
     project.cobalt(&["baseline", "set"], 0).tells(".gitignore:2:.cobalt/").tells("!.cobalt/baselines/");
     project.write(".gitignore", ".cobalt/*\n!.cobalt/baselines/\n");
     project.cobalt(&["baseline", "set"], 0).tells("commit `.cobalt/baselines`");
-}
-
-/// Runs git, as someone.
-fn git(project: &Project, arguments: &[&str]) {
-    let mut command = Command::new("git");
-    command.args(["-c", "user.name=someone", "-c", "user.email=someone@example.org"]).args(arguments);
-    assert!(command.current_dir(project.path("")).status().unwrap().success(), "{arguments:?}");
 }

@@ -3,6 +3,8 @@
 mod baseline;
 mod command;
 mod config;
+mod gates;
+mod git;
 mod history;
 mod init;
 mod keys;
