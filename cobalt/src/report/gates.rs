@@ -44,12 +44,15 @@ pub(crate) fn judge_all(
 
 impl Against<'_> {
     fn outcome(&self, threshold: &Threshold, judged: Judged) -> ThresholdOutcome {
-        let Judged { finding, actual, message } = judged;
+        let Judged { finding, actual, mut message } = judged;
         let passed = match finding {
             Finding::Met => true,
             Finding::Missed => false,
             Finding::Inconclusive => self.inconclusive_passes,
         };
+        if finding == Finding::Inconclusive && !passed {
+            message += " (fails, as `on-inconclusive` is `fail`)";
+        }
         ThresholdOutcome { name: threshold.case_name(), finding, passed, actual, message }
     }
 }
