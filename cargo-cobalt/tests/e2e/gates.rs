@@ -46,13 +46,13 @@ fn a_gate_stands_noise_and_catches_a_drop() {
     project.cobalt(&["baseline", "set"], 0);
     run(&project, &["--on-inconclusive", "fail"], 0).says("gated: passed, 1 threshold met");
 
-    for seed in 2..5 {
+    for seed in [2, 3, 8, 10] {
         steer(&project, 80, seed);
         run(&project, &[], 0);
     }
     assert_eq!(report(&project)["ciStatus"]["inconclusive"].as_array().map(Vec::len), Some(1));
     steer(&project, 50, 5);
-    run(&project, &[], 1).says("MISSED  vs_baseline.right.drop<=0.05");
+    run(&project, &[], 1).says("MISSED  the drop of right is 0.2");
     let report = report(&project);
     assert_eq!(report["baseline"]["evaluators"][0]["verdict"], "worse");
     assert_eq!(report["ciStatus"]["violations"][0]["metric"], "drop");
@@ -119,7 +119,7 @@ fn every_experiment_has_a_baseline_of_its_own_and_a_run_of_some_items_is_none() 
     project.write("cobalt.toml", "[ci]\nthresholds = [\"vs_baseline.score.drop <= 0.1\"]\n");
     steer(&project, 40, 2);
     let said =
-        project.cobalt(&["run", "--ci", "--baseline", "open@latest"], 1).says("vs_baseline.score.drop<=0.1");
+        project.cobalt(&["run", "--ci", "--baseline", "open@latest"], 1).says("MISSED  the drop of score is");
     said.says("and none is of `gated`");
 
     project.cobalt(&["run", "--filter", "open", "--", "q1"], 0);
