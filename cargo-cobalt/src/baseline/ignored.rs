@@ -27,8 +27,8 @@ pub(super) fn to_be_committed(files: &[PathBuf]) -> Option<String> {
         (0, Some(rule)) => {
             let above = folder.parent()?.file_name()?.to_string_lossy();
             Some(format!(
-                "warning: git leaves `{}` out, by `{}`; to share baselines, have it leave out `{above}/*` and take in \
-                 `!{above}/baselines/`",
+                "warning: git leaves `{}` out, by `{}`; to share baselines, write `**/{above}/*` and \
+                 `!**/{above}/baselines/` there instead",
                 seen(folder),
                 one_line(rule),
             ))

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use cobalt::config::{Config, Flags};
 use cobalt::report::Measurements;
+use cobalt::report::comparison::{Difference, Verdict, compare};
 use cobalt::store::{read_measurements, write_baseline};
 use cobalt::suggest;
 
@@ -28,10 +29,10 @@ pub(super) fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Er
     let layout = settings.layout();
     let mut written = Vec::new();
     for run in &runs {
-        let before = Head::read(&layout.baseline(&run.name)).ok();
+        let before = read_measurements(&layout.baseline(&run.name), settings.prices()).ok();
         let path = write_baseline(layout, run)?;
         print(&said(run, before.as_ref(), &path))?;
-        warn_of_errors(run);
+        warnings(run, before.as_ref()).iter().for_each(|warning| eprintln!("warning: {warning}"));
         written.push(path);
     }
     if let Some(advice) = to_be_committed(&written) {
@@ -108,7 +109,7 @@ fn check(name: &str, settings: &Config) -> Result<(), Error> {
     }
 }
 
-fn said(run: &Measurements, before: Option<&Head>, path: &Path) -> String {
+fn said(run: &Measurements, before: Option<&Measurements>, path: &Path) -> String {
     let Measurements { id, name, timestamp, items, .. } = run;
     let before = match before {
         Some(before) if before.id == *id => ", as before".to_owned(),
@@ -126,13 +127,23 @@ fn said(run: &Measurements, before: Option<&Head>, path: &Path) -> String {
     )
 }
 
-fn warn_of_errors(run: &Measurements) {
+/// What speaks against the baseline: items in error, and evaluators that find it worse than the one before.
+fn warnings(run: &Measurements, before: Option<&Measurements>) -> Vec<String> {
     let errors = run.items.iter().filter(|item| item.error).count();
-    if errors > 0 {
-        eprintln!(
-            "warning: {errors} of {} items of run {} are in error; a run without errors is a better baseline",
-            run.items.len(),
+    let errors = (errors > 0).then(|| {
+        let all = run.items.len();
+        format!(
+            "{errors} of {all} items of run {} are in error; a run without errors is a better baseline",
             one_line(&run.id)
-        );
-    }
+        )
+    });
+    let comparisons = before.map_or_else(Vec::new, |before| compare(before, &[run]));
+    let worse = comparisons.iter().flat_map(|comparison| {
+        let worse = comparison.evaluators.iter().filter(|difference| difference.verdict == Verdict::Worse);
+        worse.map(|Difference { name, base, other, .. }| {
+            let (name, before) = (one_line(name), one_line(&comparison.base.id));
+            format!("{name} is worse than in run {before}: {other:.3} after {base:.3}")
+        })
+    });
+    errors.into_iter().chain(worse).collect()
 }

@@ -15,7 +15,7 @@ const TITLES: [(&str, Align); 7] = [
     ("scores", Align::Left),
 ];
 /// How many digits of a commit are shown.
-const COMMIT: usize = 9;
+const COMMIT: usize = 7;
 
 pub(super) fn lines(baselines: &[&Shown], paint: Paint) -> String {
     let mut text = table(TITLES, baselines.iter().map(|baseline| cells(baseline)), paint);

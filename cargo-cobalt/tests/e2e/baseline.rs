@@ -84,6 +84,20 @@ fn runs_are_named_as_elsewhere_and_one_takes_the_place_of_another() {
 }
 
 #[test]
+fn a_baseline_that_is_worse_than_the_one_before_it_is_set_and_said_to_be() {
+    let project = Project::empty();
+    keep(&project, "desk", "aaaaaaaaaaaa", 3, &[1.0; 40]);
+    project.cobalt(&["baseline", "set"], 0);
+    keep(&project, "desk", "bbbbbbbbbbbb", 2, &[0.0; 40]);
+    project
+        .cobalt(&["baseline", "set"], 0)
+        .tells("right is worse than in run aaaaaaaaaaaa: 0.000 after 1.000");
+    let said = project.cobalt(&["baseline", "set", "aaa"], 0);
+    assert!(!said.stderr.contains("worse"), "{said:?}");
+    assert_eq!(set(&project), pairs(&[("desk", "aaaaaaaaaaaa")]));
+}
+
+#[test]
 fn a_mistake_in_one_of_several_runs_changes_nothing() {
     let project = with_runs();
     let mut partial = run("desk", "dddddddddddd", 11, &[1.0]);
@@ -177,7 +191,7 @@ fn what_git_would_leave_out_is_said() {
     project.write(".gitignore", "target/\n");
     project.cobalt(&["baseline", "set"], 0).tells("commit `.cobalt/baselines`");
     project.write(".gitignore", "target/\n.cobalt/\n");
-    project.cobalt(&["baseline", "set"], 0).tells(".gitignore:2:.cobalt/").tells("!.cobalt/baselines/");
-    project.write(".gitignore", ".cobalt/*\n!.cobalt/baselines/\n");
+    project.cobalt(&["baseline", "set"], 0).tells(".gitignore:2:.cobalt/").tells("`!**/.cobalt/baselines/`");
+    project.write(".gitignore", "**/.cobalt/*\n!**/.cobalt/baselines/\n");
     project.cobalt(&["baseline", "set"], 0).tells("commit `.cobalt/baselines`");
 }
