@@ -1,10 +1,12 @@
 //! Better or worse? Two runs of an experiment, held against each other item by item.
 
 mod gate;
+mod items;
 mod matching;
 mod model;
 
 pub use gate::{Finding, Judged, judge_against};
+pub use items::{ItemChange, ItemSide, ScoreChange, most_changed};
 pub use matching::Matching;
 pub use model::{Comparison, Difference, Quantity, RunIdentity, SampleSize, Test, Verdict};
 
