@@ -1,6 +1,7 @@
 //! The `cargo cobalt` command.
 
 mod cli;
+mod compare;
 mod config;
 mod environment;
 mod error;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments, &flags, color),
         Command::List(arguments) => list::list(arguments, &flags, color),
         Command::History(arguments) => history::history(arguments, &flags),
+        Command::Compare(arguments) => compare::compare(arguments, &flags),
         Command::Init(arguments) => init::init(arguments),
         Command::Config(arguments) => config::config(arguments, &flags),
     };
@@ -55,6 +57,7 @@ fn flags(command: &Command) -> Flags {
         },
         Command::List(list) => of_file(&list.settings),
         Command::History(history) => of_file(&history.settings),
+        Command::Compare(compare) => of_file(&compare.settings),
         Command::Config(config) => of_file(&config.settings),
         Command::Init(_) => Flags::default(),
     }

@@ -2,6 +2,7 @@
 #![doc = include_str!("../../docs/events.md")]
 
 mod cost;
+mod difference;
 mod event;
 mod explain;
 mod paint;
@@ -10,6 +11,7 @@ mod stream;
 mod summary;
 
 pub use cost::unpriced;
+pub use difference::{DifferenceFigures, explained};
 pub use event::{
     Event, ExperimentFinished, ExperimentStarted, FailedItem, Gate, ItemFinished, Listed, LowItem, PROTOCOL,
     RunFinished,
