@@ -79,6 +79,7 @@ pub(crate) fn with_unit(threshold: &Threshold, actual: f64) -> String {
     let keeps_its_side = figure.parse().is_ok_and(|r| threshold.holds(r) == threshold.holds(actual));
     let figure = if keeps_its_side { figure } else { actual.to_string() };
     match threshold.category() {
+        _ if threshold.metric() == Metric::Ratio => figure,
         Category::Latency => format!("{figure} ms"),
         Category::Cost | Category::JudgeCost => format!("${figure}"),
         _ => figure,
@@ -95,7 +96,9 @@ fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> 
         Category::Evaluator(name) => {
             let evaluator = figures.evaluators.iter().find(|evaluator| evaluator.name == name);
             evaluator
-                .ok_or_else(|| unknown(name, threshold, figures))
+                .ok_or_else(|| {
+                    unknown(name, threshold, figures.evaluators.iter().map(|evaluator| evaluator.name))
+                })
                 .and_then(|evaluator| of_evaluator(metric, evaluator))
         }
         Category::Latency => of_amounts(metric, &figures.latency, || "no item was run".to_owned()),
@@ -126,8 +129,12 @@ fn add_prices(models: &BTreeSet<String>) -> String {
     format!("add {} under `[prices]` in cobalt.toml", suggest::list(models.iter().map(String::as_str)))
 }
 
-fn unknown(name: &str, threshold: &Threshold, figures: &Figures<'_>) -> String {
-    let names = figures.evaluators.iter().map(|evaluator| evaluator.name);
+/// Says that there is no evaluator of that name, and which there are.
+pub(super) fn unknown<'a>(
+    name: &str,
+    threshold: &Threshold,
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> String {
     let place = threshold.place().map(|place| format!(" (the threshold is in {place})"));
     format!("no evaluator is named `{name}`; {}{}", suggest::instead(name, names), place.unwrap_or_default())
 }

@@ -2,7 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::{Measurements, Threshold};
+use super::Quantity;
+use super::excess::Excess;
+use super::matching::{Pair, pairs};
+use super::paired::{Figure, Paired};
+use crate::report::stats::holm;
+use crate::report::verdict::{unknown, with_unit};
+use crate::report::{Category, Measurements, Threshold};
+use crate::wording::count;
+
+/// The level of the tests by which a gate is missed.
+pub(super) const LEVEL: f64 = 0.01;
+
+/// What to do about a baseline that does not fit.
+const SET_ANEW: &str = "set it anew with `cargo cobalt baseline set`";
 
 /// What is known of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,17 +42,143 @@ pub struct Judged {
 
 /// Judges all thresholds of an experiment that speak of its baseline, together, as they are corrected for being several.
 ///
-/// Items whose content has changed since are left out.
+/// Items whose content has changed since are left out. Where this run lacks the figure there is nothing to measure, and
+/// the threshold is missed, as one without a baseline is; where only the baseline lacks it, the threshold is inconclusive.
 #[must_use]
 pub fn judge_against(
-    _baseline: &Measurements,
-    _now: &Measurements,
+    baseline: &Measurements,
+    now: &Measurements,
     thresholds: &[&Threshold],
 ) -> Vec<Judged> {
-    let open = |threshold: &&Threshold| Judged {
-        finding: Finding::Inconclusive,
-        actual: None,
-        message: format!("`{threshold}` is not judged"),
+    let runs = Runs::of(baseline, now);
+    let gates: Vec<_> = thresholds.iter().map(|threshold| runs.measure(threshold)).collect();
+    let p_values: Vec<_> = gates.iter().flatten().filter_map(|gate| gate.excess.p_value).collect();
+    let mut adjusted = holm(&p_values).into_iter();
+    let judge = |gate: Result<Gate<'_>, Judged>| match gate {
+        Ok(gate) => {
+            let p_adjusted = gate.excess.p_value.and_then(|_| adjusted.next());
+            gate.judge(p_adjusted)
+        }
+        Err(judged) => judged,
     };
-    thresholds.iter().map(open).collect()
+    gates.into_iter().map(judge).collect()
+}
+
+/// A baseline and a run, and the items that are the same in both.
+struct Runs<'a> {
+    baseline: &'a Measurements,
+    now: &'a Measurements,
+    same: Vec<Pair<'a>>,
+    changed: usize,
+}
+
+/// A threshold with something to judge it by.
+struct Gate<'a> {
+    threshold: &'a Threshold,
+    excess: Excess,
+    /// What is said of the items that are left out.
+    left_out: String,
+}
+
+impl<'a> Runs<'a> {
+    fn of(baseline: &'a Measurements, now: &'a Measurements) -> Self {
+        let (changed, same): (Vec<_>, Vec<_>) = pairs(baseline, now).into_iter().partition(Pair::is_changed);
+        Self { baseline, now, same, changed: changed.len() }
+    }
+
+    fn measure<'t>(&self, threshold: &'t Threshold) -> Result<Gate<'t>, Judged> {
+        let figure = self.figure(threshold)?;
+        let paired = Paired::of(&figure, &self.same, self.baseline, self.now);
+        let left_out = self.left_out(paired.unmeasured);
+        if paired.len() == 0 {
+            return Err(open(threshold, &format!("the runs have no item in common{left_out}; {SET_ANEW}")));
+        }
+        match Excess::of(threshold, figure.quantity, paired) {
+            Some(excess) => Ok(Gate { threshold, excess, left_out }),
+            None => {
+                let category = threshold.category();
+                Err(open(threshold, &format!("there is no ratio to a baseline of 0; use `vs_baseline.{category}.rise`")))
+            }
+        }
+    }
+
+    /// What is compared, where both runs have it.
+    fn figure(&self, threshold: &Threshold) -> Result<Figure<'_>, Judged> {
+        let names = self.now.evaluators.iter().map(|evaluator| &*evaluator.name);
+        let figure = match threshold.category() {
+            Category::Score => Figure::score(names.collect()),
+            Category::Evaluator(name) => match names.clone().find(|known| known == name) {
+                Some(name) => Figure::score(vec![name]),
+                None => return Err(missed(threshold, &unknown(name, threshold, names))),
+            },
+            Category::Latency => Figure::amount(Quantity::Latency),
+            Category::Tokens => Figure::amount(Quantity::Tokens),
+            Category::Cost => Figure::amount(Quantity::Cost),
+            Category::JudgeCost => {
+                return Err(missed(threshold, "what judges cost is not compared, as it hangs on their cache"));
+            }
+        };
+        if !figure.is_in(self.now) {
+            return Err(missed(threshold, &format!("no item of this run has {}", figure.quantity)));
+        }
+        if !figure.is_in(self.baseline) {
+            let reason = format!("no item of the baseline has {}; {SET_ANEW}", figure.quantity);
+            return Err(open(threshold, &reason));
+        }
+        Ok(figure)
+    }
+
+    fn left_out(&self, unmeasured: usize) -> String {
+        let parts = [(self.changed, "changed since"), (unmeasured, "not measured in both runs")];
+        let parts = parts.iter().filter(|(number, _)| *number > 0);
+        let parts: Vec<_> = parts.map(|(number, what)| format!("{} {what}", count(*number, "item"))).collect();
+        if parts.is_empty() { String::new() } else { format!("; left out: {}", parts.join(", ")) }
+    }
+}
+
+impl Gate<'_> {
+    /// `p_adjusted` is absent for one cluster.
+    fn judge(self, p_adjusted: Option<f64>) -> Judged {
+        let Self { threshold, excess, left_out } = self;
+        let unchanged = excess.is_unchanged && threshold.holds(excess.actual);
+        let finding = match (p_adjusted, excess.interval) {
+            _ if unchanged => Finding::Met,
+            (Some(p), _) if p < LEVEL => Finding::Missed,
+            (_, Some(interval)) if threshold.holds(interval.high) => Finding::Met,
+            _ => Finding::Inconclusive,
+        };
+        let shown = |figure| with_unit(threshold, figure);
+        let interval = excess.interval.filter(|_| !excess.is_unchanged);
+        let interval = interval.map(|ci| format!(" (95 % interval {} to {})", shown(ci.low), shown(ci.high)));
+        let found = match finding {
+            Finding::Met => format!("which meets `{threshold}`"),
+            Finding::Missed => format!("which misses `{threshold}` beyond noise"),
+            Finding::Inconclusive => format!("which leaves `{threshold}` open: {}", would_settle(&excess)),
+        };
+        let (metric, category) = (threshold.metric(), threshold.category());
+        let message = format!(
+            "the {metric} of {category} is {}{}, {found}{left_out}",
+            shown(excess.actual),
+            interval.unwrap_or_default(),
+        );
+        Judged { finding, actual: Some(excess.actual), message }
+    }
+}
+
+fn would_settle(excess: &Excess) -> String {
+    match (excess.p_value, excess.settled_by) {
+        (None, _) => "one item, or one cluster of items, does not tell how much is noise".to_owned(),
+        (_, Some(size)) => format!("{} cannot tell it from noise; {size} would", count(excess.items, "item")),
+        (_, None) => format!("{} cannot tell it from noise", count(excess.items, "item")),
+    }
+}
+
+fn missed(threshold: &Threshold, reason: &str) -> Judged {
+    let message = format!("`{threshold}` has nothing to measure: {reason}");
+    Judged { finding: Finding::Missed, actual: None, message }
+}
+
+fn open(threshold: &Threshold, reason: &str) -> Judged {
+    let message = format!("`{threshold}` cannot be judged: {reason}");
+    Judged { finding: Finding::Inconclusive, actual: None, message }
 }

@@ -21,27 +21,53 @@ pub struct Matching {
 }
 
 impl Matching {
-    pub(super) fn of(base: &Measurements, other: &Measurements) -> Self {
-        let pairs = pairs(base, other);
-        let known: HashSet<_> = pairs.iter().map(|(item, _)| &*item.key).collect();
-        let others = |run: &Measurements| -> Vec<String> {
+    pub(super) fn of(base: &Measurements, other: &Measurements, pairs: &[Pair<'_>]) -> Self {
+        let known: HashSet<_> = pairs.iter().map(|pair| &*pair.base.key).collect();
+        let unknown = |run: &Measurements| -> Vec<String> {
             run.items.iter().filter(|item| !known.contains(&*item.key)).map(|item| item.key.clone()).collect()
         };
-        let changed = pairs.iter().filter(|(base, other)| base.content != other.content);
+        let changed = pairs.iter().filter(|pair| pair.is_changed());
         Self {
             matched: pairs.len(),
-            changed: changed.map(|(item, _)| item.key.clone()).collect(),
-            added: others(other),
-            removed: others(base),
+            changed: changed.map(|pair| pair.base.key.clone()).collect(),
+            added: unknown(other),
+            removed: unknown(base),
         }
     }
 }
 
-/// The items of the same key, in the base's order.
-pub(super) fn pairs<'a>(
-    base: &'a Measurements,
-    other: &'a Measurements,
-) -> Vec<(&'a MeasuredItem, &'a MeasuredItem)> {
+/// An item that both runs have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair<'a> {
+    pub(super) base: &'a MeasuredItem,
+    pub(super) other: &'a MeasuredItem,
+    /// The number of the cluster that it belongs to, from 0.
+    pub(super) cluster: usize,
+}
+
+impl Pair<'_> {
+    /// Whether the item's content is another, so that the runs answered different questions.
+    pub(super) fn is_changed(&self) -> bool {
+        self.base.content != self.other.content
+    }
+}
+
+/// The items of the same key, in the base's order. An item that names no cluster is one by itself.
+pub(super) fn pairs<'a>(base: &'a Measurements, other: &'a Measurements) -> Vec<Pair<'a>> {
     let by_key: HashMap<&str, &MeasuredItem> = other.items.iter().map(|item| (&*item.key, item)).collect();
-    base.items.iter().filter_map(|item| Some((item, *by_key.get(&*item.key)?))).collect()
+    let mut named: HashMap<&str, usize> = HashMap::new();
+    let mut clusters = 0;
+    let pair = |base: &'a MeasuredItem| {
+        let other = *by_key.get(&*base.key)?;
+        let mut new = || {
+            clusters += 1;
+            clusters - 1
+        };
+        let cluster = match &other.cluster {
+            Some(name) => *named.entry(name).or_insert_with(new),
+            None => new(),
+        };
+        Some(Pair { base, other, cluster })
+    };
+    base.items.iter().filter_map(pair).collect()
 }

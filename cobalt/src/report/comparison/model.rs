@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Matching;
 use crate::report::stats::Interval;
 use crate::report::{GitState, Measurements, Timestamp};
+use crate::wording::thousands;
 
 /// Two runs held against each other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -124,6 +125,19 @@ impl Quantity {
     }
 }
 
+/// The quantity as it is counted in a sentence: `scores`, `tokens`.
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Score => "scores",
+            Self::Latency => "a latency",
+            Self::Tokens => "tokens",
+            Self::Cost => "a known cost",
+            Self::Errors => "errors",
+        })
+    }
+}
+
 /// How a p-value was worked out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -169,4 +183,15 @@ pub struct SampleSize {
     pub items: u64,
     /// So many runs of each of these items; absent where no number of runs would do, or the runs' spread is not known.
     pub runs: Option<u64>,
+}
+
+/// `about 1,200 items, or 12 runs of each item`
+impl fmt::Display for SampleSize {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "about {} items", thousands(self.items))?;
+        match self.runs {
+            Some(runs) => write!(f, ", or {} runs of each item", thousands(runs)),
+            None => Ok(()),
+        }
+    }
 }

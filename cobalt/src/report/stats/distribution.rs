@@ -60,6 +60,45 @@ pub fn student_t_quantile(p: f64, dof: f64) -> Option<f64> {
     Some(t.copysign(z))
 }
 
+/// The distribution function of Student's t with `dof` degrees of freedom: the chance that such a variable is at most
+/// `t`. With infinitely many it is the normal one.
+///
+/// Precise in both tails: `P(T > t)` is this function at `-t`. `None` where `t` is NaN, and for fewer than 1 degree of
+/// freedom.
+#[must_use]
+pub fn student_t_cdf(t: f64, dof: f64) -> Option<f64> {
+    if t.is_nan() || dof.is_nan() || dof < 1.0 {
+        return None;
+    }
+    if t == 0.0 {
+        return Some(0.5);
+    }
+    let beyond = if t.is_infinite() {
+        0.0
+    } else if dof > 1e8 {
+        normal_tail(t.abs())
+    } else {
+        upper_tail(t.abs(), dof)
+    };
+    Some(if t < 0.0 { beyond } else { 1.0 - beyond })
+}
+
+fn normal_tail(z: f64) -> f64 {
+    let density = (-0.5 * z * z).exp() / (2.0 * PI).sqrt();
+    if z < 2.5 {
+        let (mut term, mut total, mut k) = (z, 0.0, 1.0);
+        while term > f64::EPSILON * total {
+            total += term;
+            k += 2.0;
+            term *= z * z / k;
+        }
+        0.5 - density * total
+    } else {
+        let fraction = (1..=200).rev().fold(z, |fraction, k| z + f64::from(k) / fraction);
+        density / fraction
+    }
+}
+
 /// The upper quantile for 1 degree of freedom.
 fn cauchy(tail: f64, centre: f64) -> f64 {
     if tail < 0.25 { 1.0 / (PI * tail).tan() } else { (PI * centre).tan() }
@@ -166,7 +205,7 @@ fn density(t: f64, dof: f64) -> f64 {
 
 /// `Γ(a + 1/2) / Γ(a)`, whose logarithm would lose the digits that large gamma functions have in common: by its
 /// asymptotic series (Abramowitz and Stegun 6.1.47 for this case), reached upward through `Γ(a + 1) = a Γ(a)`.
-fn gamma_ratio(a: f64) -> f64 {
+pub(super) fn gamma_ratio(a: f64) -> f64 {
     let mut ratio = 1.0;
     let mut a = a;
     while a < 20.0 {

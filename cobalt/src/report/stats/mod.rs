@@ -3,15 +3,25 @@
 //! Every function answers `None` where its figure is not defined (no data, a NaN, a probability outside its range), so
 //! that no NaN ever reaches a report. Each names the source of its formula.
 
+mod bootstrap;
 mod describe;
 mod distribution;
+mod holm;
+mod matched_pairs;
+mod paired_t;
 mod pass_at_k;
 mod proportion;
+mod sign_flip;
 
+pub use bootstrap::{BootstrapMean, bootstrap_mean};
 pub use describe::{Describe, describe, percentile, root_mean_square_deviation, sum};
-pub use distribution::{normal_quantile, student_t_quantile};
+pub use distribution::{normal_quantile, student_t_cdf, student_t_quantile};
+pub use holm::holm;
+pub use matched_pairs::{MatchedProportions, matched_proportions, mcnemar, mcnemar_greater};
+pub use paired_t::{PairedT, paired_t, smallest_detectable};
 pub use pass_at_k::{pass_at_k, pass_hat_k};
 pub use proportion::wilson;
+pub use sign_flip::{SignFlip, sign_flip};
 
 use serde::{Deserialize, Serialize};
 

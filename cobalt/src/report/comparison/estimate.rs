@@ -1,0 +1,120 @@
+//! What can be said of a mean difference: its standard error, its interval, and the chance of it.
+
+use super::paired::Paired;
+use super::{Quantity, Test};
+use crate::report::stats::{
+    Interval, bootstrap_mean, describe, matched_proportions, mcnemar, mcnemar_greater, sign_flip,
+    smallest_detectable, student_t_cdf,
+};
+
+/// A standard error below this share of the figures is rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// From so many clusters on, a bootstrap shows how skewed the amounts are; beyond the second number Student's t is as
+/// good, and quicker.
+const BOOTSTRAPPED: std::ops::RangeInclusive<usize> = 20..=1000;
+
+/// The mean difference of a figure.
+#[derive(Clone, Debug)]
+pub(super) struct Estimate {
+    /// The mean in the base.
+    pub(super) base: f64,
+    /// The mean in the other run.
+    pub(super) other: f64,
+    /// How many independent clusters the items make.
+    pub(super) clusters: usize,
+    /// The 95 % interval; absent for one cluster.
+    pub(super) ci95: Option<Interval>,
+    /// The middle of the interval, before it is cut to what the figure can be.
+    middle: f64,
+    /// Absent for one cluster.
+    pub(super) std_error: Option<f64>,
+}
+
+impl Estimate {
+    /// `None` without items.
+    pub(super) fn of(paired: &Paired, quantity: Quantity) -> Option<Self> {
+        let (base, other) = paired.means()?;
+        let clusters = paired.clusters();
+        let mut estimate =
+            Self { base, other, clusters: clusters.len(), ci95: None, middle: other - base, std_error: None };
+        if clusters.len() < 2 {
+            return Some(estimate);
+        }
+        if let Some((only_base, only_other)) = paired.discordant() {
+            let items = paired.len() as u64;
+            let matched = matched_proportions(only_base, only_other, items, 0.95)?;
+            estimate.middle = (only_other as f64 - only_base as f64) / (items + 2) as f64;
+            estimate.std_error = Some(matched.std_error);
+            estimate.ci95 = Some(matched.interval);
+            return Some(estimate);
+        }
+        let values = by_cluster(&clusters);
+        let figures = describe(&values)?;
+        let largest = figures.min.abs().max(figures.max.abs());
+        estimate.std_error = figures.std_error.map(|error| if error <= ROUNDING * largest { 0.0 } else { error });
+        estimate.ci95 = match quantity {
+            Quantity::Score | Quantity::Errors => {
+                figures.ci95.map(|ci| Interval { low: ci.low.max(-1.0), high: ci.high.min(1.0) })
+            }
+            _ if BOOTSTRAPPED.contains(&values.len()) => {
+                bootstrap_mean(&values).and_then(|bootstrap| bootstrap.bca_interval(0.95)).or(figures.ci95)
+            }
+            _ => figures.ci95,
+        };
+        Some(estimate)
+    }
+
+    pub(super) fn difference(&self) -> f64 {
+        self.other - self.base
+    }
+
+    /// The smallest difference that would show in 80 % of cases at the 5 % level.
+    pub(super) fn smallest_detectable(&self) -> Option<f64> {
+        smallest_detectable(self.std_error?, self.degrees_of_freedom())
+    }
+
+    /// The chance of a difference as large as this, or larger, if it were `most` in truth.
+    pub(super) fn p_above(&self, most: f64) -> Option<f64> {
+        let beyond = self.middle - most;
+        match self.std_error? {
+            0.0 => Some(if beyond > 0.0 { 0.0 } else { 1.0 }),
+            error => student_t_cdf(-beyond / error, self.degrees_of_freedom()),
+        }
+    }
+
+    fn degrees_of_freedom(&self) -> f64 {
+        self.clusters as f64 - 1.0
+    }
+}
+
+/// What each cluster says of the mean difference: its own mean where all are of one size, else drawn towards the mean as
+/// far as it is smaller than others, so that these values have that mean, too. Their standard error is that of a ratio
+/// (Cochran, "Sampling techniques", 3rd edition, 1977, chapter 6).
+fn by_cluster(clusters: &[(f64, usize)]) -> Vec<f64> {
+    let items: usize = clusters.iter().map(|(_, count)| count).sum();
+    let mean = crate::report::stats::sum(clusters.iter().map(|(total, _)| *total)) / items as f64;
+    let usual = items as f64 / clusters.len() as f64;
+    clusters.iter().map(|(total, count)| mean + (total - mean * *count as f64) / usual).collect()
+}
+
+/// The chance of a difference as far from 0 as this, or farther, if nothing had changed.
+pub(super) fn p_two_sided(paired: &Paired) -> Option<(f64, Test)> {
+    if let Some((only_base, only_other)) = paired.discordant() {
+        return Some((mcnemar(only_base, only_other), Test::Mcnemar));
+    }
+    let flips = sign_flip(&totals(paired))?;
+    Some((flips.p, if flips.exact { Test::SignFlipExact } else { Test::SignFlipMonteCarlo }))
+}
+
+/// The chance of a difference as large as this, or larger, if nothing had changed.
+pub(super) fn p_greater(paired: &Paired) -> Option<f64> {
+    match paired.discordant() {
+        Some((only_base, only_other)) => Some(mcnemar_greater(only_base, only_other)),
+        None => sign_flip(&totals(paired)).map(|flips| flips.p_greater),
+    }
+}
+
+fn totals(paired: &Paired) -> Vec<f64> {
+    paired.clusters().into_iter().map(|(total, _)| total).collect()
+}

@@ -1,0 +1,81 @@
+//! By how much a gate is missed: a drop, a rise or a ratio beyond what is allowed, and the chance of it.
+
+use super::Quantity;
+use super::estimate::{Estimate, p_greater};
+use super::paired::Paired;
+use super::verdict::settled_by;
+use super::{SampleSize, gate::LEVEL};
+use crate::report::stats::Interval;
+use crate::report::{Metric, Threshold};
+
+/// What a gate is judged by. The excess of a drop or a rise is `actual - bound`, that of a ratio
+/// `other - bound * base`: an item has it in the unit of the figure, too.
+#[derive(Clone, Debug)]
+pub(super) struct Excess {
+    /// The drop, the rise or the ratio.
+    pub(super) actual: f64,
+    /// Its 95 % interval; absent for one cluster.
+    pub(super) interval: Option<Interval>,
+    /// The chance of what was found if nothing had changed, and if no more than what is allowed had: the larger of the
+    /// two, or one of them that is no reason to miss a gate. Absent for one cluster.
+    pub(super) p_value: Option<f64>,
+    /// Whether every item has the same figure in both runs.
+    pub(super) is_unchanged: bool,
+    /// What would tell an agent at the bound from this one, or from an unchanged one.
+    pub(super) settled_by: Option<SampleSize>,
+    /// How many items are compared.
+    pub(super) items: usize,
+}
+
+impl Excess {
+    /// `None` where the baseline's mean is 0, of which there is no ratio, and without items.
+    pub(super) fn of(threshold: &Threshold, quantity: Quantity, paired: Paired) -> Option<Self> {
+        let bound = threshold.bound();
+        match threshold.metric() {
+            // In a gate more is worse: a drop is a rise from this run to the baseline.
+            Metric::Drop => Self::of_difference(bound, quantity, &paired.reversed()),
+            Metric::Ratio => Self::of_ratio(bound, quantity, &paired),
+            _ => Self::of_difference(bound, quantity, &paired),
+        }
+    }
+
+    fn of_difference(bound: f64, quantity: Quantity, paired: &Paired) -> Option<Self> {
+        let estimate = Estimate::of(paired, quantity)?;
+        Some(Self {
+            actual: estimate.difference(),
+            interval: estimate.ci95,
+            p_value: larger(estimate.p_above(bound), || p_greater(paired)),
+            is_unchanged: paired.is_unchanged(),
+            settled_by: settled_by(paired, &estimate, (estimate.difference() - bound).abs().max(bound)),
+            items: paired.len(),
+        })
+    }
+
+    fn of_ratio(bound: f64, quantity: Quantity, paired: &Paired) -> Option<Self> {
+        let (base, other) = paired.means()?;
+        if base <= 0.0 {
+            return None;
+        }
+        let allowed = paired.clone().with_base_times(bound);
+        let estimate = Estimate::of(&allowed, quantity)?;
+        // An unchanged agent misses a bound below 1.
+        let p_unchanged = || p_greater(&paired.clone().with_base_times(bound.min(1.0)));
+        let slack = (bound - 1.0).abs() * base;
+        let ratio = |excess: f64| bound + excess / base;
+        Some(Self {
+            actual: other / base,
+            interval: estimate.ci95.map(|ci| Interval { low: ratio(ci.low), high: ratio(ci.high) }),
+            p_value: larger(estimate.p_above(0.0), p_unchanged),
+            is_unchanged: paired.is_unchanged(),
+            settled_by: settled_by(&allowed, &estimate, estimate.difference().abs().max(slack)),
+            items: paired.len(),
+        })
+    }
+}
+
+/// The larger of two chances. The second is only worked out where the first leaves the gate open: it takes long, and
+/// changes nothing else, as Holm's method does not look at larger p-values to correct the smaller ones.
+fn larger(first: Option<f64>, second: impl FnOnce() -> Option<f64>) -> Option<f64> {
+    let first = first?;
+    if first >= LEVEL { Some(first) } else { Some(first.max(second()?)) }
+}

@@ -1,0 +1,77 @@
+//! A difference in a word, and what would settle an open question.
+
+use super::estimate::Estimate;
+use super::paired::Paired;
+use super::{Difference, Quantity, SampleSize, Verdict};
+
+/// The level of the tests.
+const LEVEL: f64 = 0.05;
+
+/// A difference of scores, or of the share of errors, that matters.
+const MARGIN: f64 = 0.05;
+
+/// A difference of latency, tokens or cost that matters, as a share of the base's mean.
+const RELATIVE_MARGIN: f64 = 0.1;
+
+/// With fewer clusters no sign-flip test can reach the level: all of five point one way by chance in 2 of 32 cases.
+const FEWEST_CLUSTERS: usize = 6;
+
+/// The verdict on a difference whose p-value is corrected, and, where it is open, what would settle it.
+pub(super) fn decide(
+    difference: &Difference,
+    estimate: &Estimate,
+    paired: &Paired,
+    is_same_run: bool,
+) -> (Verdict, Option<SampleSize>) {
+    let margin = margin(difference);
+    if is_same_run {
+        return (Verdict::WithinNoise, None);
+    }
+    if difference.p_adjusted.is_some_and(|p| p < LEVEL) {
+        let is_larger = difference.difference > 0.0;
+        let is_better = is_larger == difference.quantity.more_is_better();
+        return (if is_better { Verdict::Better } else { Verdict::Worse }, None);
+    }
+    // A score that is always 0 or always 1 may change with the next item, however few have not.
+    let is_unchanged = paired.is_unchanged() && paired.discordant().is_none();
+    let is_seen_well = difference.smallest_detectable.is_some_and(|least| least <= margin);
+    let is_within = difference.ci95.is_some_and(|ci| ci.low >= -margin && ci.high <= margin);
+    if is_unchanged || is_within || is_seen_well && difference.difference.abs() <= margin {
+        return (Verdict::WithinNoise, None);
+    }
+    let target = difference.difference.abs().max(margin);
+    (Verdict::Inconclusive, settled_by(paired, estimate, target))
+}
+
+/// The smallest difference that matters.
+fn margin(difference: &Difference) -> f64 {
+    match difference.quantity {
+        Quantity::Score | Quantity::Errors => MARGIN,
+        Quantity::Latency | Quantity::Tokens | Quantity::Cost => RELATIVE_MARGIN * difference.base.abs(),
+    }
+}
+
+/// How many items, or runs of these items, would show a difference of `target` in 80 % of cases.
+///
+/// The standard error falls with the root of the number of items. More runs lessen only the part of its square that
+/// comes from how much the runs of an item differ.
+///
+/// `None` for one cluster, whose spread is not known, and for a target of 0.
+pub(super) fn settled_by(paired: &Paired, estimate: &Estimate, target: f64) -> Option<SampleSize> {
+    let std_error = estimate.std_error.filter(|_| target > 0.0)?;
+    // How many times smaller the standard error has to be.
+    let ratio = estimate.smallest_detectable().unwrap_or(0.0) / target;
+    let now = paired.len();
+    let items = (now as f64 * ratio * ratio).ceil() as u64;
+    let fewest = (FEWEST_CLUSTERS * now).div_ceil(estimate.clusters).max(now + 1);
+    let runs = if ratio > 1.0 { runs(paired, std_error, std_error / ratio) } else { None };
+    Some(SampleSize { items: items.max(fewest as u64), runs })
+}
+
+/// How many runs of each item bring the standard error down to `wanted`, if any number does.
+fn runs(paired: &Paired, std_error: f64, wanted: f64) -> Option<u64> {
+    let spread = paired.run_spread()?;
+    let of_items = (std_error * std_error - spread.of_all_runs).max(0.0);
+    let room = wanted * wanted - of_items;
+    (room > 0.0).then(|| (spread.of_one_run / room).ceil() as u64)
+}
