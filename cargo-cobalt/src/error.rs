@@ -66,9 +66,6 @@ pub(crate) enum Error {
     #[error(transparent)]
     UnknownRun(#[from] UnknownRun),
 
-    #[error("failed to {0}")]
-    Run(#[from] cobalt::Error),
-
     #[error("failed to read `{}`: {reason}", .path.display())]
     RunFile { path: PathBuf, reason: String },
 

@@ -118,22 +118,21 @@ pub(crate) fn fit(text: &str, most: usize) -> String {
 /// A text in lines of at most so many columns, at most so many of them: `…` stands for what is left out. Lines end between
 /// words; a word that is wider than a line is broken.
 pub(crate) fn wrap(text: &str, width: usize, most: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
+    let (mut lines, mut line) = (Vec::new(), String::new());
     for piece in text.split_whitespace().flat_map(|word| pieces(word, width)) {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(piece),
-            Some(line) if columns(line) + 1 + columns(piece) <= width => {
-                line.push(' ');
-                line.push_str(piece);
-            }
-            _ if lines.len() == most => {
-                // One column more than there is has the end cut and marked.
-                lines.extend(lines.pop().map(|line| fit(&format!("{line}…"), width)));
-                break;
-            }
-            _ => lines.push(piece.to_owned()),
+        if line.is_empty() {
+            line.push_str(piece);
+        } else if columns(&line) + 1 + columns(piece) <= width {
+            line.push(' ');
+            line.push_str(piece);
+        } else if lines.len() + 1 == most {
+            line = fit(&format!("{line}…"), width);
+            break;
+        } else {
+            lines.push(std::mem::replace(&mut line, piece.to_owned()));
         }
     }
+    lines.push(line);
     lines
 }
 

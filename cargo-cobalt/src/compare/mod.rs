@@ -84,7 +84,8 @@ fn read_all(paths: &[&Path], prices: &PriceTable) -> Result<Vec<Run>, Error> {
     thread::scope(|scope| {
         let read = |path| scope.spawn(move || Run::read(path, prices));
         let readers: Vec<_> = paths.iter().copied().map(read).collect();
-        let runs = readers.into_iter().map(|reader| reader.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        let runs =
+            readers.into_iter().map(|reader| reader.join().unwrap_or_else(|panic| resume_unwind(panic)));
         Ok(runs.collect::<Result<_, _>>()?)
     })
 }
