@@ -1,10 +1,15 @@
 //! The command line: what may be typed, and nothing of what it means.
 
+mod baseline;
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use cobalt::config::OnInconclusive;
 use cobalt::pattern::Pattern;
+
+pub(crate) use baseline::{Baseline, BaselineCommand, SetBaseline, ShowBaselines};
 
 use crate::history::Since;
 use crate::runs::RunName;
@@ -78,6 +83,8 @@ pub(crate) enum Command {
     /// Exit codes: 0; 1 worse (with --fail-on-regression); 2 wrong arguments; 3 a file could not be read; 4 no such run, or
     /// no item in common.
     Compare(Compare),
+    /// Sets and shows what later runs are held against
+    Baseline(Baseline),
     /// Makes a new project with an experiment, or adds one to the package in the folder
     ///
     /// No file that is there is overwritten.
@@ -106,6 +113,17 @@ pub(crate) struct Run {
     /// Exits with 1 if an item, an evaluator or a threshold failed
     #[arg(long)]
     pub(crate) ci: bool,
+
+    /// What runs are held against: a run as `compare` takes it, a git revision, a baseline file, or a folder of these
+    ///
+    /// Without it, each experiment has the baseline that `cargo cobalt baseline set` has kept. Of a git revision, that is a
+    /// run of the commit, or else the baseline that is committed there.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<RunName>,
+
+    /// What becomes of a threshold against a baseline that noise may hide, or that has no baseline: `pass` or `fail`
+    #[arg(long, value_name = "OUTCOME")]
+    pub(crate) on_inconclusive: Option<OnInconclusive>,
 
     /// Goes on with runs that were cut off, by their ids
     #[arg(long, value_name = "ID", value_delimiter = ',')]

@@ -1,5 +1,6 @@
 //! The `cargo cobalt` command.
 
+mod baseline;
 mod cli;
 mod compare;
 mod config;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Command::List(arguments) => list::list(arguments, &flags, color),
         Command::History(arguments) => history::history(arguments, &flags),
         Command::Compare(arguments) => compare::compare(arguments, &flags),
+        Command::Baseline(arguments) => baseline::baseline(&arguments.command, &flags),
         Command::Init(arguments) => init::init(arguments),
         Command::Config(arguments) => config::config(arguments, &flags),
     };
@@ -53,11 +55,13 @@ fn flags(command: &Command) -> Flags {
             concurrency: run.concurrency,
             ci: run.ci,
             resume: run.resume.clone(),
+            on_inconclusive: run.on_inconclusive,
             ..of_file(&run.settings)
         },
         Command::List(list) => of_file(&list.settings),
         Command::History(history) => of_file(&history.settings),
         Command::Compare(compare) => of_file(&compare.settings),
+        Command::Baseline(baseline) => of_file(baseline.command.settings()),
         Command::Config(config) => of_file(&config.settings),
         Command::Init(_) => Flags::default(),
     }

@@ -94,7 +94,8 @@ pub(super) fn described(run: &Run) -> String {
     format!("{} (`{}`, {day})", one_line(&run.id), one_line(&run.name))
 }
 
-fn short(commit: &str) -> &str {
+/// A commit as a message names it.
+pub(crate) fn short(commit: &str) -> &str {
     commit.get(..SHORT_HASH).unwrap_or(commit)
 }
 

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use cobalt::store::Layout;
 
+use super::git;
+use super::name::RunName;
+use super::resolve::FoundRun;
 use crate::error::Error;
 use crate::index::{Filter, Index, Run};
 use crate::terminal::one_line;
@@ -66,6 +69,14 @@ impl KnownRuns {
         runs
     }
 
+    /// The commit that a name tells, where its runs are those that a git revision stands for.
+    pub(crate) fn commit_of(&self, name: &RunName, runs: &[FoundRun]) -> Option<String> {
+        let commit = git::commit(&self.folder, name.as_str())?;
+        let of_commit = self.of_commit(&commit);
+        let is_of_commit = |run: &FoundRun| of_commit.iter().any(|known| known.id == run.id);
+        runs.iter().all(is_of_commit).then_some(commit)
+    }
+
     /// Runs of some of the items whose ids begin so: their files, and their ids.
     pub(super) fn partial(&self, beginning: &str) -> Vec<(String, PathBuf)> {
         let entries = fs::read_dir(&self.results).into_iter().flatten().flatten();
@@ -84,7 +95,7 @@ impl KnownRuns {
     }
 
     /// A path as seen from the current folder.
-    pub(super) fn shown(&self, path: &Path) -> String {
+    pub(crate) fn shown(&self, path: &Path) -> String {
         one_line(&path.strip_prefix(&self.folder).unwrap_or(path).display().to_string())
     }
 }

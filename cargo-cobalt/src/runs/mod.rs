@@ -14,7 +14,7 @@ mod known;
 mod name;
 mod resolve;
 
-pub(crate) use error::UnknownRun;
+pub(crate) use error::{UnknownRun, short};
 pub(crate) use known::KnownRuns;
 pub(crate) use name::RunName;
 pub(crate) use resolve::{FoundRun, Named};

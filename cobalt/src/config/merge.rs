@@ -75,8 +75,8 @@ fn read(
 
 /// Merging on its way.
 pub(super) struct Merge<'a, F> {
-    workspace: PathBuf,
-    flags: &'a Flags,
+    pub(super) workspace: PathBuf,
+    pub(super) flags: &'a Flags,
     pub(super) variables: Variables<F>,
     /// Where the keys of the file stand.
     places: BTreeMap<String, Place>,
@@ -98,6 +98,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             cache,
             prices,
             env,
+            baseline,
             ci,
         } = file;
         let (is_ci, ci) = self.ci(ci.unwrap_or_default())?;
@@ -116,6 +117,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         )?;
         let prices = self.prices(prices.unwrap_or_default());
         let env = self.env(env.unwrap_or_default());
+        let baseline = self.baseline(baseline.unwrap_or_default())?;
         Ok(Config {
             ci: is_ci,
             concurrency,
@@ -129,6 +131,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             models,
             prices,
             env,
+            baseline,
             settings: self.settings,
         })
     }

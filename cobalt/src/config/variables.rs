@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::baseline::OnInconclusive;
 use super::error::ConfigError;
 use crate::redact::redacted;
 use crate::report::duration;
@@ -16,6 +17,10 @@ pub(super) const CI: &str = "COBALT_CI";
 pub(super) const CONCURRENCY: &str = "COBALT_CONCURRENCY";
 /// How long a run of an item may take.
 pub(super) const TIMEOUT: &str = "COBALT_TIMEOUT";
+/// Baseline files and result files to be held against, as a list in the form of `PATH`.
+pub(super) const BASELINE: &str = "COBALT_BASELINE";
+/// What becomes of a threshold that noise may hide.
+pub(super) const ON_INCONCLUSIVE: &str = "COBALT_ON_INCONCLUSIVE";
 /// The runs to take up again, by their ids, separated by commas.
 pub(crate) const RESUME: &str = "COBALT_RESUME";
 /// The folder to use instead of `.cobalt`.
@@ -54,6 +59,10 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
 
     pub(super) fn ci(&self) -> Result<Option<bool>, ConfigError> {
         self.switch(CI)
+    }
+
+    pub(super) fn on_inconclusive(&self) -> Result<Option<OnInconclusive>, ConfigError> {
+        self.read(ON_INCONCLUSIVE, "`pass` or `fail`", |text| text.parse().ok())
     }
 
     pub(super) fn cache(&self) -> Result<Option<bool>, ConfigError> {

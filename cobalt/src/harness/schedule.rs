@@ -106,7 +106,7 @@ impl Schedule {
                     };
                     let plan = declared.load(config).plan;
                     let cases = vec![(name.clone(), View::Whole)];
-                    let ready = plan.and_then(|plan| Ready { plan, cases, way }.check(&mut missing));
+                    let ready = plan.and_then(|plan| Ready { plan, cases, way }.check(config, &mut missing));
                     Part::of(ready, experiment, |_| name, is_ignored)
                 }
             });
@@ -197,7 +197,7 @@ pub(super) fn part(
             (None, Selection::Some(items)) => Way::Begin(Some(items)),
             (None, Selection::All) => Way::Begin(None),
         };
-        Ready { plan, cases, way }.check(missing)
+        Ready { plan, cases, way }.check(config, missing)
     });
     let case = |broken: &Broken| {
         if is_ignored { name.clone() } else { cases::broken_case(&name, broken) }

@@ -1,6 +1,7 @@
 //! What a run tells while it goes on, and the text that people read of it.
 #![doc = include_str!("../../docs/events.md")]
 
+mod baseline;
 mod cost;
 mod difference;
 mod event;

@@ -8,6 +8,7 @@ mod journal;
 mod layout;
 mod results;
 
+pub(crate) use baselines::experiment_of;
 pub use baselines::{read_measurements, write_baseline};
 pub(crate) use git::git_state;
 pub(crate) use id::{id_of, new_run_id};

@@ -43,9 +43,10 @@ impl Draft {
         let open = |name: &str, figure: Figure<'_>| {
             Open::of(name, figure.quantity, Paired::of(&figure, &pairs, base, other))
         };
-        let evaluators = common_evaluators(base, other)
-            .filter_map(|name| open(name, Figure::score(vec![name])));
-        let amounts = amounts(&pairs).into_iter().filter_map(|(name, quantity)| open(name, Figure::amount(quantity)));
+        let evaluators =
+            common_evaluators(base, other).filter_map(|name| open(name, Figure::score(vec![name])));
+        let amounts =
+            amounts(&pairs).into_iter().filter_map(|(name, quantity)| open(name, Figure::amount(quantity)));
         let (evaluators, amounts) = (evaluators.collect(), amounts.collect());
         let comparison = Comparison {
             base: RunIdentity::of(base),
@@ -69,10 +70,7 @@ impl Draft {
 }
 
 /// The evaluators of both runs, in the other run's order.
-fn common_evaluators<'a>(
-    base: &'a Measurements,
-    other: &'a Measurements,
-) -> impl Iterator<Item = &'a str> {
+fn common_evaluators<'a>(base: &'a Measurements, other: &'a Measurements) -> impl Iterator<Item = &'a str> {
     let names = other.evaluators.iter().map(|evaluator| &*evaluator.name);
     names.filter(|name| base.evaluators.iter().any(|known| known.name == *name))
 }

@@ -52,7 +52,8 @@ impl Estimate {
         let values = by_cluster(&clusters);
         let figures = describe(&values)?;
         let largest = figures.min.abs().max(figures.max.abs());
-        estimate.std_error = figures.std_error.map(|error| if error <= ROUNDING * largest { 0.0 } else { error });
+        estimate.std_error =
+            figures.std_error.map(|error| if error <= ROUNDING * largest { 0.0 } else { error });
         estimate.ci95 = match quantity {
             Quantity::Score | Quantity::Errors => {
                 figures.ci95.map(|ci| Interval { low: ci.low.max(-1.0), high: ci.high.min(1.0) })

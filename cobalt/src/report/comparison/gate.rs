@@ -45,11 +45,7 @@ pub struct Judged {
 /// Items whose content has changed since are left out. Where this run lacks the figure there is nothing to measure, and
 /// the threshold is missed, as one without a baseline is; where only the baseline lacks it, the threshold is inconclusive.
 #[must_use]
-pub fn judge_against(
-    baseline: &Measurements,
-    now: &Measurements,
-    thresholds: &[&Threshold],
-) -> Vec<Judged> {
+pub fn judge_against(baseline: &Measurements, now: &Measurements, thresholds: &[&Threshold]) -> Vec<Judged> {
     let runs = Runs::of(baseline, now);
     let gates: Vec<_> = thresholds.iter().map(|threshold| runs.measure(threshold)).collect();
     let p_values: Vec<_> = gates.iter().flatten().filter_map(|gate| gate.excess.p_value).collect();
@@ -97,7 +93,10 @@ impl<'a> Runs<'a> {
             Some(excess) => Ok(Gate { threshold, excess, left_out }),
             None => {
                 let category = threshold.category();
-                Err(open(threshold, &format!("there is no ratio to a baseline of 0; use `vs_baseline.{category}.rise`")))
+                Err(open(
+                    threshold,
+                    &format!("there is no ratio to a baseline of 0; use `vs_baseline.{category}.rise`"),
+                ))
             }
         }
     }
@@ -115,7 +114,10 @@ impl<'a> Runs<'a> {
             Category::Tokens => Figure::amount(Quantity::Tokens),
             Category::Cost => Figure::amount(Quantity::Cost),
             Category::JudgeCost => {
-                return Err(missed(threshold, "what judges cost is not compared, as it hangs on their cache"));
+                return Err(missed(
+                    threshold,
+                    "what judges cost is not compared, as it hangs on their cache",
+                ));
             }
         };
         if !figure.is_in(self.now) {
@@ -131,7 +133,8 @@ impl<'a> Runs<'a> {
     fn left_out(&self, unmeasured: usize) -> String {
         let parts = [(self.changed, "changed since"), (unmeasured, "not measured in both runs")];
         let parts = parts.iter().filter(|(number, _)| *number > 0);
-        let parts: Vec<_> = parts.map(|(number, what)| format!("{} {what}", count(*number, "item"))).collect();
+        let parts: Vec<_> =
+            parts.map(|(number, what)| format!("{} {what}", count(*number, "item"))).collect();
         if parts.is_empty() { String::new() } else { format!("; left out: {}", parts.join(", ")) }
     }
 }

@@ -1,5 +1,6 @@
 //! Better or worse? Two runs of an experiment, held against each other item by item.
 
+mod age;
 mod compare;
 mod estimate;
 mod excess;
@@ -11,6 +12,7 @@ mod notes;
 mod paired;
 mod verdict;
 
+pub use age::too_old;
 pub use compare::compare;
 pub use gate::{Finding, Judged, judge_against};
 pub use items::{ItemChange, ItemSide, ScoreChange, most_changed};

@@ -23,7 +23,10 @@ pub(super) fn notes(base: &Measurements, other: &Measurements, items: &Matching)
 
 fn of_items(base: &Measurements, other: &Measurements, items: &Matching) -> Option<String> {
     if items.matched == 0 {
-        return Some("the runs have no item in common: items are matched by their `id`, or else by their input".to_owned());
+        return Some(
+            "the runs have no item in common: items are matched by their `id`, or else by their input"
+                .to_owned(),
+        );
     }
     let parts = [
         (items.changed.len(), "changed (counted in, though their content is another)"),
@@ -38,15 +41,20 @@ fn of_items(base: &Measurements, other: &Measurements, items: &Matching) -> Opti
     if parts.is_empty() {
         return None;
     }
-    let is_other_data = base.dataset.as_ref().zip(other.dataset.as_ref()).is_some_and(|(a, b)| a.hash != b.hash);
+    let is_other_data =
+        base.dataset.as_ref().zip(other.dataset.as_ref()).is_some_and(|(a, b)| a.hash != b.hash);
     let subject = if is_other_data { "the data sets differ" } else { "the items differ" };
     Some(format!("{subject}: {}", parts.join(", ")))
 }
 
 fn of_evaluators(base: &Measurements, other: &Measurements) -> Vec<String> {
     let missing = |run: &Measurements, there: &Measurements, which: &str| {
-        let names: Vec<_> =
-            there.evaluators.iter().map(|one| &*one.name).filter(|name| settings(run, name).is_none()).collect();
+        let names: Vec<_> = there
+            .evaluators
+            .iter()
+            .map(|one| &*one.name)
+            .filter(|name| settings(run, name).is_none())
+            .collect();
         (!names.is_empty()).then(|| format!("only the {which} has {}", suggest::list(names)))
     };
     let is_set_otherwise = |now: &&EvaluatorSettings| {
@@ -57,7 +65,10 @@ fn of_evaluators(base: &Measurements, other: &Measurements) -> Vec<String> {
     let otherwise = (!otherwise.is_empty()).then(|| {
         format!("{} had other settings in the base, which may explain a difference", suggest::list(otherwise))
     });
-    [missing(base, other, "other run"), missing(other, base, "base"), otherwise].into_iter().flatten().collect()
+    [missing(base, other, "other run"), missing(other, base, "base"), otherwise]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn settings<'a>(run: &'a Measurements, name: &str) -> Option<&'a EvaluatorSettings> {

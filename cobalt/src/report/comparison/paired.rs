@@ -71,7 +71,12 @@ pub(super) struct RunSpread {
 }
 
 impl Paired {
-    pub(super) fn of(figure: &Figure<'_>, pairs: &[Pair<'_>], base: &Measurements, other: &Measurements) -> Self {
+    pub(super) fn of(
+        figure: &Figure<'_>,
+        pairs: &[Pair<'_>],
+        base: &Measurements,
+        other: &Measurements,
+    ) -> Self {
         let mut paired = Self::default();
         for pair in pairs {
             let measured = if figure.quantity == Quantity::Score {
@@ -151,9 +156,8 @@ impl Paired {
     /// How much the runs of an item differ, over the items with several runs on both sides.
     pub(super) fn run_spread(&self) -> Option<RunSpread> {
         let several = self.items.iter().filter_map(|item| item.base.variance.zip(item.other.variance));
-        let (one, all): (Vec<_>, Vec<_>) = several
-            .map(|((a, n), (b, m))| (a + b, a / n as f64 + b / m as f64))
-            .unzip();
+        let (one, all): (Vec<_>, Vec<_>) =
+            several.map(|((a, n), (b, m))| (a + b, a / n as f64 + b / m as f64)).unzip();
         let of_mean = |variances: &[f64]| Some(describe(variances)?.mean / self.len() as f64);
         Some(RunSpread { of_one_run: of_mean(&one)?, of_all_runs: of_mean(&all)? })
     }
@@ -194,7 +198,8 @@ impl Measured {
     fn mean_of(evaluators: &[Self]) -> Option<Self> {
         match evaluators {
             [only] => Some(*only),
-            _ => describe(&evaluators.iter().map(|one| one.mean).collect::<Vec<_>>()).map(|d| Self::plain(d.mean)),
+            _ => describe(&evaluators.iter().map(|one| one.mean).collect::<Vec<_>>())
+                .map(|d| Self::plain(d.mean)),
         }
     }
 
