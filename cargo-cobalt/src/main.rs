@@ -2,6 +2,7 @@
 
 mod baseline;
 mod cli;
+mod compare;
 mod config;
 mod environment;
 mod error;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments, &flags, color),
         Command::List(arguments) => list::list(arguments, &flags, color),
         Command::History(arguments) => history::history(arguments, &flags),
+        Command::Compare(arguments) => compare::compare(arguments, &flags),
         Command::Baseline(arguments) => baseline::baseline(&arguments.command, &flags),
         Command::Init(arguments) => init::init(arguments),
         Command::Config(arguments) => config::config(arguments, &flags),
@@ -58,6 +60,7 @@ fn flags(command: &Command) -> Flags {
         },
         Command::List(list) => of_file(&list.settings),
         Command::History(history) => of_file(&history.settings),
+        Command::Compare(compare) => of_file(&compare.settings),
         Command::Baseline(baseline) => of_file(baseline.command.settings()),
         Command::Config(config) => of_file(&config.settings),
         Command::Init(_) => Flags::default(),

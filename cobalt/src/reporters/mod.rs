@@ -3,6 +3,7 @@
 
 mod baseline;
 mod cost;
+mod difference;
 mod event;
 mod explain;
 mod paint;
@@ -11,6 +12,7 @@ mod stream;
 mod summary;
 
 pub use cost::unpriced;
+pub use difference::{DifferenceFigures, explained};
 pub use event::{
     Event, ExperimentFinished, ExperimentStarted, FailedItem, Gate, ItemFinished, Listed, LowItem, PROTOCOL,
     RunFinished,
