@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cobalt::report::comparison::{compare, too_old};
+use cobalt::report::comparison::{caveats, too_old};
 use cobalt::report::{DatasetSummary, GitState, Measurements, Timestamp};
 use serde::Serialize;
 
@@ -97,9 +97,8 @@ impl Shown {
 }
 
 fn notes(baseline: &Measurements, newest: Option<&Measurements>, max_age: Duration) -> Vec<String> {
-    let changes = newest.into_iter().flat_map(|newest| compare(baseline, &[newest]));
-    let notes = changes.flat_map(|comparison| comparison.notes);
-    notes.chain(too_old(baseline, Timestamp::now(), max_age)).collect()
+    let changes = newest.into_iter().flat_map(|newest| caveats(baseline, newest));
+    changes.chain(too_old(baseline, Timestamp::now(), max_age)).collect()
 }
 
 fn means(baseline: &Measurements) -> Vec<Mean> {

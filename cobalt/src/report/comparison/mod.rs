@@ -18,3 +18,4 @@ pub use gate::{Finding, Judged, judge_against};
 pub use items::{ItemChange, ItemSide, ScoreChange, most_changed};
 pub use matching::Matching;
 pub use model::{Comparison, Difference, Quantity, RunIdentity, SampleSize, Test, Verdict};
+pub use notes::caveats;
