@@ -1,6 +1,7 @@
 //! What makes two runs hard to compare, in sentences.
 
 use super::Matching;
+use super::matching::pairs;
 use crate::report::{EvaluatorSettings, Measurements};
 use crate::suggest;
 use crate::wording::count;
@@ -9,7 +10,7 @@ use crate::wording::count;
 /// its figures.
 #[must_use]
 pub fn caveats(base: &Measurements, other: &Measurements) -> Vec<String> {
-    notes(base, other, &Matching::of(base, other))
+    notes(base, other, &Matching::of(base, other, &pairs(base, other)))
 }
 
 /// What a reader of the comparison should know of the runs; nothing where they were made alike.
