@@ -1,0 +1,204 @@
+//! What is compared with what: items, clusters, runs, and the figures of a difference.
+
+use cobalt::report::comparison::{Quantity, Test, compare};
+use cobalt::report::stats::{mcnemar, student_t_quantile};
+
+use crate::runs::{compared, difference, evaluator, is_close, item, right, run, scored, with};
+
+#[test]
+fn items_are_matched_by_key_and_told_apart() {
+    let base = run("a", ["kept", "edited", "gone"].map(|key| item(key, &[1.0])).to_vec());
+    let mut edited = item("edited", &[0.0]);
+    edited.content = "2".to_owned();
+    let other = run("b", vec![item("new", &[0.5]), edited, item("kept", &[1.0])]);
+    let comparison = compared(&base, &other);
+    let items = &comparison.items;
+    assert_eq!((items.matched, &*items.changed), (2, &["edited".to_owned()][..]));
+    assert_eq!((&*items.added, &*items.removed), (&["new".to_owned()][..], &["gone".to_owned()][..]));
+    let note = "the items differ: 1 item changed (counted in, though their content is another), 1 item added, 1 item removed";
+    assert_eq!(comparison.notes, [note]);
+    let correct = &comparison.evaluators[0];
+    assert_eq!((correct.items, correct.better, correct.worse, correct.equal), (2, 0, 1, 1));
+    assert_eq!((correct.base, correct.other, correct.difference), (1.0, 0.5, -0.5));
+}
+
+#[test]
+fn runs_without_a_common_item_have_no_figures_and_say_why() {
+    let comparison = compared(&run("a", vec![item("x", &[1.0])]), &run("b", vec![item("y", &[1.0])]));
+    assert!(comparison.evaluators.is_empty() && comparison.amounts.is_empty());
+    assert!(comparison.notes[0].starts_with("the runs have no item in common"), "{:?}", comparison.notes);
+}
+
+#[test]
+fn single_scores_of_0_and_1_take_mcnemars_test_and_the_interval_of_agresti_and_min() {
+    let mut after = right(50, 50);
+    (0..3).for_each(|index| after[index] = 0.0);
+    (60..72).for_each(|index| after[index] = 1.0);
+    let found = difference(&scored("a", &right(50, 50)), &scored("b", &after));
+    assert_eq!((found.test, found.p_value), (Some(Test::Mcnemar), Some(mcnemar(3, 12))));
+    assert_eq!((found.better, found.worse, found.equal), (12, 3, 85));
+    // (12 - 3) / 102, and the root of (16 - 81 / 102) / 102² around it.
+    let (middle, error) = (9.0 / 102.0, ((16.0 - 81.0 / 102.0_f64) / 102.0 / 102.0).sqrt());
+    let (ci95, z) = (found.ci95.unwrap(), 1.959_963_984_540_054_3);
+    assert!(is_close(ci95.low, middle - z * error) && is_close(ci95.high, middle + z * error), "{ci95:?}");
+    let t = |p| student_t_quantile(p, 99.0).unwrap();
+    assert!(is_close(found.smallest_detectable.unwrap(), (t(0.975) + t(0.8)) * error));
+}
+
+#[test]
+fn other_scores_take_sign_flips_and_students_t() {
+    let found = difference(&scored("a", &[0.5, 0.4, 0.3, 0.8]), &scored("b", &[0.6, 0.6, 0.6, 0.8]));
+    // Differences of 0.1, 0.2, 0.3 and 0: of eight flips two are as far from 0.
+    assert_eq!((found.test, found.p_value), (Some(Test::SignFlipExact), Some(0.25)));
+    let (mean, error) = (0.15, (0.05_f64 / 3.0 / 4.0).sqrt());
+    let t = student_t_quantile(0.975, 3.0).unwrap();
+    let ci95 = found.ci95.unwrap();
+    assert!(is_close(ci95.low, mean - t * error) && is_close(ci95.high, mean + t * error), "{ci95:?}");
+}
+
+#[test]
+fn an_interval_of_scores_stays_within_what_a_difference_can_be() {
+    let ci95 = difference(&scored("a", &[0.0, 0.1]), &scored("b", &[1.0, 0.3])).ci95.unwrap();
+    assert_eq!((ci95.low, ci95.high), (-1.0, 1.0));
+}
+
+#[test]
+fn an_items_figure_is_the_mean_over_its_runs() {
+    let found = difference(
+        &run("a", vec![item(0, &[0.0, 1.0]), item(1, &[1.0, 1.0])]),
+        &run("b", vec![item(0, &[1.0, 0.0]), item(1, &[1.0, 0.0])]),
+    );
+    assert_eq!((found.base, found.other, found.equal, found.worse), (0.75, 0.5, 1, 1));
+    assert_eq!(found.test, Some(Test::SignFlipExact), "several runs of an item are no single observations");
+}
+
+#[test]
+fn means_of_the_same_scores_in_another_order_are_equal() {
+    let scores = [0.1, 0.7, 0.2, 0.3, 0.9];
+    let turned: Vec<_> = scores.iter().rev().copied().collect();
+    let found = difference(&run("a", vec![item(0, &scores)]), &run("b", vec![item(0, &turned)]));
+    assert_eq!((found.equal, found.p_value), (1, Some(1.0)));
+}
+
+#[test]
+fn items_of_one_cluster_count_as_one() {
+    let clustered = |id, scores: &[f64]| {
+        with(scored(id, scores), |index, item| item.cluster = Some((index / 10).to_string()))
+    };
+    let (before, after) = (vec![0.5; 40], (0..40).map(|i| 0.6 + 0.1 * f64::from(i / 10)).collect::<Vec<_>>());
+    let found = difference(&clustered("a", &before), &clustered("b", &after));
+    assert_eq!((found.items, found.clusters), (40, 4));
+    assert_eq!(
+        (found.p_value, found.test),
+        (Some(0.125), Some(Test::SignFlipExact)),
+        "four clusters, all better"
+    );
+    let alone = difference(&scored("a", &before), &scored("b", &after));
+    assert!(alone.p_value.unwrap() < 0.001 && alone.clusters == 40);
+    // Four values of 0.1 to 0.4, and of 0.25 in the mean.
+    let ci95 = found.ci95.unwrap();
+    let half = student_t_quantile(0.975, 3.0).unwrap() * (0.05_f64 / 3.0 / 4.0).sqrt();
+    assert!(is_close(ci95.low, 0.25 - half) && is_close(ci95.high, 0.25 + half), "{ci95:?}");
+}
+
+#[test]
+fn one_cluster_has_no_interval() {
+    let found = difference(&scored("a", &[1.0]), &scored("b", &[0.0]));
+    assert_eq!((found.ci95, found.smallest_detectable, found.settled_by), (None, None, None));
+    assert_eq!((found.p_value, found.difference), (Some(1.0), -1.0));
+}
+
+#[test]
+fn an_item_without_a_score_in_one_run_is_left_out_and_counted() {
+    let base = run("a", vec![item(0, &[]), item(1, &[0.5]), item(2, &[0.5])]);
+    let other = run("b", vec![item(0, &[1.0]), item(1, &[0.5]), item(2, &[])]);
+    let found = difference(&base, &other);
+    assert_eq!((found.items, found.unmeasured, found.difference), (1, 2, 0.0));
+}
+
+#[test]
+fn amounts_are_those_of_one_run_and_less_is_better() {
+    let amounts = |id, runs, factor: u64| {
+        let mut run = with(scored(id, &[1.0; 30]), |index, item| {
+            item.latency_ms = (100 * factor) as f64 + index as f64;
+            item.tokens = Some(runs as u64 * (100 * factor + index as u64));
+            item.cost = (index > 0).then(|| runs as f64 * 0.01 * factor as f64);
+            item.error = index < 2 && factor == 2;
+        });
+        run.runs = runs;
+        run
+    };
+    let found = compared(&amounts("a", 3, 1), &amounts("b", 1, 2)).amounts;
+    let figures: Vec<_> =
+        found.iter().map(|one| (&*one.name, one.quantity, one.worse, one.unmeasured)).collect();
+    assert_eq!(
+        figures,
+        [
+            ("latency", Quantity::Latency, 30, 0),
+            ("tokens", Quantity::Tokens, 30, 0),
+            ("cost", Quantity::Cost, 29, 1),
+            ("errors", Quantity::Errors, 2, 0),
+        ]
+    );
+    assert!(is_close(found[0].difference, 100.0) && is_close(found[1].difference, 100.0));
+    assert!(is_close(found[2].base, 0.01) && is_close(found[2].other, 0.02));
+    assert!(is_close(found[3].difference, 2.0 / 30.0) && found[3].test == Some(Test::Mcnemar));
+}
+
+#[test]
+fn what_a_run_does_not_tell_is_not_compared() {
+    let comparison = compared(&scored("a", &[1.0; 3]), &scored("b", &[1.0; 3]));
+    assert!(comparison.amounts.is_empty(), "{:?}", comparison.amounts);
+}
+
+#[test]
+fn an_interval_of_long_tailed_latencies_follows_the_tail() {
+    let base = with(scored("a", &[1.0; 60]), |_, item| item.latency_ms = 100.0);
+    let other = with(scored("b", &[1.0; 60]), |index, item| {
+        item.latency_ms = if index < 3 { 4000.0 } else { 90.0 + index as f64 / 3.0 }
+    });
+    let latency = &compared(&base, &other).amounts[0];
+    let ci95 = latency.ci95.unwrap();
+    assert!(latency.difference - ci95.low < ci95.high - latency.difference, "{latency:?}");
+}
+
+#[test]
+fn all_evaluators_of_all_runs_are_corrected_for_together() {
+    let two = |id, first: &[f64]| {
+        let mut run = with(scored(id, first), |_, item| {
+            item.scores.insert("brief".to_owned(), vec![0.5]);
+        });
+        run.evaluators.push(evaluator("brief"));
+        run
+    };
+    let before: Vec<_> = (0..10).map(|i| 0.3 + 0.01 * f64::from(i)).collect();
+    let after: Vec<_> = before.iter().enumerate().map(|(i, score)| score + 0.1 + 0.01 * i as f64).collect();
+    let (base, other, same) = (two("a", &before), two("b", &after), two("c", &before));
+    let alone = compare(&base, &[&other]);
+    let p = 2.0 / 1024.0;
+    assert_eq!((alone[0].evaluators[0].p_value, alone[0].evaluators[0].p_adjusted), (Some(p), Some(2.0 * p)));
+    let both = compare(&base, &[&other, &same]);
+    assert_eq!(both[0].evaluators[0].p_adjusted, Some(4.0 * p));
+    assert_eq!(both[1].evaluators[1].p_adjusted, Some(1.0));
+}
+
+#[test]
+fn what_makes_runs_hard_to_compare_is_said() {
+    let (mut base, mut other) = (scored("a", &[1.0]), scored("b", &[1.0]));
+    base.evaluators.push(evaluator("old"));
+    other.evaluators[0].hash = Some("2".to_owned());
+    other.evaluators.push(evaluator("new"));
+    other.partial = true;
+    other.name = "questions".to_owned();
+    assert_eq!(
+        compared(&base, &other).notes,
+        [
+            "the runs are of two experiments, `answers` and `questions`",
+            "the other run is partial: only some of its items were run",
+            "only the other run has `new`",
+            "only the base has `old`",
+            "`correct` had other settings in the base, which may explain a difference",
+        ]
+    );
+    assert!(compared(&base, &base).notes.is_empty());
+}

@@ -1,0 +1,90 @@
+//! Runs made of numbers, to be compared.
+
+use std::time::{Duration, SystemTime};
+
+use cobalt::report::comparison::{Comparison, Difference, compare};
+use cobalt::report::{EvaluatorSettings, MeasuredItem, Measurements, Timestamp};
+
+/// A run of the given items with the evaluator `correct`.
+pub(crate) fn run(id: &str, items: Vec<MeasuredItem>) -> Measurements {
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+    Measurements {
+        measurements: 1,
+        id: id.to_owned(),
+        name: "answers".to_owned(),
+        timestamp: Timestamp::from(time),
+        git: None,
+        dataset: None,
+        runs: items.iter().flat_map(|item| item.scores.values().map(Vec::len)).max().unwrap_or(1),
+        partial: false,
+        evaluators: vec![evaluator("correct")],
+        items,
+    }
+}
+
+pub(crate) fn evaluator(name: &str) -> EvaluatorSettings {
+    EvaluatorSettings { name: name.to_owned(), pass_mark: Some(0.5), hash: Some("1".to_owned()) }
+}
+
+/// An item with these scores of `correct`, one for each run.
+pub(crate) fn item(key: impl ToString, scores: &[f64]) -> MeasuredItem {
+    let scores =
+        [("correct".to_owned(), scores.to_vec())].into_iter().filter(|(_, scores)| !scores.is_empty());
+    MeasuredItem {
+        key: key.to_string(),
+        content: "1".to_owned(),
+        cluster: None,
+        error: false,
+        latency_ms: 0.0,
+        tokens: None,
+        cost: None,
+        scores: scores.collect(),
+    }
+}
+
+/// A run with one score of `correct` for each item.
+pub(crate) fn scored(id: &str, scores: &[f64]) -> Measurements {
+    run(id, scores.iter().enumerate().map(|(key, score)| item(key, &[*score])).collect())
+}
+
+/// The same run with other figures for some items.
+pub(crate) fn with(mut run: Measurements, change: impl Fn(usize, &mut MeasuredItem)) -> Measurements {
+    run.items.iter_mut().enumerate().for_each(|(index, item)| change(index, item));
+    run
+}
+
+/// `yes` items that are right, and `no` that are wrong.
+pub(crate) fn right(yes: usize, no: usize) -> Vec<f64> {
+    [vec![1.0; yes], vec![0.0; no]].concat()
+}
+
+pub(crate) fn compared(base: &Measurements, other: &Measurements) -> Comparison {
+    compare(base, &[other]).remove(0)
+}
+
+/// How the scores of `correct` differ.
+pub(crate) fn difference(base: &Measurements, other: &Measurements) -> Difference {
+    compared(base, other).evaluators.remove(0)
+}
+
+pub(crate) fn is_close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-12 * a.abs().max(b.abs()).max(1e-3)
+}
+
+/// Pseudo-random numbers from 0 to 1 (SplitMix64), the same for the same seed.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// A nearly normal number: the sum of twelve uniform ones, less their mean.
+    pub(crate) fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+    }
+}

@@ -1,0 +1,136 @@
+//! Noisy agents, held against their own baseline 2,000 times at each size and noise: what an unchanged one is charged
+//! with, and what a real drop is let through.
+//!
+//! `cargo test -p cobalt --test comparison simulation -- --nocapture` prints the shares.
+
+use std::fmt;
+use std::thread;
+
+use cobalt::Threshold;
+use cobalt::report::Measurements;
+use cobalt::report::comparison::{Finding, judge_against};
+
+use crate::gates::drop;
+use crate::runs::{Random, difference, item, run};
+
+const TRIALS: u64 = 2000;
+/// Fewer of those whose every test has to be worked out.
+const TRIALS_OF_A_DROP: u64 = 400;
+/// The drop that the gate allows in the second test. The first allows none, which is harder to keep: what misses a gate
+/// misses a narrower one, too.
+const ALLOWED: f64 = 0.02;
+
+/// How an agent answers. Each item has a mean score of its own.
+#[derive(Clone, Copy, Debug)]
+enum Noise {
+    /// Right or wrong; the items' chances lie evenly within so much of 0.65.
+    Wrong(f64),
+    /// Scores with this standard deviation around the item's mean, which lies from 0.5 to 0.8, in so many runs.
+    Spread(f64, usize),
+    /// The same in one run, but each two items share a part of the noise as large.
+    Clustered(f64),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Setting {
+    items: usize,
+    noise: Noise,
+}
+
+impl Setting {
+    fn answers(self, id: &str, drop: f64, random: &mut Random) -> Measurements {
+        let mut shared = 0.0;
+        let answer = |key: usize| {
+            // The same in each run: the items' own places, in no order.
+            let place = (key as f64 * 0.618_034).fract();
+            if key.is_multiple_of(2) {
+                shared = random.normal();
+            }
+            let mut score = |mean: f64, spread: f64| (mean - drop + spread * random.normal()).clamp(0.0, 1.0);
+            let mean = 0.5 + 0.3 * place;
+            let scores = match self.noise {
+                Noise::Spread(spread, runs) => (0..runs).map(|_| score(mean, spread)).collect(),
+                Noise::Clustered(spread) => vec![score(mean + spread * shared, spread)],
+                Noise::Wrong(width) => {
+                    let chance = 0.65 + width * (2.0 * place - 1.0) - drop;
+                    vec![f64::from(u8::from(random.uniform() < chance))]
+                }
+            };
+            let mut item = item(key, &scores);
+            if matches!(self.noise, Noise::Clustered(_)) {
+                item.cluster = Some((key / 2).to_string());
+            }
+            item
+        };
+        run(id, (0..self.items).map(answer).collect())
+    }
+
+    /// The share of the trials in which an agent that dropped by so much misses the gate.
+    fn missed(self, gate: &Threshold, dropped: f64, trials: u64, seed: u64) -> f64 {
+        let missed = |trial: &u64| {
+            let mut random = Random(seed.wrapping_mul(TRIALS).wrapping_add(*trial) << 20);
+            let (base, now) = (self.answers("a", 0.0, &mut random), self.answers("b", dropped, &mut random));
+            judge_against(&base, &now, &[gate])[0].finding == Finding::Missed
+        };
+        (0..trials).filter(missed).count() as f64 / trials as f64
+    }
+
+    /// The smallest detectable difference, as the mean over some comparisons of an unchanged agent.
+    fn smallest_detectable(self) -> f64 {
+        let mut random = Random(7);
+        let mut one = || {
+            let (base, now) = (self.answers("a", 0.0, &mut random), self.answers("b", 0.0, &mut random));
+            difference(&base, &now).smallest_detectable.unwrap()
+        };
+        (0..20).map(|_| one()).sum::<f64>() / 20.0
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} items, {:?}", self.items, self.noise)
+    }
+}
+
+fn settings() -> Vec<Setting> {
+    let noises = [
+        Noise::Wrong(0.0),
+        Noise::Wrong(0.3),
+        Noise::Spread(0.05, 1),
+        Noise::Spread(0.2, 1),
+        Noise::Spread(0.2, 3),
+        Noise::Clustered(0.1),
+    ];
+    let of_size = |items| noises.map(move |noise| Setting { items, noise });
+    [20, 60, 200].into_iter().flat_map(of_size).collect()
+}
+
+/// Checks every setting, on two threads.
+fn check(setting: fn(usize, Setting)) {
+    let settings: Vec<_> = settings().into_iter().enumerate().collect();
+    thread::scope(|scope| {
+        for half in [0, 1] {
+            let settings = settings.iter().skip(half).step_by(2);
+            scope.spawn(move || settings.for_each(|&(seed, one)| setting(seed, one)));
+        }
+    });
+}
+
+#[test]
+fn an_unchanged_agent_fails_the_gate_in_under_2_percent_of_the_trials() {
+    check(|seed, setting| {
+        let share = setting.missed(&drop(0.0), 0.0, TRIALS, seed as u64);
+        println!("unchanged: {setting}: {:.2} % missed", 100.0 * share);
+        assert!(share < 0.02, "{setting}: {share}");
+    });
+}
+
+#[test]
+fn a_drop_of_twice_the_smallest_detectable_one_is_caught_in_over_95_percent_of_the_trials() {
+    check(|seed, setting| {
+        let dropped = ALLOWED + 2.0 * setting.smallest_detectable();
+        let share = setting.missed(&drop(ALLOWED), dropped, TRIALS_OF_A_DROP, seed as u64 + 1000);
+        println!("dropped by {dropped:.3}: {setting}: {:.2} % missed", 100.0 * share);
+        assert!(share > 0.95, "{setting}: {share}");
+    });
+}

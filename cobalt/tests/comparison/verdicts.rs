@@ -1,0 +1,106 @@
+//! What is said of a difference, and what would settle an open question.
+
+use cobalt::report::comparison::{SampleSize, Verdict};
+
+use crate::runs::{compared, difference, item, right, run, scored, with};
+
+#[test]
+fn a_difference_beyond_noise_is_better_or_worse() {
+    let (few, many) = (scored("a", &right(10, 40)), scored("b", &right(30, 20)));
+    assert_eq!(difference(&few, &many).verdict, Verdict::Better);
+    assert_eq!(difference(&many, &few).verdict, Verdict::Worse);
+    let latency = |id, factor: f64| {
+        with(scored(id, &[1.0; 30]), |index, item| item.latency_ms = factor * (100.0 + index as f64))
+    };
+    assert_eq!(compared(&latency("a", 1.0), &latency("b", 1.5)).amounts[0].verdict, Verdict::Worse);
+    assert_eq!(compared(&latency("a", 1.0), &latency("b", 0.5)).amounts[0].verdict, Verdict::Better);
+}
+
+#[test]
+fn a_run_is_within_noise_of_itself_however_few_its_items() {
+    for scores in [vec![1.0], vec![0.0, 1.0], vec![0.3; 5], right(20, 5)] {
+        let run = scored("a", &scores);
+        let found = difference(&run, &run);
+        assert_eq!((found.verdict, found.difference, found.settled_by), (Verdict::WithinNoise, 0.0, None));
+    }
+}
+
+#[test]
+fn unchanged_scores_are_within_noise_but_few_that_are_0_or_1_do_not_rule_a_change_out() {
+    let found = difference(&scored("a", &[0.3, 0.4, 0.9]), &scored("b", &[0.3, 0.4, 0.9]));
+    assert_eq!(found.verdict, Verdict::WithinNoise);
+    let found = difference(&scored("a", &right(8, 2)), &scored("b", &right(8, 2)));
+    assert_eq!(found.verdict, Verdict::Inconclusive);
+    assert_eq!(
+        difference(&scored("a", &right(80, 20)), &scored("b", &right(80, 20))).verdict,
+        Verdict::WithinNoise
+    );
+}
+
+#[test]
+fn many_items_rule_out_a_difference_that_matters() {
+    let noisy = |id, phase: f64| {
+        let scores: Vec<_> = (0..400).map(|i| 0.5 + 0.1 * (f64::from(i) * 0.7 + phase).sin()).collect();
+        scored(id, &scores)
+    };
+    let found = difference(&noisy("a", 0.0), &noisy("b", 1.3));
+    assert_eq!(found.verdict, Verdict::WithinNoise, "{found:?}");
+    assert!(found.p_value.unwrap() > 0.05 && found.settled_by.is_none());
+}
+
+#[test]
+fn an_open_question_says_how_many_items_would_settle_it() {
+    let found = difference(&scored("a", &right(12, 8)), &scored("b", &[right(10, 10)].concat()));
+    assert_eq!((found.verdict, found.items), (Verdict::Inconclusive, 20));
+    let ratio = found.smallest_detectable.unwrap() / 0.1;
+    let items = (20.0 * ratio * ratio).ceil() as u64;
+    assert_eq!(found.settled_by, Some(SampleSize { items, runs: None }));
+    assert!(items > 20 && items < 200, "{items}");
+}
+
+#[test]
+fn too_few_items_for_any_test_need_at_least_six() {
+    let found = difference(&scored("a", &[0.1, 0.2]), &scored("b", &[0.9, 0.9]));
+    assert_eq!(found.verdict, Verdict::Inconclusive);
+    assert_eq!(found.settled_by, Some(SampleSize { items: 6, runs: None }));
+}
+
+#[test]
+fn more_runs_settle_what_comes_of_their_spread_alone() {
+    // The items' means differ by less than the runs of each item would explain.
+    let runs_of = |id, shift: f64| {
+        let scores = |key: u32| {
+            let mean = 0.5 + if key.is_multiple_of(2) { shift } else { -shift };
+            [mean - 0.4, mean, mean + 0.4]
+        };
+        run(id, (0..12).map(|key| item(key, &scores(key))).collect())
+    };
+    let found = difference(&runs_of("a", 0.05), &runs_of("b", -0.05));
+    assert_eq!(found.verdict, Verdict::Inconclusive, "{found:?}");
+    // A variance of 0.16 on both sides for each of 12 items, to be brought down to the square of the target's error.
+    let wanted = (0.01 / 11.0_f64).sqrt() * 0.05 / found.smallest_detectable.unwrap();
+    let runs = ((0.32 / 12.0) / (wanted * wanted)).ceil() as u64;
+    assert_eq!(found.settled_by.unwrap().runs, Some(runs));
+    assert!((30..300).contains(&runs), "{runs}");
+}
+
+#[test]
+fn endless_runs_do_not_settle_what_comes_of_the_items() {
+    // The runs of an item agree; the items do not.
+    let steady = |id, sign: f64| {
+        let scores = |key: u32| {
+            let mean = 0.5 + sign * 0.2 * (f64::from(key) * 2.1).sin();
+            [mean - 0.001, mean, mean + 0.001]
+        };
+        run(id, (0..12).map(|key| item(key, &scores(key))).collect())
+    };
+    let settled_by = difference(&steady("a", 1.0), &steady("b", -1.0)).settled_by.unwrap();
+    assert_eq!(settled_by.runs, None);
+    assert_eq!(settled_by.to_string(), format!("about {} items", settled_by.items));
+}
+
+#[test]
+fn a_sample_size_reads_as_a_phrase() {
+    let size = SampleSize { items: 1200, runs: Some(12) };
+    assert_eq!(size.to_string(), "about 1,200 items, or 12 runs of each item");
+}
