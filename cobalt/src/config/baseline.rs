@@ -82,9 +82,10 @@ impl<'de> Deserialize<'de> for OnInconclusive {
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     pub(super) fn baseline(&mut self, written: Baseline) -> Result<BaselineSettings, ConfigError> {
+        let any = |files: Vec<PathBuf>| (!files.is_empty()).then_some(files);
         let files = first([
-            (Some(self.flags.baseline()).filter(|files| !files.is_empty()), Origin::Flag),
-            (self.baseline_files(), Origin::variable(BASELINE)),
+            (any(self.flags.baseline()), Origin::Flag),
+            (self.baseline_files().and_then(any), Origin::variable(BASELINE)),
         ]);
         let files = files.map(|(files, origin)| {
             self.note("baseline", &files, origin);

@@ -51,7 +51,9 @@ fn files_to_be_held_against_are_listed_as_in_path() {
     assert!(settings.as_array().unwrap().contains(&json!({
         "key": "baseline", "value": ["/w/flag.json"], "origin": "flag",
     })));
-    assert_eq!(Project::new().variable("COBALT_BASELINE", "").load().baseline_files(), None);
+    for none in ["", ":"] {
+        assert_eq!(Project::new().variable("COBALT_BASELINE", none).load().baseline_files(), None);
+    }
 }
 
 #[cfg(unix)]

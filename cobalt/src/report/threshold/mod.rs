@@ -34,7 +34,7 @@ pub use rules::{Category, Comparison, Metric};
 /// | `cost` | `avg`, `p50`, `p95`, `p99`, `total` | `<=` or `<` US dollars |
 /// | `latency`, `tokens`, `cost`, `judge_cost` | `min` | `>=` or `>` the same |
 /// | `vs_baseline.` before `score` or an evaluator | `drop` | `<=` or `<` a number from 0 to 1 |
-/// | `vs_baseline.` before `latency`, `tokens` or `cost` | `rise` | `<=` or `<` a duration, tokens or US dollars for an item |
+/// | `vs_baseline.` before `latency`, `tokens` or `cost` | `rise` | `<=` or `<` a duration for an item; tokens or US dollars for one run of it |
 /// | the same | `ratio` | `<=` or `<` a number such as `1.1`, for a tenth more |
 ///
 /// Those that begin with `vs_baseline.` hold the mean over the items of a run against that of an

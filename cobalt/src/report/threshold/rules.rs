@@ -45,9 +45,9 @@ pub enum Metric {
     Total,
     /// By how much the mean score is below that of the baseline, from 0 to 1.
     Drop,
-    /// By how much the mean per item is above that of the baseline, in the category's unit.
+    /// By how much the mean is above that of the baseline: milliseconds for an item, tokens or US dollars for one run of it.
     Rise,
-    /// The mean per item as a share of that of the baseline: 1.1 for a tenth more.
+    /// The mean as a share of that of the baseline: 1.1 for a tenth more.
     Ratio,
 }
 
