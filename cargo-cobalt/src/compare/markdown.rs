@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use cobalt::report::comparison::{Difference, ItemChange, ItemSide, RunIdentity, Verdict};
+use cobalt::report::comparison::{Comparison, Difference, ItemChange, ItemSide, RunIdentity, Verdict};
 use cobalt::reporters::{DifferenceFigures, explained};
 
 use super::{Compared, sides, words};
@@ -15,7 +15,7 @@ const LONGEST: usize = 600;
 /// The comparison as Markdown in GitHub's dialect.
 pub(super) fn markdown(compared: &Compared) -> String {
     let comparison = &compared.comparison;
-    let mut text = format!("### {}: {}\n\n", code(&words::experiments(comparison)), headline(compared));
+    let mut text = format!("### {}: {}\n\n", code(&words::experiments(comparison)), headline(comparison));
     text.push_str("| | run | start (UTC) | commit | size |\n|---|---|---|---|---|\n");
     for (label, run) in [("base", &comparison.base), ("other", &comparison.other)] {
         text.push_str(&row(label, run));
@@ -49,14 +49,11 @@ pub(super) fn markdown(compared: &Compared) -> String {
     text
 }
 
-fn headline(compared: &Compared) -> String {
-    let comparison = &compared.comparison;
-    let verdicts = words::headline(comparison);
-    if verdicts.is_empty() {
-        let is_empty = words::differences(comparison).next().is_none();
-        return if is_empty { words::NOTHING } else { words::NO_DIFFERENCE }.to_owned();
+fn headline(comparison: &Comparison) -> String {
+    if let Some(nothing) = words::without_headline(comparison) {
+        return nothing.to_owned();
     }
-    let said = verdicts.into_iter().map(|(verdict, names)| {
+    let said = words::headline(comparison).into_iter().map(|(verdict, names)| {
         let names = names.into_iter().map(code).collect::<Vec<_>>().join(", ");
         format!("{verdict} in {names}")
     });
@@ -75,7 +72,7 @@ fn row(label: &str, run: &RunIdentity) -> String {
 
 fn figures(difference: &Difference) -> String {
     let figures = DifferenceFigures::from(difference);
-    let verdict = words::verdict(difference.verdict);
+    let verdict = difference.verdict.to_string();
     let verdict = match difference.verdict {
         Verdict::Better | Verdict::Worse => format!("**{verdict}**"),
         Verdict::WithinNoise | Verdict::Inconclusive => verdict,

@@ -17,4 +17,4 @@ mod resolve;
 pub(crate) use error::{UnknownRun, short};
 pub(crate) use known::KnownRuns;
 pub(crate) use name::RunName;
-pub(crate) use resolve::{FoundRun, Named};
+pub(crate) use resolve::FoundRun;

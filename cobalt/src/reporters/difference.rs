@@ -123,9 +123,9 @@ impl Unit {
     }
 }
 
-/// The decimals that show two digits of an amount below a dollar.
+/// The decimals that show three digits of an amount below a dollar.
 fn cents(usd: f64) -> usize {
-    if usd > 0.0 { (1.0 - usd.log10().floor()).clamp(2.0, 12.0) as usize } else { 2 }
+    if usd > 0.0 { (2.0 - usd.log10().floor()).clamp(2.0, 12.0) as usize } else { 2 }
 }
 
 #[cfg(test)]
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(figures(Quantity::Latency, 120.0, 84.4), ["120 ms", "84 ms", "-36 ms"]);
         assert_eq!(figures(Quantity::Latency, 900.0, 1350.0), ["0.90 s", "1.35 s", "+0.45 s"]);
         assert_eq!(figures(Quantity::Tokens, 1200.0, 1234.6), ["1,200", "1,235", "+35"]);
-        assert_eq!(figures(Quantity::Cost, 0.000_42, 0.000_4), ["$0.00042", "$0.00040", "-$0.00002"]);
+        assert_eq!(figures(Quantity::Cost, 0.000_42, 0.000_4), ["$0.000420", "$0.000400", "-$0.000020"]);
         assert_eq!(figures(Quantity::Cost, 1.5, 1.25), ["$1.50", "$1.25", "-$0.25"]);
     }
 

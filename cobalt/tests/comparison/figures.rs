@@ -88,7 +88,11 @@ fn items_of_one_cluster_count_as_one() {
     let (before, after) = (vec![0.5; 40], (0..40).map(|i| 0.6 + 0.1 * f64::from(i / 10)).collect::<Vec<_>>());
     let found = difference(&clustered("a", &before), &clustered("b", &after));
     assert_eq!((found.items, found.clusters), (40, 4));
-    assert_eq!((found.p_value, found.test), (Some(0.125), Some(Test::SignFlipExact)), "four clusters, all better");
+    assert_eq!(
+        (found.p_value, found.test),
+        (Some(0.125), Some(Test::SignFlipExact)),
+        "four clusters, all better"
+    );
     let alone = difference(&scored("a", &before), &scored("b", &after));
     assert!(alone.p_value.unwrap() < 0.001 && alone.clusters == 40);
     // Four values of 0.1 to 0.4, and of 0.25 in the mean.
@@ -125,7 +129,8 @@ fn amounts_are_those_of_one_run_and_less_is_better() {
         run
     };
     let found = compared(&amounts("a", 3, 1), &amounts("b", 1, 2)).amounts;
-    let figures: Vec<_> = found.iter().map(|one| (&*one.name, one.quantity, one.worse, one.unmeasured)).collect();
+    let figures: Vec<_> =
+        found.iter().map(|one| (&*one.name, one.quantity, one.worse, one.unmeasured)).collect();
     assert_eq!(
         figures,
         [

@@ -82,13 +82,21 @@ fn what_the_baseline_lacks_is_open_and_what_the_run_lacks_is_missed() {
     let new = gate(Category::Evaluator("new".to_owned()), Metric::Drop, 0.02);
     let found = judged(&base, &with_new, new.clone());
     assert_eq!((found.finding, found.actual), (Finding::Inconclusive, None));
-    assert!(found.message.contains("no item of the baseline has scores; set it anew with `cargo cobalt baseline set`"));
+    assert!(
+        found
+            .message
+            .contains("no item of the baseline has scores; set it anew with `cargo cobalt baseline set`")
+    );
     let found = judged(&with_new, &now, new);
     assert_eq!((found.finding, found.actual), (Finding::Missed, None));
     assert!(found.message.contains("no evaluator is named `new`; there are `correct`"), "{}", found.message);
     let found = judged(&base, &now, gate(Category::Tokens, Metric::Rise, 10.0));
     assert_eq!(found.finding, Finding::Missed);
-    assert!(found.message.ends_with("has nothing to measure: no item of this run has tokens"), "{}", found.message);
+    assert!(
+        found.message.ends_with("has nothing to measure: no item of this run has tokens"),
+        "{}",
+        found.message
+    );
     let other = run("b", vec![item("x", &[1.0])]);
     let found = judged(&base, &other, drop(0.02));
     assert_eq!(found.finding, Finding::Inconclusive);
@@ -98,7 +106,9 @@ fn what_the_baseline_lacks_is_open_and_what_the_run_lacks_is_missed() {
 #[test]
 fn amounts_are_held_by_their_rise_and_by_their_ratio() {
     let timed = |id, factor: f64| {
-        with(scored(id, &[1.0; 40]), |index, item| item.latency_ms = factor * (100.0 + 7.0 * (index % 5) as f64))
+        with(scored(id, &[1.0; 40]), |index, item| {
+            item.latency_ms = factor * (100.0 + 7.0 * (index % 5) as f64)
+        })
     };
     let (base, now) = (timed("a", 1.0), timed("b", 1.5));
     let judged = |metric, bound| judged(&base, &now, gate(Category::Latency, metric, bound));
@@ -153,5 +163,8 @@ fn several_gates_are_corrected_for_together() {
     let (base, now) = (scored("a", &right(30, 0)), scored("b", &right(22, 8)));
     let gate = drop(0.0);
     let finding = |number| judge_against(&base, &now, &vec![&gate; number])[0].finding;
-    assert_eq!([finding(1), finding(2), finding(3)], [Finding::Missed, Finding::Missed, Finding::Inconclusive]);
+    assert_eq!(
+        [finding(1), finding(2), finding(3)],
+        [Finding::Missed, Finding::Missed, Finding::Inconclusive]
+    );
 }

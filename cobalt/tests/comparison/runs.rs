@@ -28,7 +28,8 @@ pub(crate) fn evaluator(name: &str) -> EvaluatorSettings {
 
 /// An item with these scores of `correct`, one for each run.
 pub(crate) fn item(key: impl ToString, scores: &[f64]) -> MeasuredItem {
-    let scores = [("correct".to_owned(), scores.to_vec())].into_iter().filter(|(_, scores)| !scores.is_empty());
+    let scores =
+        [("correct".to_owned(), scores.to_vec())].into_iter().filter(|(_, scores)| !scores.is_empty());
     MeasuredItem {
         key: key.to_string(),
         content: "1".to_owned(),

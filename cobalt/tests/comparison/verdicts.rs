@@ -31,7 +31,10 @@ fn unchanged_scores_are_within_noise_but_few_that_are_0_or_1_do_not_rule_a_chang
     assert_eq!(found.verdict, Verdict::WithinNoise);
     let found = difference(&scored("a", &right(8, 2)), &scored("b", &right(8, 2)));
     assert_eq!(found.verdict, Verdict::Inconclusive);
-    assert_eq!(difference(&scored("a", &right(80, 20)), &scored("b", &right(80, 20))).verdict, Verdict::WithinNoise);
+    assert_eq!(
+        difference(&scored("a", &right(80, 20)), &scored("b", &right(80, 20))).verdict,
+        Verdict::WithinNoise
+    );
 }
 
 #[test]
