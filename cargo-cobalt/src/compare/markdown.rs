@@ -145,12 +145,18 @@ fn longest_run(text: &str) -> usize {
     text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// A sentence of ours that may hold names of others.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in one_line(text).chars() {
-        // Names stand in backticks, and are to stay there.
-        if matches!(character, '<' | '>' | '|' | '@' | '[' | ']' | '*' | '_' | '#' | '!') {
+/// A sentence of ours that may hold names of others, which stand in backticks.
+fn escaped(sentence: &str) -> String {
+    let sentence = one_line(sentence);
+    // Backticks that are not ours do not come in single pairs.
+    if longest_run(&sentence) > 1 || sentence.matches('`').count() % 2 == 1 {
+        return code(&sentence);
+    }
+    let mut escaped = String::with_capacity(sentence.len());
+    let mut is_code = false;
+    for character in sentence.chars() {
+        is_code ^= character == '`';
+        if !is_code && "<>|@[]*_#!\\".contains(character) {
             escaped.push('\\');
         }
         escaped.push(character);
@@ -170,6 +176,13 @@ mod tests {
         assert_eq!(code(" "), "(empty)");
         assert_eq!(code("a\n# b"), "`a\\n# b`");
         assert_eq!(cell(&code("a|b")), "`a\\|b`");
+    }
+
+    #[test]
+    fn a_name_in_a_sentence_stays_as_it_is_and_can_mention_nobody() {
+        assert_eq!(escaped("`a_b` of *c* is older"), "`a_b` of \\*c\\* is older");
+        assert_eq!(escaped("`x` @you `y`"), "`x` \\@you `y`");
+        assert_eq!(escaped("`a`b` @you"), "`` `a`b` @you ``");
     }
 
     #[test]

@@ -183,7 +183,7 @@ fn a_name_that_no_run_has_is_said_with_what_may_have_been_meant() {
     store.compare(&["aaaa", "desk"], 4).tells("did you mean `desk@latest`?");
     store.compare(&["desk@latest~7", "aaaa"], 4).tells("`desk` has only 2 whole runs");
     store.compare(&["aaaa", "latest~x"], 2).tells("expected a whole number");
-    store.compare(&["aaaa"], 2).tells("2 more values").tells("RUN");
+    store.compare(&["aaaa"], 2).tells("2 values required").tells("RUN");
     store.keep(&Kept { id: "aaaa00000000", day: 7, ..Kept::default() });
     store.compare(&["aaaa", "bbbb"], 4).tells("may mean several runs").tells("aaaa00000000 (`desk`");
     Store::new().compare(&["latest", "latest~1"], 4).tells("there is no whole run in `.cobalt/results` yet");
