@@ -6,6 +6,7 @@ use cobalt::report::comparison::{Comparison, ItemChange, ItemSide};
 use cobalt::reporters::Paint;
 
 use super::sides;
+use super::text::paragraph;
 use crate::terminal::{one_line, wrap};
 
 /// The indent of what belongs to an item, with its label.
@@ -30,9 +31,10 @@ pub(super) fn write(
         let scores = if scores.is_empty() { "failed in one of the runs".to_owned() } else { scores };
         let other = if change.content_changed { ", with other content" } else { "" };
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {}  {}{other}", paint.strong(one_line(&change.key)), look(paint, scores));
+        let _ = writeln!(text, "  {}{other}", paint.strong(one_line(&change.key)));
+        paragraph(text, "    ", &scores, width, |line| look(paint, line));
         labelled(text, "input", &sides::input(change), room, paint);
-        let [base, other] = sides::outputs(change, room * LINES);
+        let [base, other] = sides::outputs(change, room);
         let mut side = |label, side: &ItemSide, output: &str, runs: usize| {
             let run = if runs > 1 { format!("[run {} of {runs}] ", side.run + 1) } else { String::new() };
             labelled(text, label, &format!("{run}{output}"), room, paint);

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use cobalt::report::comparison::{Difference, ItemChange, ItemSide, RunIdentity, Verdict};
+use cobalt::report::comparison::{Comparison, Difference, ItemChange, ItemSide, RunIdentity, Verdict};
 use cobalt::reporters::{DifferenceFigures, explained};
 
 use super::{Compared, sides, words};
@@ -15,7 +15,7 @@ const LONGEST: usize = 600;
 /// The comparison as Markdown in GitHub's dialect.
 pub(super) fn markdown(compared: &Compared) -> String {
     let comparison = &compared.comparison;
-    let mut text = format!("### {}: {}\n\n", code(&words::experiments(comparison)), headline(compared));
+    let mut text = format!("### {}: {}\n\n", code(&words::experiments(comparison)), headline(comparison));
     text.push_str("| | run | start (UTC) | commit | size |\n|---|---|---|---|---|\n");
     for (label, run) in [("base", &comparison.base), ("other", &comparison.other)] {
         text.push_str(&row(label, run));
@@ -49,14 +49,11 @@ pub(super) fn markdown(compared: &Compared) -> String {
     text
 }
 
-fn headline(compared: &Compared) -> String {
-    let comparison = &compared.comparison;
-    let verdicts = words::headline(comparison);
-    if verdicts.is_empty() {
-        let is_empty = words::differences(comparison).next().is_none();
-        return if is_empty { words::NOTHING } else { words::NO_DIFFERENCE }.to_owned();
+fn headline(comparison: &Comparison) -> String {
+    if let Some(nothing) = words::without_headline(comparison) {
+        return nothing.to_owned();
     }
-    let said = verdicts.into_iter().map(|(verdict, names)| {
+    let said = words::headline(comparison).into_iter().map(|(verdict, names)| {
         let names = names.into_iter().map(code).collect::<Vec<_>>().join(", ");
         format!("{verdict} in {names}")
     });
@@ -75,7 +72,7 @@ fn row(label: &str, run: &RunIdentity) -> String {
 
 fn figures(difference: &Difference) -> String {
     let figures = DifferenceFigures::from(difference);
-    let verdict = words::verdict(difference.verdict);
+    let verdict = difference.verdict.to_string();
     let verdict = match difference.verdict {
         Verdict::Better | Verdict::Worse => format!("**{verdict}**"),
         Verdict::WithinNoise | Verdict::Inconclusive => verdict,
@@ -148,12 +145,18 @@ fn longest_run(text: &str) -> usize {
     text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// A sentence of ours that may hold names of others.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in one_line(text).chars() {
-        // Names stand in backticks, and are to stay there.
-        if matches!(character, '<' | '>' | '|' | '@' | '[' | ']' | '*' | '_' | '#' | '!') {
+/// A sentence of ours that may hold names of others, which stand in backticks.
+fn escaped(sentence: &str) -> String {
+    let sentence = one_line(sentence);
+    // Backticks that are not ours do not come in single pairs.
+    if longest_run(&sentence) > 1 || sentence.matches('`').count() % 2 == 1 {
+        return code(&sentence);
+    }
+    let mut escaped = String::with_capacity(sentence.len());
+    let mut is_code = false;
+    for character in sentence.chars() {
+        is_code ^= character == '`';
+        if !is_code && "<>|@[]*_#!\\".contains(character) {
             escaped.push('\\');
         }
         escaped.push(character);
@@ -173,6 +176,13 @@ mod tests {
         assert_eq!(code(" "), "(empty)");
         assert_eq!(code("a\n# b"), "`a\\n# b`");
         assert_eq!(cell(&code("a|b")), "`a\\|b`");
+    }
+
+    #[test]
+    fn a_name_in_a_sentence_stays_as_it_is_and_can_mention_nobody() {
+        assert_eq!(escaped("`a_b` of *c* is older"), "`a_b` of \\*c\\* is older");
+        assert_eq!(escaped("`x` @you `y`"), "`x` \\@you `y`");
+        assert_eq!(escaped("`a`b` @you"), "`` `a`b` @you ``");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use cobalt::report::comparison::{Difference, RunIdentity, Verdict};
+use cobalt::report::comparison::{Comparison, Difference, RunIdentity, Verdict};
 use cobalt::reporters::{DifferenceFigures, Paint, explained};
 
 use super::{Compared, items, words};
@@ -11,8 +11,9 @@ use crate::terminal::{columns, fit, one_line, wrap};
 const GAP: usize = 2;
 /// The titles but that of the first column.
 const TITLES: [&str; 7] = ["base", "other", "change", "95 % interval", "p", "detectable", "verdict"];
-/// The column that is left out first where there is no room.
-const DETECTABLE: usize = 5;
+/// The columns that are left out where there is no room, in this order: of the smallest detectable difference, the
+/// p-value, and the interval.
+const EXPENDABLE: [usize; 3] = [5, 4, 3];
 /// Down to how many columns of the terminal a name may be cut.
 const SHORTEST_NAME: usize = 12;
 /// No end to how many lines a text may have.
@@ -21,10 +22,10 @@ const ALL: usize = usize::MAX;
 /// The comparison as text, cut to a terminal's width.
 pub(super) fn text(compared: &Compared, width: Option<usize>, paint: Paint) -> String {
     let comparison = &compared.comparison;
-    let mut text =
-        format!("{}: {}\n", paint.strong(words::experiments(comparison)), headline(compared, paint));
-    run(&mut text, "base", &comparison.base, paint);
-    run(&mut text, "other", &comparison.other, paint);
+    let mut text = String::new();
+    headline(&mut text, comparison, width, paint);
+    run(&mut text, "base", &comparison.base, width);
+    run(&mut text, "other", &comparison.other, width);
     paragraph(&mut text, "  items  ", &words::matching(&comparison.items, one_line), width, |line| line);
     for note in &comparison.notes {
         paragraph(&mut text, "  note   ", &one_line(note), width, |line| paint.odd(line));
@@ -45,18 +46,16 @@ pub(super) fn text(compared: &Compared, width: Option<usize>, paint: Paint) -> S
     text
 }
 
-fn headline(compared: &Compared, paint: Paint) -> String {
-    let comparison = &compared.comparison;
-    let verdicts = words::headline(comparison);
-    if verdicts.is_empty() {
-        let is_empty = words::differences(comparison).next().is_none();
-        return if is_empty { words::NOTHING } else { words::NO_DIFFERENCE }.to_owned();
+/// The experiment, and a line for each verdict that deserves it.
+fn headline(text: &mut String, comparison: &Comparison, width: Option<usize>, paint: Paint) {
+    paragraph(text, "", &words::experiments(comparison), width, |line| paint.strong(line));
+    if let Some(nothing) = words::without_headline(comparison) {
+        let _ = writeln!(text, "  {nothing}");
     }
-    let said = verdicts.into_iter().map(|(verdict, names)| {
+    for (verdict, names) in words::headline(comparison) {
         let names = one_line(&names.join(", "));
-        format!("{} in {names}", look(verdict)(paint, verdict.to_string()))
-    });
-    said.collect::<Vec<_>>().join("; ")
+        paragraph(text, "  ", &format!("{verdict} in {names}"), width, |line| look(verdict)(paint, line));
+    }
 }
 
 fn look(verdict: Verdict) -> fn(Paint, String) -> String {
@@ -68,14 +67,14 @@ fn look(verdict: Verdict) -> fn(Paint, String) -> String {
     }
 }
 
-fn run(text: &mut String, label: &str, run: &RunIdentity, paint: Paint) {
-    let commit = words::commit(run).map(|commit| format!("  commit {commit}")).unwrap_or_default();
-    let facts = format!("{}{commit}  {}", words::start(run), words::size(run));
-    let _ = writeln!(text, "  {label:5}  {}  {}", one_line(&run.id), paint.faint(facts));
+fn run(text: &mut String, label: &str, run: &RunIdentity, width: Option<usize>) {
+    let commit = words::commit(run).map(|commit| format!("commit {commit}, ")).unwrap_or_default();
+    let facts = format!("{} of {}, {commit}{}", one_line(&run.id), words::start(run), words::size(run));
+    paragraph(text, &format!("  {label:5}  "), &facts, width, |line| line);
 }
 
 /// Writes a text whose further lines stand below the end of its label.
-fn paragraph(
+pub(super) fn paragraph(
     text: &mut String,
     label: &str,
     content: &str,
@@ -102,8 +101,10 @@ fn table(text: &mut String, title: &str, differences: &[Difference], width: Opti
             widths.iter().filter(|width| **width > 0).map(|width| width + GAP).sum()
         };
         let shortest = name.min(SHORTEST_NAME);
-        if 2 + shortest + others(&widths) > width {
-            widths[DETECTABLE] = 0;
+        for column in EXPENDABLE {
+            if 2 + shortest + others(&widths) > width {
+                widths[column] = 0;
+            }
         }
         name = name.min(width.saturating_sub(2 + others(&widths)).max(shortest));
     }
@@ -113,6 +114,15 @@ fn table(text: &mut String, title: &str, differences: &[Difference], width: Opti
         let (figures, verdict) = cells.split_at(TITLES.len() - 1);
         let verdict = look(difference.verdict)(paint, verdict.concat());
         let _ = writeln!(text, "  {}{verdict}", line(label, figures, name, &widths));
+    }
+    let missed: Vec<_> =
+        EXPENDABLE.into_iter().filter(|column| widths[*column] == 0).map(|column| TITLES[column]).collect();
+    if !missed.is_empty() {
+        let _ = writeln!(
+            text,
+            "  {}",
+            paint.faint(format!("no room for: {} (`--json` has all)", missed.join(", ")))
+        );
     }
 }
 
@@ -140,7 +150,7 @@ fn cells(difference: &Difference) -> [String; TITLES.len()] {
         figures.ci95.unwrap_or_default(),
         figures.p.unwrap_or_default(),
         figures.smallest_detectable.unwrap_or_default(),
-        words::verdict(difference.verdict),
+        difference.verdict.to_string(),
     ]
 }
 

@@ -2,12 +2,11 @@
 
 use cobalt::report::comparison::{Comparison, Difference, Matching, RunIdentity, Verdict};
 
+use crate::runs::short;
 use crate::terminal::one_line;
 
 /// The most keys of items that are named.
 const KEYS: usize = 3;
-/// How many digits of a commit's hash are shown.
-const SHORT_HASH: usize = 10;
 
 /// All that was compared.
 pub(super) fn differences(comparison: &Comparison) -> impl Iterator<Item = &Difference> {
@@ -30,15 +29,16 @@ pub(super) fn experiments(comparison: &Comparison) -> String {
     if base == other { other } else { format!("{other} against {base}") }
 }
 
-/// A verdict as a table has it.
-pub(super) fn verdict(verdict: Verdict) -> String {
-    verdict.to_string()
-}
-
 /// What is said where there is no verdict to be said first.
-pub(super) const NO_DIFFERENCE: &str = "no difference seen (within noise)";
-/// The same where nothing was compared.
-pub(super) const NOTHING: &str = "nothing to compare";
+pub(super) fn without_headline(comparison: &Comparison) -> Option<&'static str> {
+    if differences(comparison).next().is_none() {
+        Some("nothing to compare: no figure is in both runs")
+    } else if headline(comparison).is_empty() {
+        Some("no difference seen (within noise)")
+    } else {
+        None
+    }
+}
 
 /// When a run started, in UTC and to the minute.
 pub(super) fn start(run: &RunIdentity) -> String {
@@ -48,7 +48,7 @@ pub(super) fn start(run: &RunIdentity) -> String {
 /// The commit that a run was made on.
 pub(super) fn commit(run: &RunIdentity) -> Option<String> {
     let git = run.git.as_ref()?;
-    let hash = one_line(git.commit.get(..SHORT_HASH).unwrap_or(&git.commit));
+    let hash = one_line(short(&git.commit));
     Some(if git.dirty { format!("{hash} with changes") } else { hash })
 }
 

@@ -92,12 +92,17 @@ impl KnownRuns {
     fn not_of(&self, name: &RunName, experiment: &str) -> UnknownRun {
         let typed = name.as_str();
         match git::commit(&self.folder, typed) {
-            Some(commit) if name.meaning == Meaning::Other => {
-                let others = self.of_commit(&commit).into_iter().map(|run| run.name.clone()).collect();
-                let (typed, experiment) = (typed.to_owned(), experiment.to_owned());
-                UnknownRun::NoRunOfExperiment { typed, commit, experiment, others }
-            }
+            Some(commit) if name.meaning == Meaning::Other => self.none_of_commit(typed, commit, experiment),
             _ => self.too_few(name, experiment),
+        }
+    }
+
+    fn none_of_commit(&self, typed: &str, commit: String, experiment: &str) -> UnknownRun {
+        let others: Vec<_> = self.of_commit(&commit).into_iter().map(|run| run.name.clone()).collect();
+        let (typed, experiment) = (typed.to_owned(), experiment.to_owned());
+        match others.is_empty() {
+            true => UnknownRun::NoRunOfCommit { typed, commit },
+            false => UnknownRun::NoRunOfExperiment { typed, commit, experiment, others },
         }
     }
 
@@ -159,12 +164,8 @@ impl KnownRuns {
             }
             let run = self.of_commit(&commit).into_iter().find(|run| run.name == experiment);
             return match run {
-                Some(run) => Ok(Named::One(self.of_revision_found(revision, run))),
-                None => self.of_revision(typed, commit.clone()).and_then(|named| {
-                    let others = named.runs().into_iter().map(|run| run.experiment).collect();
-                    let (typed, experiment) = (typed.to_owned(), experiment.to_owned());
-                    Err(UnknownRun::NoRunOfExperiment { typed, commit, experiment, others })
-                }),
+                Some(run) => Ok(Named::One(self.found_by(revision, run))),
+                None => Err(self.none_of_commit(typed, commit, experiment)),
             };
         }
         Err(UnknownRun::unknown(typed, &self.whole, &experiments))
@@ -172,7 +173,7 @@ impl KnownRuns {
 
     fn of_revision(&self, typed: &str, commit: String) -> Result<Named, UnknownRun> {
         let runs = self.of_commit(&commit);
-        let mut runs: Vec<_> = runs.into_iter().map(|run| self.of_revision_found(typed, run)).collect();
+        let mut runs: Vec<_> = runs.into_iter().map(|run| self.found_by(typed, run)).collect();
         match runs.len() {
             0 => Err(UnknownRun::NoRunOfCommit { typed: typed.to_owned(), commit }),
             1 => Ok(Named::One(runs.remove(0))),
@@ -180,7 +181,7 @@ impl KnownRuns {
         }
     }
 
-    fn of_revision_found(&self, revision: &str, run: &Run) -> FoundRun {
+    fn found_by(&self, revision: &str, run: &Run) -> FoundRun {
         let is_dirty = run.git_dirty == Some(true);
         let note = is_dirty.then(|| {
             format!("the run {} that stands for `{revision}` was made with changes beside the commit", run.id)

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod command;
+mod compare;
 mod config;
 mod gates;
 mod git;

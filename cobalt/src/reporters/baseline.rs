@@ -1,11 +1,10 @@
 //! How a run differs from its baseline, in a few lines.
 
+use super::difference::DifferenceFigures;
 use super::paint::Paint;
 use super::printable::printable;
-use super::summary::time;
-use crate::report::comparison::{Comparison, Difference, Matching, Quantity, RunIdentity, Verdict};
-use crate::report::stats::Interval;
-use crate::wording::{count, decimal};
+use crate::report::comparison::{Comparison, Difference, Matching, RunIdentity, Verdict};
+use crate::wording::count;
 
 /// The lines: what the run is held against, each figure, and what speaks against the comparison.
 pub(super) fn lines(comparison: &Comparison, paint: Paint) -> Vec<String> {
@@ -35,34 +34,17 @@ fn run(base: &RunIdentity, items: &Matching) -> String {
 
 /// A figure's name, its two values, the difference with its interval, and what can be said of it.
 fn row(difference: &Difference, paint: Paint) -> [String; 4] {
-    let Difference { name, quantity, base, other, ci95, verdict, .. } = difference;
-    let interval = ci95.map(|Interval { low, high }| {
-        format!("(95 %: {} to {})", signed(*quantity, low), signed(*quantity, high))
-    });
+    let DifferenceFigures { base, other, difference: change, ci95, .. } = DifferenceFigures::from(difference);
+    let interval = ci95.map(|interval| format!(" (95 %: {interval})")).unwrap_or_default();
     [
-        printable(name).into_owned(),
-        format!("{} → {}", amount(*quantity, *base), amount(*quantity, *other)),
-        format!("{} {}", signed(*quantity, difference.difference), interval.unwrap_or_default()),
-        match verdict {
+        printable(&difference.name).into_owned(),
+        format!("{base} → {other}"),
+        format!("{change}{interval}"),
+        match difference.verdict {
             Verdict::Better => paint.good("better"),
             Verdict::Worse => paint.bad("worse"),
             Verdict::WithinNoise => "no difference seen".to_owned(),
             Verdict::Inconclusive => paint.odd("inconclusive"),
         },
     ]
-}
-
-/// A figure in the unit that suits it.
-fn amount(quantity: Quantity, value: f64) -> String {
-    match quantity {
-        Quantity::Score => format!("{value:.3}"),
-        Quantity::Latency => time(value),
-        Quantity::Tokens => decimal(value, 1),
-        Quantity::Cost => format!("${}", decimal(value, 6)),
-        Quantity::Errors => format!("{:.1} %", value * 100.0),
-    }
-}
-
-fn signed(quantity: Quantity, value: f64) -> String {
-    format!("{}{}", if value < 0.0 { "-" } else { "+" }, amount(quantity, value.abs()))
 }

@@ -24,11 +24,10 @@ pub struct DifferenceFigures {
 impl From<&Difference> for DifferenceFigures {
     fn from(difference: &Difference) -> Self {
         let unit = Unit::of(difference);
-        let interval = |ci: Interval| {
-            let low = unit.signed(ci.low);
-            let low = low.strip_suffix(unit.suffix).unwrap_or(&low);
-            format!("{low} to {}", unit.signed(ci.high))
-        };
+        // The unit is said once, or by the figures beside.
+        let number = Unit { prefix: "", suffix: "", ..unit };
+        let interval =
+            |ci: Interval| format!("{} to {}{}", number.signed(ci.low), number.signed(ci.high), unit.suffix);
         Self {
             base: unit.plain(difference.base),
             other: unit.plain(difference.other),
@@ -85,6 +84,7 @@ fn chance(p: f64) -> String {
 }
 
 /// How figures of one kind and size are written.
+#[derive(Clone, Copy)]
 struct Unit {
     factor: f64,
     decimals: usize,
@@ -123,9 +123,13 @@ impl Unit {
     }
 }
 
-/// The decimals that show two digits of an amount below a dollar.
+/// The decimals that show three digits of an amount in dollars, and two of one so small that they need more than five.
 fn cents(usd: f64) -> usize {
-    if usd > 0.0 { (1.0 - usd.log10().floor()).clamp(2.0, 12.0) as usize } else { 2 }
+    if usd <= 0.0 {
+        return 2;
+    }
+    let first = -usd.log10().floor();
+    (first + 2.0).min((first + 1.0).max(5.0)).clamp(2.0, 12.0) as usize
 }
 
 #[cfg(test)]
@@ -181,6 +185,11 @@ mod tests {
 
     #[test]
     fn an_interval_says_its_unit_once() {
+        let cost = Difference {
+            ci95: Some(Interval { low: -0.01, high: 0.02 }),
+            ..difference(Quantity::Cost, 1.0, 1.0)
+        };
+        assert_eq!(DifferenceFigures::from(&cost).ci95.as_deref(), Some("-0.01 to +0.02"));
         let ci95 = Some(Interval { low: -12.0, high: 340.0 });
         let figures =
             DifferenceFigures::from(&Difference { ci95, ..difference(Quantity::Latency, 100.0, 200.0) });
