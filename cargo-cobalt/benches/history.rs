@@ -10,14 +10,12 @@
 //! | `one more` | one file is new |
 //! | `help` | `--help`: what the process costs by itself |
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Stdio, exit};
-use std::time::Instant;
+mod store;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_cargo-cobalt");
-/// How often each case runs; the median is shown.
-const ROUNDS: usize = 11;
+use std::fs;
+use std::process::exit;
+
+use store::{show, write};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
@@ -50,59 +48,4 @@ fn table(runs: usize, items: usize) {
     show("again", || (), folder.path(), &["history"]);
     show("one more", one_more, folder.path(), &["history"]);
     show("help", || (), folder.path(), &["history", "--help"]);
-}
-
-fn show(case: &str, mut prepare: impl FnMut(), folder: &Path, arguments: &[&str]) {
-    let mut rounds: Vec<f64> = (0..ROUNDS)
-        .map(|_| {
-            prepare();
-            measure(folder, arguments)
-        })
-        .collect();
-    rounds.sort_by(f64::total_cmp);
-    println!("{case:<10} {:>8.1}", rounds[ROUNDS / 2]);
-}
-
-/// Runs the command, and tells how many milliseconds it took.
-fn measure(folder: &Path, arguments: &[&str]) -> f64 {
-    let mut command = Command::new(PROGRAM);
-    command.arg("cobalt").args(arguments).current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null());
-    for variable in ["COBALT_DIR", "COBALT_RESULTS_DIR", "COBALT_HISTORY_DB"] {
-        command.env_remove(variable);
-    }
-    let started = Instant::now();
-    let status = command.status().expect("the command");
-    let took = started.elapsed().as_secs_f64() * 1000.0;
-    assert!(status.success(), "{status}");
-    took
-}
-
-/// Writes the result file of a run, and tells its size.
-fn write(results: &Path, run: usize, items: usize) -> usize {
-    let (id, minute, hour, day) = (format!("{run:012x}"), run % 60, run / 60 % 24, 1 + run / 1440 % 28);
-    let timestamp = format!("2026-01-{day:02}T{hour:02}:{minute:02}:00.000Z");
-    let item = |index: usize| {
-        serde_json::json!({
-            "index": index, "key": format!("item-{index}"),
-            "input": { "input": "A customer asks why the parcel is late. ".repeat(4), "expectedOutput": "late" },
-            "output": { "output": "It is late as there is snow. ".repeat(4), "metadata": { "model": "m" } },
-            "latencyMs": 12.5,
-            "evaluations": { "correct": { "score": 1.0, "reason": "r".repeat(60) }, "tone": { "score": 0.5 } },
-            "status": "ok", "passed": true,
-        })
-    };
-    let score = serde_json::json!({ "avg": 0.75, "min": 0, "max": 1, "p50": 1, "p95": 1, "p99": 1 });
-    let report = serde_json::json!({
-        "schema": 1, "id": id, "name": format!("experiment-{}", run % 7), "timestamp": timestamp, "tags": ["nightly"],
-        "config": { "runs": 1, "concurrency": 4, "timeout": 30000, "evaluators": ["correct", "tone"] },
-        "summary": {
-            "totalItems": items, "totalDurationMs": 900, "avgLatencyMs": 12.5, "estimatedCost": 0.02,
-            "scores": { "correct": score, "tone": score },
-        },
-        "passed": true, "items": (0..items).map(item).collect::<Vec<_>>(),
-    });
-    let text = report.to_string();
-    let name = format!("{}_experiment_{id}.json", timestamp[..19].replace(':', "-"));
-    fs::write(results.join(name), &text).expect("a file");
-    text.len()
 }

@@ -1,12 +1,18 @@
 //! The command line: what may be typed, and nothing of what it means.
 
+mod baseline;
+
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use cobalt::config::OnInconclusive;
 use cobalt::pattern::Pattern;
 
+pub(crate) use baseline::{Baseline, BaselineCommand, SetBaseline, ShowBaselines};
+
 use crate::history::Since;
+use crate::runs::RunName;
 
 /// What cargo calls: `cargo-cobalt cobalt …`.
 #[derive(Debug, Parser)]
@@ -69,6 +75,16 @@ pub(crate) enum Command {
     List(List),
     /// Shows past runs
     History(History),
+    /// Tells whether a run is better or worse than another, and by which items
+    ///
+    /// A run is named by the beginning of its id; by `latest`, or `latest~1` for the one before; by `NAME@latest`, for
+    /// those of an experiment; by a result file; or by a git revision that it was made on. `history` lists them.
+    ///
+    /// Exit codes: 0; 1 worse (with --fail-on-regression); 2 wrong arguments; 3 a file could not be read; 4 no such run, or
+    /// no item in common.
+    Compare(Compare),
+    /// Sets and shows what later runs are held against
+    Baseline(Baseline),
     /// Makes a new project with an experiment, or adds one to the package in the folder
     ///
     /// No file that is there is overwritten.
@@ -97,6 +113,17 @@ pub(crate) struct Run {
     /// Exits with 1 if an item, an evaluator or a threshold failed
     #[arg(long)]
     pub(crate) ci: bool,
+
+    /// What runs are held against: a run as `compare` takes it, a git revision, a baseline file, or a folder of these
+    ///
+    /// Without it, each experiment has the baseline that `cargo cobalt baseline set` has kept. Of a git revision, that is a
+    /// run of the commit, or else the baseline that is committed there.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<RunName>,
+
+    /// What becomes of a threshold against a baseline that noise may hide, or that has no baseline: `pass` or `fail`
+    #[arg(long, value_name = "OUTCOME")]
+    pub(crate) on_inconclusive: Option<OnInconclusive>,
 
     /// Goes on with runs that were cut off, by their ids
     #[arg(long, value_name = "ID", value_delimiter = ',')]
@@ -249,6 +276,32 @@ pub(crate) struct History {
     /// Prints a JSON list
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// The run to compare with, and one or more that are compared with it
+    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    pub(crate) runs: Vec<RunName>,
+
+    /// How many of the items that changed most are shown
+    #[arg(long, value_name = "N", default_value = "5")]
+    pub(crate) items: usize,
+
+    /// Prints a JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Prints Markdown, as for a comment on a pull request
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
+
+    /// Exits with 1 if an evaluator or the share of errors is worse, beyond noise
+    #[arg(long)]
+    pub(crate) fail_on_regression: bool,
 
     #[command(flatten)]
     pub(crate) settings: Settings,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::init::InitError;
+use crate::runs::UnknownRun;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -22,6 +23,9 @@ pub(crate) enum Error {
 
     #[error(transparent)]
     Config(#[from] cobalt::config::ConfigError),
+
+    #[error(transparent)]
+    Library(#[from] cobalt::Error),
 
     #[error("failed to start `{program}`: {source}")]
     Start { program: String, source: io::Error },
@@ -59,14 +63,26 @@ pub(crate) enum Error {
     )]
     ForeignIndex { path: PathBuf },
 
+    #[error("failed to lay the baselines of a commit out: {0}; make the folder of temporary files writable")]
+    LayOut(io::Error),
+
     #[error("failed to index the results in memory: {0}")]
     Index(#[from] rusqlite::Error),
 
     #[error(transparent)]
     Init(#[from] InitError),
 
+    #[error(transparent)]
+    UnknownRun(#[from] UnknownRun),
+
+    #[error("failed to read `{}`: {reason}", .path.display())]
+    RunFile { path: PathBuf, reason: String },
+
     #[error("{0}")]
     NothingMatched(String),
+
+    #[error("{0}")]
+    Arguments(String),
 
     #[error("{}", .0.join("\nerror: "))]
     Broken(Vec<String>),
@@ -107,7 +123,8 @@ impl Error {
 
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
-            Self::NothingMatched(_) => ExitCode::from(4),
+            Self::NothingMatched(_) | Self::UnknownRun(_) => ExitCode::from(4),
+            Self::Arguments(_) => ExitCode::from(2),
             Self::Interrupted => ExitCode::from(130),
             _ if self.is_broken_pipe() => ExitCode::SUCCESS,
             _ => ExitCode::from(3),

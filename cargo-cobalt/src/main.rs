@@ -1,6 +1,8 @@
 //! The `cargo cobalt` command.
 
+mod baseline;
 mod cli;
+mod compare;
 mod config;
 mod environment;
 mod error;
@@ -11,6 +13,7 @@ mod interrupt;
 mod list;
 mod project;
 mod run;
+mod runs;
 mod terminal;
 
 use std::process::ExitCode;
@@ -30,6 +33,8 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments, &flags, color),
         Command::List(arguments) => list::list(arguments, &flags, color),
         Command::History(arguments) => history::history(arguments, &flags),
+        Command::Compare(arguments) => compare::compare(arguments, &flags),
+        Command::Baseline(arguments) => baseline::baseline(&arguments.command, &flags),
         Command::Init(arguments) => init::init(arguments),
         Command::Config(arguments) => config::config(arguments, &flags),
     };
@@ -57,10 +62,13 @@ fn flags(command: &Command) -> Flags {
             ci: run.ci,
             resume: run.resume.clone(),
             only: only(run),
+            on_inconclusive: run.on_inconclusive,
             ..of_file(&run.settings)
         },
         Command::List(list) => of_file(&list.settings),
         Command::History(history) => of_file(&history.settings),
+        Command::Compare(compare) => of_file(&compare.settings),
+        Command::Baseline(baseline) => of_file(baseline.command.settings()),
         Command::Config(config) => of_file(&config.settings),
         Command::Init(_) => Flags::default(),
     }

@@ -115,9 +115,60 @@ pub(crate) fn fit(text: &str, most: usize) -> String {
     fitting
 }
 
+/// A text in lines of at most so many columns, at most so many of them: `…` stands for what is left out. Lines end between
+/// words; a word that is wider than a line is broken.
+pub(crate) fn wrap(text: &str, width: usize, most: usize) -> Vec<String> {
+    let (mut lines, mut line) = (Vec::new(), String::new());
+    for piece in text.split_whitespace().flat_map(|word| pieces(word, width)) {
+        if line.is_empty() {
+            line.push_str(piece);
+        } else if columns(&line) + 1 + columns(piece) <= width {
+            line.push(' ');
+            line.push_str(piece);
+        } else if lines.len() + 1 == most {
+            line = fit(&format!("{line}…"), width);
+            break;
+        } else {
+            lines.push(std::mem::replace(&mut line, piece.to_owned()));
+        }
+    }
+    lines.push(line);
+    lines
+}
+
+/// The parts of a word that take at most so many columns each, and at least one character.
+fn pieces(word: &str, width: usize) -> impl Iterator<Item = &str> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        let mut taken = 0;
+        let end = rest.char_indices().find(|(at, character)| {
+            taken += character.width().unwrap_or(0);
+            taken > width && *at > 0
+        });
+        let (piece, after) = rest.split_at(end.map_or(rest.len(), |(at, _)| at));
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_is_wrapped_between_words_and_a_long_word_is_broken() {
+        assert_eq!(wrap("one two  three", 7, 9), ["one two", "three"]);
+        assert_eq!(wrap("a verylongword", 6, 9), ["a", "verylo", "ngword"]);
+        assert_eq!(wrap("質問質問", 5, 9), ["質問", "質問"]);
+        assert_eq!(wrap("", 5, 9), [""]);
+    }
+
+    #[test]
+    fn what_finds_no_room_in_the_last_line_is_marked() {
+        assert_eq!(wrap("one two three four", 7, 2), ["one two", "three…"]);
+        assert_eq!(wrap("one two", 7, 1), ["one two"]);
+        assert_eq!(wrap("abcdefgh", 4, 1), ["abc…"]);
+    }
 
     #[test]
     fn a_text_is_cut_to_the_columns_that_it_takes() {

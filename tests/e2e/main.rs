@@ -5,6 +5,7 @@ mod config;
 mod data;
 mod failures;
 mod files;
+mod gates;
 mod judges;
 mod keys;
 mod kill_and_resume;

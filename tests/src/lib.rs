@@ -92,6 +92,8 @@ pub enum Act {
     FailIfBroken,
     /// `hang-if-broken`: never ends where `E2E_BROKEN` is set; can be cancelled.
     HangIfBroken,
+    /// `wrong-if-broken`: gives another answer where `E2E_BROKEN` is set.
+    WrongIfBroken,
     /// `panic`.
     Panic,
     /// `hang`: never ends; an async agent can be cancelled.
@@ -109,6 +111,7 @@ impl Act {
             Some("fail") => Self::Fail,
             Some("fail-if-broken") => Self::FailIfBroken,
             Some("hang-if-broken") => Self::HangIfBroken,
+            Some("wrong-if-broken") => Self::WrongIfBroken,
             Some("panic") => Self::Panic,
             Some("hang") => Self::Hang,
             Some("block") => Self::Block,
@@ -167,6 +170,7 @@ fn output(cx: &Context) -> Result<Output, String> {
     match Act::of(item) {
         Act::Fail => Err("the agent said no".to_owned()),
         Act::FailIfBroken if flag("E2E_BROKEN") => Err("the network is broken".to_owned()),
+        Act::WrongIfBroken if flag("E2E_BROKEN") => Ok(Output::new("something else")),
         Act::Panic => panic!("the agent broke"),
         Act::Block => block(),
         Act::Odd => odd(item["act"].as_str().unwrap_or_default()),

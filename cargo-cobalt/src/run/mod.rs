@@ -18,6 +18,7 @@ use cobalt::config::{Config, Flags, Reporter, SOURCES};
 pub(crate) use self::process::{Asked, Message, run as run_binary};
 use self::screen::{Look, Screen};
 use self::tally::Tally;
+use crate::baseline::Given;
 use crate::cli::{Color, Run};
 use crate::config::{settings, settings_of};
 use crate::environment::Environment;
@@ -37,6 +38,9 @@ pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCo
         Some(_) => settings_of(project.root(), flags)?,
         None => settings(flags)?,
     };
+    let given = arguments.baseline.as_ref().map(|name| Given::by(name, settings.layout())).transpose()?;
+    let files = given.as_ref().map_or_else(Vec::new, |given| given.files.clone());
+    let flags = &Flags { baseline: files, ..flags.clone() };
     interrupt::pass_on()?;
     let built = compile(&candidates, &arguments.build, color);
     if interrupt::was_heard() {
@@ -104,7 +108,7 @@ pub(crate) fn variables(
 ) -> Result<Vec<(String, OsString)>, Error> {
     let environment = Environment::read(&[&binary.root, project.root()])?;
     let from_files = environment.of_files().map(|(name, value)| (name.to_owned(), value.into()));
-    let from_flags = flags.variables().into_iter().map(|(name, value)| (name.to_owned(), value));
+    let from_flags = flags.variables()?.into_iter().map(|(name, value)| (name.to_owned(), value));
     let from_cargo = binary.variables.iter().map(|(name, value)| (name.clone(), value.into()));
     Ok(from_files.chain(from_cargo).chain(from_flags).collect())
 }

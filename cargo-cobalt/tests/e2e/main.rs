@@ -1,7 +1,11 @@
 //! The command as a user starts it, in throw-away projects.
 
+mod baseline;
 mod command;
+mod compare;
 mod config;
+mod gates;
+mod git;
 mod history;
 mod init;
 mod keys;

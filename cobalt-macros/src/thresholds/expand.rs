@@ -24,7 +24,9 @@ impl Threshold {
             Bound::Computed(expression) => {
                 let place = at(expression.span());
                 let convert = match self.figure.category {
-                    Category::Latency => quote_spanned!(place=> LatencyBound::latency_bound),
+                    Category::Latency if self.figure.metric != Metric::Ratio => {
+                        quote_spanned!(place=> LatencyBound::latency_bound)
+                    }
                     _ => quote_spanned!(place=> NumberBound::number_bound),
                 };
                 let bound = quote_spanned!(place=> ::cobalt::private::threshold::#convert(#expression));

@@ -1,16 +1,17 @@
-//! The left side of a threshold: `score.avg`, `x.pass_rate(0.6)`, `evaluators["any name"].min`.
+//! The left side of a threshold: `score.avg`, `x.pass_rate(0.6)`, `evaluators["any name"].min`,
+//! `vs_baseline.score.drop`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{Expr, ExprIndex, ExprLit, ExprMethodCall, Lit, Member, Path};
+use syn::{Expr, ExprField, ExprIndex, ExprLit, ExprMethodCall, Lit, Member, Path};
 
-use super::{EXAMPLE, Sides, refuse, squeezed};
+use super::{EXAMPLE, Sides, path_of, refuse, squeezed};
 use crate::evaluators::Evaluators;
 use crate::list::bare;
 use crate::literal::{Number, is_literal};
-use crate::rules::{self, Category, EVALUATORS, Metric};
+use crate::rules::{self, Category, EVALUATORS, Metric, VS_BASELINE, VS_BASELINE_EXAMPLE};
 
 /// The figure that a threshold looks at.
 pub(super) struct Figure {
@@ -41,8 +42,13 @@ impl Figure {
         let subject = Subject::parse(base)?;
         evaluators.check_name(&subject.category, subject.bare, &subject.tokens)?;
         let category = subject.category;
+        let name = metric.to_string();
+        let known = match subject.against_baseline {
+            true => category.baseline_metric(&name),
+            false => category.metric(&name),
+        };
         let mut figure = Self {
-            metric: category.metric(&metric.to_string()).map_err(|message| refuse(metric, message))?,
+            metric: known.map_err(|message| refuse(metric, message))?,
             category,
             computed_name: subject.computed,
             bare: subject.bare,
@@ -57,12 +63,13 @@ impl Figure {
     }
 
     fn read_mark(&mut self, call: &ExprMethodCall) -> syn::Result<()> {
-        let text = format!("{}.{}", self.category, call.method);
         if !matches!(self.metric, Metric::PassRate(_)) {
+            let text = self.category.figure(self.metric);
             let message = format!("only `pass_rate` takes a mark: write `{text}` without parentheses");
             return Err(syn::Error::new_spanned(call, message));
         }
         let [mark] = Vec::from_iter(&call.args)[..] else {
+            let text = self.category.figure(self.metric);
             let message = format!("`pass_rate` takes one mark, or none: write `{text}(0.6)` or `{text}`");
             return Err(syn::Error::new_spanned(call, message));
         };
@@ -82,6 +89,7 @@ struct Subject {
     category: Category,
     computed: Option<Expr>,
     bare: bool,
+    against_baseline: bool,
     tokens: TokenStream,
 }
 
@@ -90,6 +98,10 @@ impl Subject {
         match bare(base) {
             Expr::Path(path) => Self::of_path(&path.path),
             Expr::Index(index) => Self::of_index(index),
+            Expr::Field(ExprField { base, member: Member::Named(name), .. }) if is_vs_baseline(base) => {
+                Ok(Self { against_baseline: true, ..Self::of_name(name)? })
+            }
+            Expr::Field(field) => Err(refuse(field, not_a_category(&field.base))),
             _ => Err(syn::Error::new_spanned(base, format!("not a category or an evaluator: {EXAMPLE}"))),
         }
     }
@@ -100,19 +112,28 @@ impl Subject {
             let message = format!("an evaluator is named without its path: write `{last}`");
             return Err(syn::Error::new_spanned(path, message));
         };
+        Self::of_name(name)
+    }
+
+    fn of_name(name: &Ident) -> syn::Result<Self> {
         let text = name.unraw().to_string();
         if text == EVALUATORS {
-            return Err(syn::Error::new_spanned(
-                path,
-                format!("which evaluator? write `{EVALUATORS}[\"any name\"]`"),
-            ));
+            return Err(refuse(name, format!("which evaluator? write `{EVALUATORS}[\"any name\"]`")));
+        }
+        if text == VS_BASELINE {
+            return Err(refuse(name, which_figure_of_two()));
         }
         let category = Category::from_name(&text).unwrap_or(Category::Evaluator(text));
-        Ok(Self { category, computed: None, bare: true, tokens: path.to_token_stream() })
+        let tokens = name.to_token_stream();
+        Ok(Self { category, computed: None, bare: true, against_baseline: false, tokens })
     }
 
     fn of_index(index: &ExprIndex) -> syn::Result<Self> {
-        if squeezed(&index.expr) != EVALUATORS {
+        let against_baseline = match bare(&index.expr) {
+            Expr::Field(field) => is_vs_baseline(&field.base) && squeezed(&field.member) == EVALUATORS,
+            _ => false,
+        };
+        if !against_baseline && squeezed(&index.expr) != EVALUATORS {
             let message = format!("an evaluator of any name is written `{EVALUATORS}[\"any name\"]`");
             return Err(syn::Error::new_spanned(&index.expr, message));
         }
@@ -125,7 +146,24 @@ impl Subject {
             computed => (squeezed(computed), Some(computed.clone())),
         };
         let tokens = index.index.to_token_stream();
-        Ok(Self { category: Category::Evaluator(name), computed, bare: false, tokens })
+        Ok(Self { category: Category::Evaluator(name), computed, bare: false, against_baseline, tokens })
+    }
+}
+
+/// Whether this is the `vs_baseline` of `vs_baseline.score.drop`.
+fn is_vs_baseline(expression: &Expr) -> bool {
+    path_of(bare(expression)).is_some_and(|path| path.is_ident(VS_BASELINE))
+}
+
+fn which_figure_of_two() -> String {
+    format!("which figure against the baseline? write, for example, `{VS_BASELINE_EXAMPLE}`")
+}
+
+/// `base.score.drop`
+fn not_a_category(base: &Expr) -> String {
+    match rules::closest(&squeezed(base), &[VS_BASELINE, "baseline"]) {
+        Some(_) => format!("a figure against the baseline is written like `{VS_BASELINE_EXAMPLE}`"),
+        None => format!("not a category or an evaluator: {EXAMPLE}"),
     }
 }
 
@@ -136,6 +174,9 @@ fn without_metric(path: &Path, sides: &Sides<'_>) -> syn::Error {
         .last()
         .map(|segment: &syn::PathSegment| Ident::to_string(&segment.ident))
         .unwrap_or_default();
+    if text == VS_BASELINE {
+        return refuse(path, which_figure_of_two());
+    }
     let name = rules::closest(&text, &Category::NAMES).unwrap_or(&text);
     let metric = Category::from_name(name).map_or("avg", |category| category.metrics()[0]);
     let (symbol, bound) = (sides.symbol(), squeezed(sides.right));

@@ -13,7 +13,7 @@ use crate::errors::Errors;
 use crate::evaluators::Evaluators;
 use crate::list::bare;
 use crate::literal::Number;
-use crate::rules::{self, Category, Comparison};
+use crate::rules::{self, Category, Comparison, Metric};
 
 const EXAMPLE: &str = "a threshold is written like `score.avg >= 0.8`";
 
@@ -61,7 +61,7 @@ impl Threshold {
             let message = rules::not_a_comparison(&sides.symbol(), category, figure.metric, &shown);
             refuse(sides.operator, message)
         })?;
-        let bound = Bound::parse(sides.right, category)?;
+        let bound = Bound::parse(sides.right, category, figure.metric)?;
         category
             .check_comparison(figure.metric, comparison, &shown)
             .map_err(|message| refuse(sides.operator, message))?;
@@ -75,11 +75,8 @@ fn refuse(tokens: impl ToTokens, message: String) -> syn::Error {
 }
 
 impl Bound {
-    fn parse(expression: &Expr, category: &Category) -> syn::Result<Self> {
-        let wrong = |text: &str| {
-            let message = format!("the bound of `{category}` is {}, not `{text}`", category.unit());
-            syn::Error::new_spanned(expression, message)
-        };
+    fn parse(expression: &Expr, category: &Category, metric: Metric) -> syn::Result<Self> {
+        let wrong = |text: &str| syn::Error::new_spanned(expression, category.wrong_bound(metric, text));
         let Some(number) = Number::of(expression) else {
             return match expression {
                 Expr::Lit(_) => Err(wrong(&squeezed(expression))),
@@ -88,7 +85,7 @@ impl Bound {
         };
         let value = match (number.has_unit(), category) {
             (false, _) => number.value,
-            (true, Category::Latency) => {
+            (true, Category::Latency) if metric != Metric::Ratio => {
                 let nanos = number.nanos().map_err(|message| syn::Error::new_spanned(expression, message))?;
                 nanos as f64 / 1e6
             }

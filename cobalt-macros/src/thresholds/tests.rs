@@ -45,6 +45,14 @@ fn sensible_thresholds_are_taken() {
         quote!(cost.total <= 0.5),
         quote!(judge_cost.total <= config.limit),
         quote!((score.p50 >= 0.5)),
+        quote!(vs_baseline.score.drop <= 0.02),
+        quote!(vs_baseline.concise.drop < LIMIT),
+        quote!(vs_baseline.evaluators["any name"].drop <= 0),
+        quote!(vs_baseline.evaluators[NAME].drop <= 0),
+        quote!(vs_baseline.latency.rise <= 200ms),
+        quote!(vs_baseline.latency.ratio <= 1.2),
+        quote!(vs_baseline.tokens.ratio <= FACTOR),
+        quote!(vs_baseline.cost.rise <= 0.001),
     ] {
         assert_eq!(objections(threshold.clone()), [""; 0], "{threshold}");
     }
@@ -162,4 +170,30 @@ fn a_threshold_is_listed_once() {
 #[test]
 fn each_wrong_threshold_is_reported() {
     assert_eq!(objections(quote!(score.avrg >= 0.5, score.avg <= 0.5, tokens.max <= 1)).len(), 3);
+}
+
+#[test]
+fn a_figure_against_the_baseline_stands_behind_its_word() {
+    for (threshold, expected) in [
+        (quote!(score.drop <= 0.02), "against a baseline write `vs_baseline.score.drop`"),
+        (
+            quote!(vs_baseline.score.avg >= 0.8),
+            "against a baseline, `score` has no metric `avg`: it has `drop`",
+        ),
+        (quote!(vs_baseline.latency.rise >= 1s), "write `vs_baseline.latency.rise <= 1s`"),
+        (quote!(vs_baseline.latency.ratio <= 200ms), "is a number such as `1.1`"),
+        (quote!(vs_baseline.score.drop <= 2), "for 2 percent write `0.02`"),
+        (quote!(vs_baseline.score.drop(0.5) <= 0.02), "write `vs_baseline.score.drop` without parentheses"),
+        (quote!(vs_baseline.judge_cost.rise <= 1), "is held against no baseline"),
+        (quote!(vs_baseline.drop <= 0.02), "which figure against the baseline?"),
+        (quote!(vs_baseline <= 0.02), "which figure against the baseline?"),
+        (quote!(vs_baseline.latancy.rise <= 1s), "did you mean `latency`?"),
+        (quote!(vs_baseline.evaluators.drop <= 0.02), "which evaluator?"),
+        (quote!(baseline.score.drop <= 0.02), "is written like `vs_baseline.score.drop <= 0.02`"),
+        (quote!(deep.score.drop <= 0.02), "not a category or an evaluator"),
+        (quote!(0.02 >= vs_baseline.score.drop), "write `vs_baseline.score.drop <= 0.02`"),
+    ] {
+        let said = objection(threshold);
+        assert!(said.contains(expected), "{said}");
+    }
 }

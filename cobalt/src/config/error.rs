@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::settings::Origin;
+use super::variables::BASELINE;
 use crate::position::line_and_column;
 use crate::redact::redacted;
 use crate::suggest;
@@ -45,6 +46,15 @@ pub enum ConfigError {
         value: String,
         /// What it may hold.
         expected: &'static str,
+    },
+
+    /// The path of a baseline cannot be told to the test binaries.
+    #[error(
+        "a baseline's path cannot stand in the list {BASELINE}: {reason}; move the file, or rename its folder"
+    )]
+    BaselinePath {
+        /// The system's reason.
+        reason: String,
     },
 }
 

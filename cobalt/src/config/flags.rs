@@ -4,8 +4,10 @@ use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use super::baseline::{OnInconclusive, absolute};
+use super::error::ConfigError;
 use super::only::Only;
-use super::variables::{CI, CONCURRENCY, CONFIG, ONLY, RESUME};
+use super::variables::{BASELINE, CI, CONCURRENCY, CONFIG, ON_INCONCLUSIVE, ONLY, RESUME};
 
 /// Settings from flags of the command, which come before all others.
 ///
@@ -22,23 +24,35 @@ pub struct Flags {
     pub resume: Vec<String>,
     /// `--rerun-failed` or `--changed`: which items are run, in place of all.
     pub only: Option<Only>,
+    /// `--baseline`: baseline files and result files, of which the one of an experiment's name is what it is held against.
+    /// Relative paths begin at the current folder.
+    pub baseline: Vec<PathBuf>,
+    /// `--on-inconclusive`: what becomes of a threshold that noise may hide.
+    pub on_inconclusive: Option<OnInconclusive>,
 }
 
 impl Flags {
     /// The variables that tell a test binary of these flags.
-    #[must_use]
-    pub fn variables(&self) -> Vec<(&'static str, OsString)> {
+    ///
+    /// # Errors
+    ///
+    /// The path of a baseline cannot stand in a list of paths, as it holds what separates them.
+    pub fn variables(&self) -> Result<Vec<(&'static str, OsString)>, ConfigError> {
         let config = self.config().map(|path| (CONFIG, path.into_os_string()));
         let concurrency = self.concurrency.map(|items| (CONCURRENCY, items.to_string().into()));
         let ci = self.ci.then(|| (CI, "1".into()));
         let resume = (!self.resume.is_empty()).then(|| (RESUME, self.resume.join(",").into()));
         let only = self.only.map(|only| (ONLY, only.to_string().into()));
-        [config, concurrency, ci, resume, only].into_iter().flatten().collect()
+        let baseline = (!self.baseline.is_empty()).then(|| self.baseline_list()).transpose()?;
+        let baseline = baseline.map(|list| (BASELINE, list));
+        let on_inconclusive =
+            self.on_inconclusive.map(|outcome| (ON_INCONCLUSIVE, outcome.to_string().into()));
+        let all = [config, concurrency, ci, resume, only, baseline, on_inconclusive];
+        Ok(all.into_iter().flatten().collect())
     }
 
     /// The file to read, as an absolute path.
     pub(super) fn config(&self) -> Option<PathBuf> {
-        let path = self.config.clone()?;
-        Some(std::path::absolute(&path).unwrap_or(path))
+        self.config.as_deref().map(absolute)
     }
 }

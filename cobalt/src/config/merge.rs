@@ -75,8 +75,8 @@ fn read(
 
 /// Merging on its way.
 pub(super) struct Merge<'a, F> {
-    workspace: PathBuf,
-    flags: &'a Flags,
+    pub(super) workspace: PathBuf,
+    pub(super) flags: &'a Flags,
     pub(super) variables: Variables<F>,
     /// Where the keys of the file stand.
     places: BTreeMap<String, Place>,
@@ -98,6 +98,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             cache,
             prices,
             env,
+            baseline,
             ci,
         } = file;
         let (is_ci, ci) = self.ci(ci.unwrap_or_default())?;
@@ -119,6 +120,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         // Both are of one call, and no settings.
         let only = self.flags.only.map_or_else(|| self.variables.only(), |only| Ok(Some(only)))?;
         let sources = self.variables.text(SOURCES).filter(|hash| !hash.is_empty());
+        let baseline = self.baseline(baseline.unwrap_or_default())?;
         Ok(Config {
             ci: is_ci,
             concurrency,
@@ -134,6 +136,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             env,
             only,
             sources,
+            baseline,
             settings: self.settings,
         })
     }

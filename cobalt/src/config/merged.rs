@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::baseline::{BaselineSettings, OnInconclusive};
 use super::error::{ConfigError, Place};
 use super::evaluators::Entry;
 use super::flags::Flags;
@@ -50,6 +51,7 @@ pub struct Config {
     pub(super) env: BTreeMap<String, String>,
     pub(super) only: Option<Only>,
     pub(super) sources: Option<String>,
+    pub(super) baseline: BaselineSettings,
     pub(super) settings: Vec<Setting>,
 }
 
@@ -134,6 +136,25 @@ impl Config {
     #[must_use]
     pub fn env(&self) -> &BTreeMap<String, String> {
         &self.env
+    }
+
+    /// The files that runs are held against, of which the one with the experiment's name counts; absent where it is the
+    /// experiment's file in [`Layout::baselines`].
+    #[must_use]
+    pub fn baseline_files(&self) -> Option<&[PathBuf]> {
+        self.baseline.files.as_deref()
+    }
+
+    /// How old a baseline may be before it is said to be old.
+    #[must_use]
+    pub fn baseline_max_age(&self) -> Duration {
+        self.baseline.max_age
+    }
+
+    /// What becomes of a threshold against a baseline that is neither met nor missed beyond noise.
+    #[must_use]
+    pub fn on_inconclusive(&self) -> OnInconclusive {
+        self.baseline.on_inconclusive
     }
 
     /// Every setting in force with where it comes from, in a fixed order, secrets redacted.

@@ -1,6 +1,7 @@
 //! The settings of a project: `cobalt.toml`, the variables `COBALT_*`, and what comes of them.
 #![doc = include_str!("../../docs/configuration.md")]
 
+mod baseline;
 mod error;
 mod evaluators;
 mod find;
@@ -19,6 +20,7 @@ mod tests;
 mod values;
 mod variables;
 
+pub use baseline::OnInconclusive;
 pub use error::ConfigError;
 pub use find::project_root;
 pub use flags::Flags;

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use serde::de::{Deserializer, Error, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
+use super::baseline::Baseline;
 use super::evaluators::Entry;
 use super::models::{Cache, Embedding, Judge};
 use super::values::{Bound, Count, Dollars, Length, Reporter, Target, VariableName, VariableValue};
@@ -49,6 +50,8 @@ pub(super) struct File {
     pub(super) prices: Option<BTreeMap<String, ModelPrice>>,
     /// Environment variables for the test binaries. One that is set already stays as it is.
     pub(super) env: Option<BTreeMap<VariableName, VariableValue>>,
+    /// What a run is held against by thresholds that begin with `vs_baseline.`.
+    pub(super) baseline: Option<Baseline>,
     /// What is in force under `cargo cobalt run --ci`, or with `COBALT_CI=1`.
     pub(super) ci: Option<Ci>,
 }

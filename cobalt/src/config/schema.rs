@@ -92,8 +92,8 @@ schema_of! {
     Retries: { "type": "integer", "minimum": 0, "maximum": 20 },
     Bound: {
         "type": "string",
-        "pattern": "^.+\\.\\s*(avg|min|max|p50|p95|p99|total|pass_rate\\s*(\\(.+\\))?)\\s*[<>]=?\\s*[0-9.].*$",
-        "examples": ["score.avg >= 0.8", "latency.p95 <= 5s", "right.pass_rate >= 0.95"],
+        "pattern": "^.+\\.\\s*(avg|min|max|p50|p95|p99|total|drop|rise|ratio|pass_rate\\s*(\\(.+\\))?)\\s*[<>]=?\\s*[0-9.].*$",
+        "examples": ["score.avg >= 0.8", "latency.p95 <= 5s", "right.pass_rate >= 0.95", "vs_baseline.score.drop <= 0.02"],
     },
     Target: { "type": "string", "examples": ["evals", "evals-*"] },
     Argument: { "type": "string" },

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::baseline::OnInconclusive;
 use super::error::ConfigError;
 use super::only::Only;
 use crate::redact::redacted;
@@ -17,6 +18,10 @@ pub(super) const CI: &str = "COBALT_CI";
 pub(super) const CONCURRENCY: &str = "COBALT_CONCURRENCY";
 /// How long a run of an item may take.
 pub(super) const TIMEOUT: &str = "COBALT_TIMEOUT";
+/// Baseline files and result files to be held against, as a list in the form of `PATH`.
+pub(super) const BASELINE: &str = "COBALT_BASELINE";
+/// What becomes of a threshold that noise may hide.
+pub(super) const ON_INCONCLUSIVE: &str = "COBALT_ON_INCONCLUSIVE";
 /// The runs to take up again, by their ids, separated by commas.
 pub(crate) const RESUME: &str = "COBALT_RESUME";
 /// Which items are run, in place of all.
@@ -63,6 +68,10 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
 
     pub(super) fn only(&self) -> Result<Option<Only>, ConfigError> {
         self.read(ONLY, "`failed` or `changed`", |text| text.parse().ok())
+    }
+
+    pub(super) fn on_inconclusive(&self) -> Result<Option<OnInconclusive>, ConfigError> {
+        self.read(ON_INCONCLUSIVE, "`pass` or `fail`", |text| text.parse().ok())
     }
 
     pub(super) fn cache(&self) -> Result<Option<bool>, ConfigError> {

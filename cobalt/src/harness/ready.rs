@@ -55,15 +55,18 @@ impl Way {
 }
 
 impl Ready {
-    /// Asks the evaluators of what is to be run.
-    pub(super) fn check(self, missing: &mut MissingKeys) -> Result<Self, Broken> {
+    /// Asks the evaluators of what is to be run, and looks for what it is held against.
+    pub(super) fn check(mut self, config: &Config, missing: &mut MissingKeys) -> Result<Self, Broken> {
         if matches!(self.way, Way::Leave { .. }) {
             return Ok(self);
         }
-        match self.plan.check(self.way.items(), missing) {
-            Ok(()) => Ok(self),
-            Err(error) => Err(Broken { case: "definition", error }),
+        let items = self.way.items();
+        self.plan.check(items, missing).map_err(|error| Broken { case: "definition", error })?;
+        // Some of the items are held against nothing.
+        if items.is_none() {
+            self.plan.find_baseline(config).map_err(|error| Broken { case: "baseline", error })?;
         }
+        Ok(self)
     }
 
     /// Why nothing is run, where that is not what was selected.

@@ -110,7 +110,7 @@ impl Schedule {
                             (false, Some(run)) => Way::Resume(run),
                             (_, None) => Way::begin(&plan, None, Some(id), config)?,
                         };
-                        Ready { plan, cases, way }.check(&mut missing)
+                        Ready { plan, cases, way }.check(config, &mut missing)
                     });
                     Part::of(ready, experiment, |_| name, is_ignored)
                 }
@@ -205,7 +205,7 @@ pub(super) fn part(
             (None, Selection::Some(items)) => Way::begin(&plan, Some(items), None, config)?,
             (None, Selection::All) => Way::begin(&plan, None, None, config)?,
         };
-        Ready { plan, cases, way }.check(missing)
+        Ready { plan, cases, way }.check(config, missing)
     });
     let case = |broken: &Broken| {
         if is_ignored { name.clone() } else { cases::broken_case(&name, broken) }

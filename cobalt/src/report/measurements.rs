@@ -144,7 +144,7 @@ impl MeasuredItem {
 }
 
 /// The items' keys; those of files of the original, which have none, are worked out.
-fn keys(items: &[ItemResult]) -> Vec<String> {
+pub(super) fn keys(items: &[ItemResult]) -> Vec<String> {
     if items.iter().all(|item| !item.key.is_empty()) {
         return items.iter().map(|item| item.key.clone()).collect();
     }

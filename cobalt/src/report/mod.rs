@@ -53,6 +53,7 @@
 
 pub mod comparison;
 mod figures;
+mod gates;
 mod item;
 mod judges;
 mod measurements;
@@ -63,6 +64,7 @@ mod threshold;
 mod verdict;
 
 pub use figures::Figures;
+pub(crate) use gates::{Against, judge_all};
 pub use item::{Evaluations, Execution, ItemResult, RunAggregation, ScoredEvaluation, Status};
 pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements};
 pub(crate) use model::SCHEMA;

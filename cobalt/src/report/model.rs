@@ -148,18 +148,21 @@ pub struct GitState {
 pub struct CiStatus {
     /// Whether all were met.
     pub passed: bool,
-    /// Those that were not.
+    /// Those that did not pass.
     pub violations: Vec<Violation>,
+    /// Those of which noise may hide whether they are met, or that have no baseline, whether they pass or not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inconclusive: Vec<Violation>,
     /// The same in a sentence.
     pub summary: String,
 }
 
-/// A threshold that was not met.
+/// A threshold that was not met, or of which that is not known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Violation {
     /// `score`, `latency`, `tokens`, `cost`, `judge_cost`, or an evaluator's name.
     pub category: String,
-    /// The figure that was looked at, such as `avg` or `pass_rate(0.6)`.
+    /// The figure that was looked at, such as `avg` or `pass_rate(0.6)`; `drop`, `rise` and `ratio` are those against a baseline.
     pub metric: String,
     /// The bound.
     pub expected: f64,

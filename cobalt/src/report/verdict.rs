@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::comparison::Finding;
 use super::figures::{EvaluatorFigures, Figures, share};
 use super::model::{CiStatus, Violation};
 use super::stats::{Describe, describe, sum};
@@ -14,7 +15,9 @@ use crate::wording::{count, decimal};
 pub struct ThresholdOutcome {
     /// The threshold's name, as its test case has it.
     pub name: String,
-    /// Whether it was met.
+    /// Whether it was met; inconclusive only where it holds the run against a baseline.
+    pub finding: Finding,
+    /// Whether it counts as passed: one that is inconclusive does, unless the configuration says `on-inconclusive = "fail"`.
     pub passed: bool,
     /// What was found; absent where there was nothing to measure.
     pub actual: Option<f64>,
@@ -23,10 +26,17 @@ pub struct ThresholdOutcome {
 }
 
 /// Judges a threshold. Where there is nothing to measure, it is missed and the message says why.
+///
+/// One that holds the run against a baseline is inconclusive here, and does not pass: see
+/// [`judge_against`](super::comparison::judge_against).
 #[must_use]
 pub fn judge(threshold: &Threshold, figures: &Figures<'_>) -> ThresholdOutcome {
     let name = threshold.case_name();
     match measure(threshold, figures) {
+        Ok(_) if threshold.is_against_baseline() => {
+            let message = format!("`{threshold}` needs a baseline to be held against");
+            ThresholdOutcome { name, finding: Finding::Inconclusive, passed: false, actual: None, message }
+        }
         Ok(actual) => {
             let passed = threshold.holds(actual);
             let relation = if passed { "meets" } else { "misses" };
@@ -35,13 +45,22 @@ pub fn judge(threshold: &Threshold, figures: &Figures<'_>) -> ThresholdOutcome {
                 what(threshold),
                 with_unit(threshold, actual)
             );
-            ThresholdOutcome { name, passed, actual: Some(actual), message }
+            let finding = if passed { Finding::Met } else { Finding::Missed };
+            ThresholdOutcome { name, finding, passed, actual: Some(actual), message }
         }
-        Err(reason) => {
-            let message = format!("`{threshold}` has nothing to measure: {reason}");
-            ThresholdOutcome { name, passed: false, actual: None, message }
-        }
+        Err(reason) => nothing_to_measure(threshold, &reason),
     }
+}
+
+/// The outcome of a threshold for which the run has nothing to measure.
+pub(super) fn unmeasurable(threshold: &Threshold, figures: &Figures<'_>) -> Option<ThresholdOutcome> {
+    measure(threshold, figures).err().map(|reason| nothing_to_measure(threshold, &reason))
+}
+
+fn nothing_to_measure(threshold: &Threshold, reason: &str) -> ThresholdOutcome {
+    let message = format!("`{threshold}` has nothing to measure: {reason}");
+    let name = threshold.case_name();
+    ThresholdOutcome { name, finding: Finding::Missed, passed: false, actual: None, message }
 }
 
 /// The thresholds' outcomes as a result file has them; `None` without any threshold.
@@ -49,23 +68,31 @@ pub(crate) fn ci_status(thresholds: &[Threshold], outcomes: &[ThresholdOutcome])
     if thresholds.is_empty() {
         return None;
     }
-    let violations: Vec<_> = thresholds
-        .iter()
-        .zip(outcomes)
-        .filter(|(_, outcome)| !outcome.passed)
-        .map(|(threshold, outcome)| Violation {
-            category: threshold.category().name().to_owned(),
-            metric: threshold.metric().to_string(),
-            expected: threshold.bound(),
-            actual: outcome.actual,
-            message: outcome.message.clone(),
-        })
-        .collect();
-    let summary = match violations.len() {
-        0 => format!("{} met", count(thresholds.len(), "threshold")),
-        missed => format!("{missed} of {} missed", count(thresholds.len(), "threshold")),
+    let those = |select: fn(&ThresholdOutcome) -> bool| -> Vec<_> {
+        let judged = thresholds.iter().zip(outcomes).filter(|(_, outcome)| select(outcome));
+        judged.map(|(threshold, outcome)| violation(threshold, outcome)).collect()
     };
-    Some(CiStatus { passed: violations.is_empty(), violations, summary })
+    let violations = those(|outcome| !outcome.passed);
+    let inconclusive = those(|outcome| outcome.finding == Finding::Inconclusive);
+    let missed = outcomes.iter().filter(|outcome| outcome.finding == Finding::Missed).count();
+    let all = count(thresholds.len(), "threshold");
+    let summary = match (missed, inconclusive.len()) {
+        (0, 0) => format!("{all} met"),
+        (0, open) => format!("{open} of {all} inconclusive"),
+        (missed, 0) => format!("{missed} of {all} missed"),
+        (missed, open) => format!("{missed} of {all} missed, {open} inconclusive"),
+    };
+    Some(CiStatus { passed: violations.is_empty(), violations, inconclusive, summary })
+}
+
+fn violation(threshold: &Threshold, outcome: &ThresholdOutcome) -> Violation {
+    Violation {
+        category: threshold.category().name().to_owned(),
+        metric: threshold.metric().to_string(),
+        expected: threshold.bound(),
+        actual: outcome.actual,
+        message: outcome.message.clone(),
+    }
 }
 
 fn what(threshold: &Threshold) -> String {
@@ -90,7 +117,11 @@ fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> 
     if !figures.answered {
         return Err("every item failed".to_owned());
     }
-    let metric = threshold.metric();
+    let metric = match threshold.metric() {
+        // What is compared are means.
+        metric if metric.is_against_baseline() => Metric::Avg,
+        metric => metric,
+    };
     match threshold.category() {
         Category::Score => pooled(metric, &figures.evaluators),
         Category::Evaluator(name) => {

@@ -9,7 +9,8 @@ use super::explain::explain;
 
 use crate::evaluators::Evaluator;
 use crate::experiment::Definition;
-use crate::report::{Execution, ItemResult, Report, Status, with_unit};
+use crate::report::comparison::Finding;
+use crate::report::{Execution, ItemResult, Report, Status, Threshold, with_unit};
 use crate::session::{MissingKey, Outcome};
 use crate::wording::cut;
 
@@ -232,8 +233,14 @@ pub struct ExperimentFinished {
 pub struct Gate {
     /// The threshold as it is named in test cases.
     pub name: String,
-    /// Whether it was met.
+    /// Whether it counts as passed.
     pub passed: bool,
+    /// Whether it was met; absent in events of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<Finding>,
+    /// Whether it holds the run against its baseline.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub against_baseline: bool,
     /// What was found, with its unit; absent where there was nothing to measure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<String>,
@@ -322,9 +329,11 @@ impl ExperimentFinished {
 
 fn gates(outcome: &Outcome, definition: &Definition) -> Vec<Gate> {
     let judged = definition.thresholds.iter().zip(&outcome.thresholds);
-    let gate = |(threshold, outcome): (_, &crate::report::ThresholdOutcome)| Gate {
+    let gate = |(threshold, outcome): (&Threshold, &crate::report::ThresholdOutcome)| Gate {
         name: outcome.name.clone(),
         passed: outcome.passed,
+        finding: Some(outcome.finding),
+        against_baseline: threshold.is_against_baseline(),
         figure: outcome.actual.map(|actual| with_unit(threshold, actual)),
         message: outcome.message.clone(),
     };

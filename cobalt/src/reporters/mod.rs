@@ -1,7 +1,9 @@
 //! What a run tells while it goes on, and the text that people read of it.
 #![doc = include_str!("../../docs/events.md")]
 
+mod baseline;
 mod cost;
+mod difference;
 mod event;
 mod explain;
 mod paint;
@@ -10,6 +12,7 @@ mod stream;
 mod summary;
 
 pub use cost::unpriced;
+pub use difference::{DifferenceFigures, explained};
 pub use event::{
     Event, ExperimentFinished, ExperimentStarted, FailedItem, Gate, ItemFinished, Listed, LowItem, PROTOCOL,
     RunFinished,

@@ -3,10 +3,12 @@
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
+use super::baseline;
 use super::cost::{judges, tokens};
 use super::event::{ExperimentFinished, FailedItem, Gate, LowItem};
 use super::paint::Paint;
 use super::printable::printable;
+use crate::report::comparison::Finding;
 use crate::report::{Report, ScoreStats, Summary};
 use crate::wording::count;
 
@@ -39,6 +41,11 @@ fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, pai
     }
     failed(text, &finished.failed, finished.items_in_error, paint)?;
     low(text, finished, paint)?;
+    if let Some(comparison) = &report.baseline {
+        for (index, rest) in baseline::lines(comparison, paint).iter().enumerate() {
+            line(text, if index == 0 { "against" } else { "" }, rest)?;
+        }
+    }
     for gate in &finished.thresholds {
         threshold(text, gate, paint)?;
     }
@@ -194,10 +201,18 @@ fn named_items(
 
 fn threshold(text: &mut String, gate: &Gate, paint: Paint) -> fmt::Result {
     let name = printable(&gate.name);
-    match (&gate.figure, gate.passed) {
-        (Some(figure), true) => writeln!(text, "  {}    {name}  ({figure})", paint.good("met ")),
-        (Some(figure), false) => writeln!(text, "  {}  {name}  ({figure})", paint.bad("MISSED")),
-        (None, _) => writeln!(text, "  {}  {}", paint.bad("MISSED"), printable(&gate.message)),
+    match (gate.finding, &gate.figure) {
+        (Some(Finding::Inconclusive), _) => {
+            let word = "inconclusive";
+            let word = if gate.passed { paint.odd(word) } else { paint.bad(word) };
+            writeln!(text, "  {word}  {}", printable(&gate.message))
+        }
+        (_, Some(figure)) if gate.passed => writeln!(text, "  {}    {name}  ({figure})", paint.good("met ")),
+        // How sure that is stands in the message.
+        (_, Some(figure)) if !gate.against_baseline => {
+            writeln!(text, "  {}  {name}  ({figure})", paint.bad("MISSED"))
+        }
+        _ => writeln!(text, "  {}  {}", paint.bad("MISSED"), printable(&gate.message)),
     }
 }
 

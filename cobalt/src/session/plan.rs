@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::baseline::Baseline;
 use super::resolve::resolve;
 use crate::config::Config;
 use crate::dataset::{Dataset, DatasetError};
@@ -22,6 +23,8 @@ pub(crate) struct Plan {
     pub(super) save: bool,
     /// A hash of the package's sources, where it is known.
     pub(super) sources: Option<String>,
+    /// What the run is held against, once that was looked for.
+    pub(super) baseline: Option<Baseline>,
 }
 
 impl Plan {
@@ -32,8 +35,23 @@ impl Plan {
         let unfit = |source| Error::DatasetOf { experiment: definition.name.clone(), source };
         let dataset = dataset.and_then(fit).map_err(unfit)?;
         let keys = dataset.keys().into_iter().map(Arc::from).collect();
-        let sources = config.sources().map(str::to_owned);
-        Ok(Self { definition, agent, dataset, models: Models::of(config), keys, progress, save, sources })
+        Ok(Self {
+            definition,
+            agent,
+            dataset,
+            models: Models::of(config),
+            keys,
+            progress,
+            save,
+            sources: config.sources().map(str::to_owned),
+            baseline: None,
+        })
+    }
+
+    /// Looks for what the run is held against.
+    pub(crate) fn find_baseline(&mut self, config: &Config) -> Result<(), Error> {
+        self.baseline = Some(Baseline::find(self.name(), config)?);
+        Ok(())
     }
 
     pub(crate) fn name(&self) -> &str {

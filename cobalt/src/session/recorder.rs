@@ -11,12 +11,17 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
-use crate::config::Config;
+use super::baseline::Baseline;
+use crate::config::{Config, OnInconclusive};
 use crate::engine::{Event, Work};
 use crate::error::Error;
 use crate::experiment::{Definition, Progress};
-use crate::llm::prices::{PRICES_AS_OF, PriceTable};
-use crate::report::{Figures, GitState, ItemResult, Report, SCHEMA, ThresholdOutcome, ci_status, judge};
+use crate::llm::prices::PRICES_AS_OF;
+use crate::report::comparison::{Comparison, compare, too_old};
+use crate::report::{
+    Against, Figures, GitState, ItemResult, Measurements, Report, SCHEMA, Summary, ThresholdOutcome,
+    ci_status, judge_all,
+};
 use crate::store::{JournalHeader, JournalWriter, Layout, git_state, write_report};
 
 /// The most events taken at a time, so that a listener never waits long.
@@ -80,6 +85,8 @@ pub(crate) struct Record {
     progress: Option<Progress>,
     journal: Option<JournalWriter>,
     saves: bool,
+    /// What the run is held against, where that was looked for.
+    baseline: Option<Baseline>,
     /// The first thing that went wrong with the journal; the result file may still be written.
     journal_error: Option<Error>,
     items: Vec<ItemResult>,
@@ -102,6 +109,7 @@ impl Record {
         work: &Work,
         header: JournalHeader,
         progress: Option<Progress>,
+        baseline: Option<Baseline>,
         journal: Option<JournalWriter>,
         mut items: Vec<ItemResult>,
         before: Duration,
@@ -113,6 +121,7 @@ impl Record {
             progress,
             saves: journal.is_some(),
             journal,
+            baseline,
             journal_error: None,
             expected: items.len() + work.items.len(),
             executed: items.len() * work.definition.runs,
@@ -174,7 +183,7 @@ impl Record {
         let duration = self.elapsed();
         let mut items = std::mem::take(&mut self.items);
         items.sort_unstable_by_key(|item| item.index);
-        let (report, thresholds) = self.report(items, duration, git, config.prices());
+        let (report, thresholds) = self.report(items, duration, git, config);
         let (path, unsaved) = if self.saves { self.save(config.layout(), &report) } else { (None, None) };
         Ending::Finished(Box::new(Outcome { report, thresholds, path, unsaved }))
     }
@@ -200,30 +209,21 @@ impl Record {
         items: Vec<ItemResult>,
         duration: Duration,
         git: Option<GitState>,
-        prices: &PriceTable,
+        config: &Config,
     ) -> (Report, Vec<ThresholdOutcome>) {
-        let definition = &self.definition;
-        let evaluators: Vec<_> =
-            definition.evaluators.iter().map(|evaluator| (evaluator.name(), evaluator.pass_mark())).collect();
-        let figures = Figures::gather(&items, &evaluators, prices);
-        // Some of the items are no measure of the agent.
-        let partial = self.header.selection.is_some();
-        let judged = if partial { &[][..] } else { &definition.thresholds[..] };
-        let thresholds: Vec<_> = judged.iter().map(|threshold| judge(threshold, &figures)).collect();
-        let summary = figures.summary(duration);
         let header = &self.header;
-        let report = Report {
+        let mut report = Report {
             schema: SCHEMA,
             id: header.id.clone(),
             name: header.name.clone(),
             timestamp: header.timestamp,
             tags: header.tags.clone(),
             config: header.config.clone(),
-            ci_status: ci_status(judged, &thresholds),
-            passed: summary.passed_items == summary.total_items
-                && thresholds.iter().all(|threshold| threshold.passed),
-            summary,
-            partial,
+            ci_status: None,
+            passed: false,
+            summary: Summary::default(),
+            // Some of the items are no measure of the agent.
+            partial: header.selection.is_some(),
             dataset: Some(header.dataset.clone()),
             git,
             sources: header.sources.clone(),
@@ -231,8 +231,54 @@ impl Record {
             prices_as_of: Some(PRICES_AS_OF.to_owned()),
             items,
         };
+        let thresholds = self.judge(&mut report, duration, config);
         (report, thresholds)
     }
+
+    /// Adds the figures, and what they come to.
+    fn judge(&self, report: &mut Report, duration: Duration, config: &Config) -> Vec<ThresholdOutcome> {
+        let Definition { evaluators, thresholds, .. } = &*self.definition;
+        let judged = if report.partial { &[][..] } else { &thresholds[..] };
+        let now = self.found().map(|baseline| (baseline, Measurements::of(report, config.prices())));
+        let against = Against {
+            runs: now.as_ref().map(|(baseline, now)| (*baseline, now)).map_err(|reason| *reason),
+            inconclusive_passes: config.on_inconclusive() == OnInconclusive::Pass,
+        };
+        let comparison = against.runs.ok().and_then(|(baseline, now)| {
+            compare_with_baseline(baseline, now, config.baseline_max_age()).map(Box::new)
+        });
+        let evaluators: Vec<_> =
+            evaluators.iter().map(|evaluator| (evaluator.name(), evaluator.pass_mark())).collect();
+        let figures = Figures::gather(&report.items, &evaluators, config.prices());
+        let outcomes = judge_all(judged, &figures, &against);
+        let summary = figures.summary(duration);
+        report.passed =
+            summary.passed_items == summary.total_items && outcomes.iter().all(|threshold| threshold.passed);
+        report.summary = summary;
+        report.baseline = comparison;
+        report.ci_status = ci_status(judged, &outcomes);
+        outcomes
+    }
+
+    /// The run that this one is held against, or why there is none.
+    fn found(&self) -> Result<&Measurements, &str> {
+        match &self.baseline {
+            Some(Baseline::Found(run)) => Ok(run),
+            Some(Baseline::Absent(reason)) => Err(reason),
+            None => Err("only some of the items are run"),
+        }
+    }
+}
+
+/// How a run differs from its baseline, and what speaks against holding it against that.
+fn compare_with_baseline(
+    baseline: &Measurements,
+    now: &Measurements,
+    max_age: Duration,
+) -> Option<Comparison> {
+    let mut comparison = compare(baseline, &[now]).pop()?;
+    comparison.notes.extend(too_old(baseline, now.timestamp, max_age));
+    Some(comparison)
 }
 
 /// Records until every experiment has come to an end.

@@ -216,7 +216,7 @@ impl Run {
             keys: plan.keys,
             items: expected.into_iter().filter(|index| !seen.contains(index)).collect(),
         };
-        let record = Record::new(&work, header, plan.progress, journal, done, elapsed);
+        let record = Record::new(&work, header, plan.progress, plan.baseline, journal, done, elapsed);
         (work, record)
     }
 }

@@ -26,11 +26,15 @@ impl Experiment {
     pub async fn run<M>(self, agent: impl Agent<M>) -> Result<Report, Error> {
         self.declaration.refuse_if_ignored()?;
         let config = Config::from_environment()?;
-        let plan = Plan::new(self.bind(agent), &config)?;
+        let mut plan = Plan::new(self.bind(agent), &config)?;
         let layout = config.layout();
         let resumed = to_resume(layout)?.into_iter().find(|run| run.experiment == plan.name());
         let mut missing = MissingKeys::default();
-        plan.check(resumed.as_ref().and_then(|run| run.selection.as_deref()), &mut missing)?;
+        let selection = resumed.as_ref().and_then(|run| run.selection.as_deref());
+        plan.check(selection, &mut missing)?;
+        if selection.is_none() {
+            plan.find_baseline(&config)?;
+        }
         missing.into_result()?;
         let runtime =
             Handle::try_current().map_err(|_| Error::NoRuntime { experiment: plan.name().to_owned() })?;

@@ -32,10 +32,7 @@ pub fn write_baseline(layout: &Layout, run: &Measurements) -> Result<PathBuf, Er
 ///
 /// The file cannot be read, or is neither; the message names the file, and the line and column.
 pub fn read_measurements(path: &Path, prices: &PriceTable) -> Result<Measurements, Error> {
-    let unfit = |error: serde_json::Error| {
-        let reason = format!("neither a baseline file nor a result file: {error}");
-        storage("read", path, io::Error::new(io::ErrorKind::InvalidData, reason))
-    };
+    let unfit = |error| unfit(path, &error);
     let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
     let is_baseline = is_baseline(&bytes).map_err(unfit)?;
     if is_baseline {
@@ -43,6 +40,23 @@ pub fn read_measurements(path: &Path, prices: &PriceTable) -> Result<Measurement
     }
     let report: Report = serde_json::from_slice(&bytes).map_err(unfit)?;
     Ok(Measurements::of(&report, prices))
+}
+
+/// The name of the experiment that a baseline file or a result file is of.
+pub(crate) fn experiment_of(path: &Path) -> Result<String, Error> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        name: String,
+    }
+
+    let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
+    let head: Head = serde_json::from_slice(&bytes).map_err(|error| unfit(path, &error))?;
+    Ok(head.name)
+}
+
+fn unfit(path: &Path, error: &serde_json::Error) -> Error {
+    let reason = format!("neither a baseline file nor a result file: {error}");
+    storage("read", path, io::Error::new(io::ErrorKind::InvalidData, reason))
 }
 
 fn is_baseline(bytes: &[u8]) -> serde_json::Result<bool> {

@@ -9,6 +9,7 @@ mod journal;
 mod layout;
 mod results;
 
+pub(crate) use baselines::experiment_of;
 pub use baselines::{read_measurements, write_baseline};
 pub(crate) use earlier::latest_reports;
 pub(crate) use git::git_state;

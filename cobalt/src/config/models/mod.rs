@@ -5,6 +5,6 @@ mod tables;
 mod values;
 
 pub(super) use tables::{Cache, Embedding, Judge};
-pub(super) use values::{Address, EmbeddingVendor, JudgeVendor, KeyVariable, Temperature, Word};
 #[cfg(feature = "schema")]
-pub(super) use values::{Age, Retries};
+pub(super) use values::Retries;
+pub(super) use values::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Temperature, Word};

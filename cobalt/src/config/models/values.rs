@@ -127,7 +127,7 @@ impl<'de> Deserialize<'de> for Retries {
 
 /// A duration that may be long: `7d` as well as `12h` or `90s`.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::config) struct Age(pub(super) Duration);
+pub(in crate::config) struct Age(pub(in crate::config) Duration);
 
 impl Age {
     fn read(text: &str) -> Result<Self, String> {

@@ -1,5 +1,6 @@
 //! A folder with files and variables, as the tests of the settings need them.
 
+mod baselines;
 mod documented;
 #[cfg(feature = "judge")]
 mod judges;

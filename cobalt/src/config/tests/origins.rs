@@ -100,6 +100,8 @@ fn each_setting_tells_where_it_comes_from() {
         ("cache.ttl", json!("7d"), "default"),
         ("prices.\"our-model-1.5\"", json!({"input": 1.0, "output": 2.0}), "cobalt.toml:12"),
         ("env.RUST_LOG", json!("debug"), "cobalt.toml:17"),
+        ("baseline.on-inconclusive", json!("pass"), "default"),
+        ("baseline.max-age", json!("30d"), "default"),
     ];
     let expected = expected.map(|(key, value, origin)| (key.to_owned(), value, origin.to_owned()));
     assert_eq!(texts(&config), expected);

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::Project;
-use crate::config::{Config, Flags, Only};
+use crate::config::{Config, Flags, OnInconclusive, Only};
 
 /// The file that the settings were read from.
 fn file(config: &Config) -> &Value {
@@ -83,6 +83,8 @@ fn flags_become_variables_for_the_test_binaries() {
         ci: true,
         resume: vec!["a".to_owned(), "b".to_owned()],
         only: Some(Only::Failed),
+        baseline: vec!["/w/desk.json".into()],
+        on_inconclusive: Some(OnInconclusive::Fail),
     };
     let expected = [
         ("COBALT_CONFIG", "/w/ci.toml"),
@@ -90,9 +92,11 @@ fn flags_become_variables_for_the_test_binaries() {
         ("COBALT_CI", "1"),
         ("COBALT_RESUME", "a,b"),
         ("COBALT_ONLY", "failed"),
+        ("COBALT_BASELINE", "/w/desk.json"),
+        ("COBALT_ON_INCONCLUSIVE", "fail"),
     ];
-    assert_eq!(flags.variables(), expected.map(|(name, value)| (name, value.into())));
-    let relative = Flags { config: Some("ci.toml".into()), ..Flags::default() }.variables();
+    assert_eq!(flags.variables().unwrap(), expected.map(|(name, value)| (name, value.into())));
+    let relative = Flags { config: Some("ci.toml".into()), ..Flags::default() }.variables().unwrap();
     assert!(Path::new(&relative[0].1).is_absolute(), "{relative:?}");
-    assert!(Flags::default().variables().is_empty());
+    assert!(Flags::default().variables().unwrap().is_empty());
 }

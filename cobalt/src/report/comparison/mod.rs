@@ -1,16 +1,21 @@
 #![doc = include_str!("../../../docs/comparison.md")]
 
+mod age;
 mod compare;
 mod estimate;
 mod excess;
 mod gate;
+mod items;
 mod matching;
 mod model;
 mod notes;
 mod paired;
 mod verdict;
 
+pub use age::too_old;
 pub use compare::compare;
 pub use gate::{Finding, Judged, judge_against};
+pub use items::{ItemChange, ItemSide, ScoreChange, most_changed};
 pub use matching::Matching;
 pub use model::{Comparison, Difference, Quantity, RunIdentity, SampleSize, Test, Verdict};
+pub use notes::caveats;

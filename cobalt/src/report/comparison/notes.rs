@@ -1,9 +1,17 @@
 //! What makes two runs hard to compare, in sentences.
 
 use super::Matching;
+use super::matching::pairs;
 use crate::report::{EvaluatorSettings, Measurements};
 use crate::suggest;
 use crate::wording::count;
+
+/// What makes two runs hard to compare: other data, other evaluators. It is what [`compare`](super::compare) notes, without
+/// its figures.
+#[must_use]
+pub fn caveats(base: &Measurements, other: &Measurements) -> Vec<String> {
+    notes(base, other, &Matching::of(base, other, &pairs(base, other)))
+}
 
 /// What a reader of the comparison should know of the runs; nothing where they were made alike.
 pub(super) fn notes(base: &Measurements, other: &Measurements, items: &Matching) -> Vec<String> {

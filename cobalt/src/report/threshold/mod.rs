@@ -33,6 +33,12 @@ pub use rules::{Category, Comparison, Metric};
 /// | `tokens` | `avg`, `p50`, `p95`, `p99`, `total` | `<=` or `<` a number of tokens |
 /// | `cost` | `avg`, `p50`, `p95`, `p99`, `total` | `<=` or `<` US dollars |
 /// | `latency`, `tokens`, `cost`, `judge_cost` | `min` | `>=` or `>` the same |
+/// | `vs_baseline.` before `score` or an evaluator | `drop` | `<=` or `<` a number from 0 to 1 |
+/// | `vs_baseline.` before `latency`, `tokens` or `cost` | `rise` | `<=` or `<` a duration for an item; tokens or US dollars for one run of it |
+/// | the same | `ratio` | `<=` or `<` a number such as `1.1`, for a tenth more |
+///
+/// Those that begin with `vs_baseline.` hold the mean over the items of a run against that of an
+/// [earlier run](crate::report::comparison): an [experiment](macro@crate::experiment) says more of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Threshold {
     category: Category,
@@ -86,6 +92,12 @@ impl Threshold {
         self.metric
     }
 
+    /// Whether it holds a run against its baseline.
+    #[must_use]
+    pub fn is_against_baseline(&self) -> bool {
+        self.metric.is_against_baseline()
+    }
+
     /// How the figure is held against the bound.
     #[must_use]
     pub fn comparison(&self) -> Comparison {
@@ -118,7 +130,7 @@ impl Threshold {
         let name = self.category.name();
         let name: String =
             name.chars().map(|letter| if letter.is_whitespace() { '-' } else { letter }).collect();
-        format!("{name}.{}{}{}", self.metric, self.comparison, self.bound_text())
+        format!("{}{}{}", self.metric.of(&name), self.comparison, self.bound_text())
     }
 
     /// Tells whether category, metric, comparison and bound fit together.
@@ -129,7 +141,10 @@ impl Threshold {
     /// its bound), where the bound or the mark of a pass rate is out of range or NaN.
     pub fn validate(&self) -> Result<(), ThresholdError> {
         let checks = || {
-            self.category.metric(self.metric.name())?;
+            match self.is_against_baseline() {
+                true => self.category.baseline_metric(self.metric.name())?,
+                false => self.category.metric(self.metric.name())?,
+            };
             if let Metric::PassRate(Some(mark)) = self.metric {
                 self.metric.with_mark(mark)?;
             }
@@ -143,7 +158,8 @@ impl Threshold {
 /// The text form, which [`parse`](str::parse) reads: `evaluators["any name"].min >= 0.5`.
 impl fmt::Display for Threshold {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}.{} {} {}", self.category, self.metric, self.comparison, self.bound_text())
+        let figure = self.category.figure(self.metric);
+        write!(formatter, "{figure} {} {}", self.comparison, self.bound_text())
     }
 }
 

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::Threshold;
-use super::rules::{self, Category, Comparison, EVALUATORS, Metric};
+use super::rules::{self, Category, Comparison, EVALUATORS, Metric, VS_BASELINE, VS_BASELINE_EXAMPLE};
 
 /// Why a threshold is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,24 +31,34 @@ impl FromStr for Threshold {
 
 fn parse(text: &str) -> Result<Threshold, String> {
     const SHAPE: &str = "a threshold is written like `score.avg >= 0.8`";
-    let (category, rest) = category(text)?;
+    const EXAMPLE: &str = "score.avg >= 0.8";
+    let compared = text.strip_prefix(VS_BASELINE).and_then(|rest| rest.trim_start().strip_prefix('.'));
+    let (category, rest) = match compared {
+        Some(rest) => category(rest.trim_start(), VS_BASELINE_EXAMPLE)?,
+        None => category(text, EXAMPLE)?,
+    };
     let operator_at = rest.find(['<', '>', '=', '!']).ok_or(SHAPE)?;
     let (metric, rest) = rest.split_at(operator_at);
     let bound_at = rest.find(|letter| !matches!(letter, '<' | '>' | '=' | '!')).ok_or(SHAPE)?;
     let (operator, bound) = rest.split_at(bound_at);
     let bound = bound.trim();
 
-    let metric = self::metric(&category, metric.trim())?;
+    let metric = match compared {
+        Some(_) => category.baseline_metric(metric.trim())?,
+        None => self::metric(&category, metric.trim())?,
+    };
     let comparison = Comparison::from_symbol(operator)
         .ok_or_else(|| rules::not_a_comparison(operator, &category, metric, bound))?;
-    let value = self::bound(&category, bound)?;
+    let value = self::bound(&category, metric, bound)?;
     category.check_comparison(metric, comparison, bound)?;
     category.check_bound(value)?;
     Ok(Threshold::new(category, metric, comparison, value).labelled(bound))
 }
 
 /// Splits `score.avg …` or `evaluators["any name"].avg …` behind the first dot.
-fn category(text: &str) -> Result<(Category, &str), String> {
+///
+/// `example` shows how it is written.
+fn category<'a>(text: &'a str, example: &str) -> Result<(Category, &'a str), String> {
     if let Some(quoted) = text.strip_prefix(EVALUATORS).and_then(|rest| rest.strip_prefix("[\"")) {
         let (name, rest) = unquote(quoted)
             .and_then(|(name, rest)| Some((name, rest.strip_prefix("].")?)))
@@ -61,12 +71,12 @@ fn category(text: &str) -> Result<(Category, &str), String> {
     let (name, _) =
         subject.rsplit_once('.').ok_or_else(|| match rules::closest(subject.trim(), &Category::NAMES) {
             Some(name) => format!("it names no metric: write, for example, `{name}.{}`", first_metric(name)),
-            None => "it names no metric: write, for example, `score.avg >= 0.8`".to_owned(),
+            None => format!("it names no metric: write, for example, `{example}`"),
         })?;
     let rest = &text[name.len() + 1..];
     let name = name.trim();
     if name.is_empty() {
-        return Err("it names no category: write, for example, `score.avg >= 0.8`".to_owned());
+        return Err(format!("it names no category: write, for example, `{example}`"));
     }
     let category = Category::from_name(name).unwrap_or_else(|| Category::Evaluator(name.to_owned()));
     Ok((category, rest))
@@ -105,9 +115,10 @@ fn metric(category: &Category, text: &str) -> Result<Metric, String> {
     }
 }
 
-fn bound(category: &Category, text: &str) -> Result<f64, String> {
-    let refused = || format!("the bound of `{category}` is {}, not `{text}`", category.unit());
-    match split_unit(text).filter(|_| *category == Category::Latency) {
+fn bound(category: &Category, metric: Metric, text: &str) -> Result<f64, String> {
+    let refused = || category.wrong_bound(metric, text);
+    let is_duration = *category == Category::Latency && metric != Metric::Ratio;
+    match split_unit(text).filter(|_| is_duration) {
         Some((value, unit)) => {
             let value = number(value).ok_or_else(refused)?;
             Ok(rules::duration_nanos(value, unit)? as f64 / 1e6)

@@ -45,9 +45,9 @@ pub enum Metric {
     Total,
     /// By how much the mean score is below that of the baseline, from 0 to 1.
     Drop,
-    /// By how much the mean per item is above that of the baseline, in the category's unit.
+    /// By how much the mean is above that of the baseline: milliseconds for an item, tokens or US dollars for one run of it.
     Rise,
-    /// The mean per item as a share of that of the baseline: 1.1 for a tenth more.
+    /// The mean as a share of that of the baseline: 1.1 for a tenth more.
     Ratio,
 }
 
@@ -78,6 +78,12 @@ const ROUNDING: f64 = 1e-12;
 
 /// The word that stands before the name of an evaluator that is no identifier: `evaluators["any name"]`.
 pub(crate) const EVALUATORS: &str = "evaluators";
+
+/// The word that stands before a figure that is one of two runs: `vs_baseline.score.drop`.
+pub(crate) const VS_BASELINE: &str = "vs_baseline";
+
+/// A threshold against a baseline, as messages show one.
+pub(crate) const VS_BASELINE_EXAMPLE: &str = "vs_baseline.score.drop <= 0.02";
 
 impl Category {
     /// The names of the categories; any other name is an evaluator's.
@@ -140,8 +146,35 @@ impl Category {
         }
     }
 
+    /// The metric of this name that is one of two runs, or what to write instead.
+    pub(crate) fn baseline_metric(&self, name: &str) -> Result<Metric, String> {
+        let known = self.baseline_metrics();
+        match Metric::from_name(name) {
+            Some(metric) if known.contains(&name) => return Ok(metric),
+            _ if known.is_empty() => {
+                let message =
+                    format!("`{self}` is held against no baseline: it hangs on what the cache holds");
+                return Err(message);
+            }
+            _ => {}
+        }
+        let listed = listing(known);
+        Err(match Metric::meant_by(name, known).filter(|meant| known.contains(meant)) {
+            Some(meant) => format!(
+                "against a baseline, `{self}` has no metric `{name}`: did you mean `{meant}`? (it has {listed})"
+            ),
+            None => format!("against a baseline, `{self}` has no metric `{name}`: it has {listed}"),
+        })
+    }
+
     fn no_such_metric(&self, name: &str) -> String {
         let category = self;
+        if self.baseline_metrics().contains(&name) {
+            return format!(
+                "`{category}` has no metric `{name}` by itself: against a baseline write \
+                 `{VS_BASELINE}.{category}.{name}`"
+            );
+        }
         if name == "max" && self.metrics().contains(&"total") {
             return format!("`{category}` has no `max`: for the sum over all items write `{category}.total`");
         }
@@ -180,8 +213,20 @@ impl Category {
             Direction::Lower => "must not fall below its bound",
             Direction::Upper => "must not rise above its bound",
         };
-        let message = format!("`{self}.{metric}` {side}: write `{self}.{metric} {right} {bound}`");
+        let figure = self.figure(metric);
+        let message = format!("`{figure}` {side}: write `{figure} {right} {bound}`");
         Err(message)
+    }
+
+    /// A figure as it is written in a threshold: `score.avg`, `vs_baseline.score.drop`.
+    pub(crate) fn figure(&self, metric: Metric) -> String {
+        metric.of(&self.to_string())
+    }
+
+    /// Says that a bound is of the wrong kind, and of which it must be.
+    pub(crate) fn wrong_bound(&self, metric: Metric, bound: &str) -> String {
+        let subject = if metric.is_against_baseline() { self.figure(metric) } else { self.to_string() };
+        format!("the bound of `{subject}` is {}, not `{bound}`", self.unit(metric))
     }
 
     /// Refuses a bound that no value can be held against.
@@ -197,8 +242,9 @@ impl Category {
     }
 
     /// What a bound of this category is, for messages.
-    pub(crate) fn unit(&self) -> &'static str {
+    fn unit(&self, metric: Metric) -> &'static str {
         match self {
+            _ if metric == Metric::Ratio => "a number such as `1.1`, for a tenth more than the baseline",
             Self::Score | Self::Evaluator(_) => "a number from 0 to 1",
             Self::Latency => "a duration such as `5s` or `800ms`, or a number of milliseconds",
             Self::Tokens => "a number of tokens",
@@ -224,7 +270,7 @@ impl fmt::Display for Category {
 pub(crate) fn is_plain(name: &str) -> bool {
     let identifier = name.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
         && name.starts_with(|letter: char| letter.is_alphabetic() || letter == '_');
-    identifier && name != EVALUATORS && Category::from_name(name).is_none()
+    identifier && ![EVALUATORS, VS_BASELINE].contains(&name) && Category::from_name(name).is_none()
 }
 
 impl Metric {
@@ -268,8 +314,16 @@ impl Metric {
         matches!(self, Self::Drop | Self::Rise | Self::Ratio)
     }
 
+    /// The figure of a subject as it is written in a threshold.
+    pub(crate) fn of(self, subject: &str) -> String {
+        match self.is_against_baseline() {
+            true => format!("{VS_BASELINE}.{subject}.{self}"),
+            false => format!("{subject}.{self}"),
+        }
+    }
+
     /// Other words for the figures, and the names that they mean.
-    const SYNONYMS: [(&'static str, &'static str); 10] = [
+    const SYNONYMS: [(&'static str, &'static str); 14] = [
         ("mean", "avg"),
         ("average", "avg"),
         ("minimum", "min"),
@@ -280,6 +334,10 @@ impl Metric {
         ("accuracy", "pass_rate"),
         ("sum", "total"),
         ("count", "total"),
+        ("decrease", "drop"),
+        ("regression", "drop"),
+        ("increase", "rise"),
+        ("factor", "ratio"),
     ];
 
     /// The one of these names that was most likely meant by a word.
@@ -377,9 +435,8 @@ pub(crate) fn not_a_comparison(symbol: &str, category: &Category, metric: Metric
         Direction::Lower => Comparison::AtLeast,
         Direction::Upper => Comparison::AtMost,
     };
-    let message =
-        format!("a threshold is a bound, not `{symbol}`: write `{category}.{metric} {right} {bound}`");
-    message
+    let figure = category.figure(metric);
+    format!("a threshold is a bound, not `{symbol}`: write `{figure} {right} {bound}`")
 }
 
 /// The units of a duration and their lengths in nanoseconds.

@@ -40,6 +40,18 @@ fn a_threshold_is_read_from_text() {
             0.5,
         ),
         (r#"evaluators["score"].min >= 0.5"#, evaluator("score"), Metric::Min, Comparison::AtLeast, 0.5),
+        ("vs_baseline.score.drop <= 0.02", Category::Score, Metric::Drop, Comparison::AtMost, 0.02),
+        ("vs_baseline.gpt-4.1.drop < 0.1", evaluator("gpt-4.1"), Metric::Drop, Comparison::Below, 0.1),
+        (
+            r#"vs_baseline.evaluators["a b"].drop <= 0"#,
+            evaluator("a b"),
+            Metric::Drop,
+            Comparison::AtMost,
+            0.0,
+        ),
+        ("vs_baseline.latency.rise <= 0.2s", Category::Latency, Metric::Rise, Comparison::AtMost, 200.0),
+        ("vs_baseline.latency.ratio <= 1.2", Category::Latency, Metric::Ratio, Comparison::AtMost, 1.2),
+        ("vs_baseline.cost.rise <= 0.001", Category::Cost, Metric::Rise, Comparison::AtMost, 0.001),
     ] {
         let threshold = parsed(text);
         assert_eq!(threshold.category(), &category, "{text}");
@@ -65,6 +77,8 @@ fn a_test_case_is_named_as_the_threshold_was_written() {
         ("latency.p95 <= 5 s", "latency.p95<=5s"),
         ("x.pass_rate(0.6) >= 0.9", "x.pass_rate(0.6)>=0.9"),
         (r#"evaluators["any name"].min >= 0.5"#, "any-name.min>=0.5"),
+        ("vs_baseline.latency.rise <= 200 ms", "vs_baseline.latency.rise<=200ms"),
+        (r#"vs_baseline.evaluators["any name"].drop <= 0.1"#, "vs_baseline.any-name.drop<=0.1"),
     ] {
         assert_eq!(parsed(text).case_name(), name);
     }
@@ -88,6 +102,10 @@ fn the_text_form_is_read_back() {
         r#"evaluators["a \"b\" \\ c"].min >= 0.5"#,
         r#"evaluators["tokens"].min >= 0.5"#,
         r#"evaluators["evaluators"].min >= 0.5"#,
+        r#"evaluators["vs_baseline"].min >= 0.5"#,
+        "vs_baseline.concise.drop <= 0.02",
+        r#"vs_baseline.evaluators["any name"].drop <= 0.02"#,
+        "vs_baseline.tokens.ratio < 1.5",
     ] {
         let threshold = parsed(text);
         assert_eq!(threshold.to_string(), text);
@@ -119,6 +137,17 @@ fn a_refusal_quotes_the_threshold_and_says_what_to_write() {
         ("x.pass_rate(a) >= 0.5", "a mark is a number"),
         ("x.avg(0.5) >= 0.5", "only `pass_rate` takes a mark"),
         (r#"evaluators["x.avg >= 0.5"#, "the name is not closed"),
+        ("score.drop <= 0.02", "against a baseline write `vs_baseline.score.drop`"),
+        ("vs_baseline.score.avg >= 0.8", "against a baseline, `score` has no metric `avg`: it has `drop`"),
+        ("vs_baseline.latency.drop <= 1s", "it has `rise` and `ratio`"),
+        ("vs_baseline.tokens.increase <= 9", "did you mean `rise`?"),
+        ("vs_baseline.judge_cost.rise <= 1", "is held against no baseline"),
+        ("vs_baseline.score.drop >= 0.02", "write `vs_baseline.score.drop <= 0.02`"),
+        ("vs_baseline.score.drop == 0.02", "write `vs_baseline.score.drop <= 0.02`"),
+        ("vs_baseline.score.drop <= 2", "for 2 percent write `0.02`"),
+        ("vs_baseline.latency.ratio <= 200ms", "`vs_baseline.latency.ratio` is a number such as `1.1`"),
+        ("vs_baseline.drop <= 0.02", "write, for example, `vs_baseline.score.drop <= 0.02`"),
+        ("vs_baseline <= 0.02", "it names no metric"),
     ] {
         let refusal = refused(text);
         assert!(refusal.contains(expected), "{refusal}");
@@ -137,6 +166,10 @@ fn what_text_cannot_say_is_found_by_validation() {
         (Category::Score, Metric::Avg, AtLeast, f64::NAN),
         (Category::Score, Metric::PassRate(Some(f64::NAN)), AtLeast, 0.5),
         (Category::Cost, Metric::Total, AtMost, f64::INFINITY),
+        (Category::Latency, Metric::Drop, AtMost, 0.1),
+        (Category::Score, Metric::Ratio, AtMost, 1.1),
+        (Category::Score, Metric::Drop, AtLeast, 0.1),
+        (Category::JudgeCost, Metric::Rise, AtMost, 0.1),
     ] {
         let threshold = Threshold::new(category, metric, comparison, bound);
         assert!(threshold.validate().is_err(), "{threshold}");

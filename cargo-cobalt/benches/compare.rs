@@ -1,0 +1,42 @@
+//! Whole-process benchmark of `cargo cobalt compare` on two large runs.
+//!
+//! `cargo bench -p cargo-cobalt --bench compare` compares runs of 10,000 items; `-- <items>` of another number. Figures differ
+//! from machine to machine: compare those of one call.
+//!
+//! | case | what it is |
+//! |---|---|
+//! | `text` | the table and the items that changed most |
+//! | `json` | all figures, and a hundred items |
+//! | `help` | `--help`: what the process costs by itself |
+
+mod store;
+
+use std::fs;
+use std::process::exit;
+
+use store::{show, write};
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    match &arguments[..] {
+        [] => table(10_000),
+        [items] => table(items.parse().expect("a number of items")),
+        _ => {
+            eprintln!("usage: compare [<items>]");
+            exit(2);
+        }
+    }
+}
+
+fn table(items: usize) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let results = folder.path().join(".cobalt/results");
+    fs::create_dir_all(&results).expect("a folder");
+    // Of one experiment: its name follows from the number.
+    let bytes = [0, 7].map(|run| write(&results, run, items));
+    println!("2 runs of {items} items, {} kB each", bytes[0] / 1000);
+    println!("{:<10} {:>8}", "case", "wall ms");
+    show("text", || (), folder.path(), &["compare", "latest~1", "latest"]);
+    show("json", || (), folder.path(), &["compare", "latest~1", "latest", "--json", "--items", "100"]);
+    show("help", || (), folder.path(), &["compare", "--help"]);
+}

@@ -1,0 +1,116 @@
+//! `cargo cobalt run --baseline`: what was typed, as the files that runs are held against.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf, is_separator};
+
+use cobalt::store::Layout;
+use tempfile::TempDir;
+
+use super::committed::committed;
+use super::head::Head;
+use super::kept::{json_files, seen};
+use crate::error::Error;
+use crate::runs::{FoundRun, KnownRuns, RunName, UnknownRun, short};
+
+/// The baselines that were asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Given {
+    /// Result files and baseline files. The first with an experiment's name is its baseline.
+    pub(crate) files: Vec<PathBuf>,
+    /// Where files of a commit are laid for as long as they are needed.
+    _laid_out: Option<TempDir>,
+}
+
+impl Given {
+    /// The files that a name means; there is at least one.
+    pub(crate) fn by(name: &RunName, layout: &Layout) -> Result<Self, Error> {
+        let typed = name.to_string();
+        let folder = Path::new(&typed);
+        if typed.contains(is_separator) && folder.is_dir() {
+            return Self::in_folder(folder);
+        }
+        let known = KnownRuns::open(layout)?;
+        match known.find(name) {
+            Ok(named) => {
+                let runs = named.runs();
+                let committed = known.commit_of(name, &runs).map(|commit| (typed, commit));
+                Self::of_runs(runs, committed, layout)
+            }
+            Err(Error::UnknownRun(UnknownRun::Unknown { .. })) if folder.is_dir() => Self::in_folder(folder),
+            Err(Error::UnknownRun(UnknownRun::NoRunOfCommit { typed, commit })) => {
+                let mut given = Self::default();
+                given.add_committed(&typed, &commit, layout)?;
+                if given.files.is_empty() {
+                    return Err(Error::NothingMatched(format!(
+                        "`{typed}` is commit {}, of which there is no run, and no baseline in `{}`; check it out and run \
+                         it, or commit what `cargo cobalt baseline set` writes",
+                        short(&commit),
+                        seen(&layout.baselines())
+                    )));
+                }
+                Ok(given)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Runs, and behind them what is committed for experiments that have none.
+    fn of_runs(
+        runs: Vec<FoundRun>,
+        committed: Option<(String, String)>,
+        layout: &Layout,
+    ) -> Result<Self, Error> {
+        let mut given = Self::default();
+        for run in runs {
+            Head::read(&run.path)?.refuse_partial()?;
+            if let Some(note) = run.note {
+                eprintln!("warning: {note}");
+            }
+            given.files.push(run.path);
+        }
+        if let Some((revision, commit)) = committed {
+            given.add_committed(&revision, &commit, layout)?;
+        }
+        Ok(given)
+    }
+
+    /// The newest whole run of each experiment in a folder of baseline files or result files.
+    fn in_folder(folder: &Path) -> Result<Self, Error> {
+        let mut newest = BTreeMap::<String, (Head, PathBuf)>::new();
+        for path in json_files(folder)? {
+            let head = Head::read(&path)?;
+            let known = newest.get(&head.name);
+            if !head.partial && known.is_none_or(|(known, _)| known.timestamp < head.timestamp) {
+                newest.insert(head.name.clone(), (head, path));
+            }
+        }
+        if newest.is_empty() {
+            return Err(Error::NothingMatched(format!(
+                "there is no baseline file and no result file of a whole run in `{}`",
+                seen(folder)
+            )));
+        }
+        Ok(Self { files: newest.into_values().map(|(_, path)| path).collect(), _laid_out: None })
+    }
+
+    /// Lays the baselines of a commit out.
+    fn add_committed(&mut self, revision: &str, commit: &str, layout: &Layout) -> Result<(), Error> {
+        let files = committed(layout, commit);
+        if files.is_empty() {
+            return Ok(());
+        }
+        let laid_out = tempfile::tempdir().map_err(Error::LayOut)?;
+        for file in files {
+            let path = laid_out.path().join(&file.name);
+            Head::parse(&file.bytes).map_err(|reason| Error::RunFile {
+                path: PathBuf::from(format!("{revision}:{}", seen(&layout.baselines().join(&file.name)))),
+                reason,
+            })?;
+            fs::write(&path, &file.bytes).map_err(Error::LayOut)?;
+            self.files.push(path);
+        }
+        self._laid_out = Some(laid_out);
+        Ok(())
+    }
+}

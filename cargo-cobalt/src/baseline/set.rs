@@ -1,0 +1,149 @@
+//! `cargo cobalt baseline set`: keeps the numbers of runs as baselines.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use cobalt::config::{Config, Flags};
+use cobalt::report::Measurements;
+use cobalt::report::comparison::{Difference, Verdict, compare};
+use cobalt::store::{read_measurements, write_baseline};
+use cobalt::suggest;
+
+use super::head::Head;
+use super::ignored::to_be_committed;
+use super::kept::seen;
+use crate::cli::SetBaseline;
+use crate::config::settings;
+use crate::error::Error;
+use crate::runs::{KnownRuns, RunName};
+use crate::terminal::{one_line, print};
+
+pub(super) fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Error> {
+    let settings = settings(flags)?;
+    let files = files(arguments, &settings)?;
+    // All are read before the first is written: a mistake in one of several runs changes nothing.
+    let read = |file: &PathBuf| Ok(read_measurements(file, settings.prices())?);
+    let runs = files.values().map(read).collect::<Result<Vec<_>, Error>>()?;
+    files.keys().try_for_each(|name| check(name, &settings))?;
+    let layout = settings.layout();
+    let mut written = Vec::new();
+    for run in &runs {
+        let before = read_measurements(&layout.baseline(&run.name), settings.prices()).ok();
+        let path = write_baseline(layout, run)?;
+        print(&said(run, before.as_ref(), &path))?;
+        warnings(run, before.as_ref()).iter().for_each(|warning| eprintln!("warning: {warning}"));
+        written.push(path);
+    }
+    if let Some(advice) = to_be_committed(&written) {
+        eprintln!("{advice}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The result files of the runs that are meant, by their experiments.
+fn files(arguments: &SetBaseline, settings: &Config) -> Result<BTreeMap<String, PathBuf>, Error> {
+    let known = KnownRuns::open(settings.layout())?;
+    let is_meant = |experiment: &str| arguments.name.as_ref().is_none_or(|name| name.matches(experiment));
+    let mut runs = Vec::new();
+    for name in &arguments.runs {
+        runs.extend(known.find(name)?.runs());
+    }
+    if arguments.runs.is_empty() {
+        for experiment in known.experiments() {
+            runs.extend(known.find(&RunName::latest_of(experiment))?.runs());
+        }
+    }
+    let mut files = BTreeMap::new();
+    for run in runs.into_iter().filter(|run| is_meant(&run.experiment)) {
+        Head::read(&run.path)?.refuse_partial()?;
+        if let Some(note) = run.note {
+            eprintln!("warning: {note}");
+        }
+        let other = files.insert(run.experiment.clone(), run.path.clone());
+        if let Some(other) = other.filter(|other| *other != run.path) {
+            return Err(Error::Arguments(format!(
+                "`{}` and `{}` are both of experiment `{}`, which can have one baseline only",
+                seen(&other),
+                seen(&run.path),
+                run.experiment
+            )));
+        }
+    }
+    if files.is_empty() {
+        Err(Error::NothingMatched(nothing(arguments, &known, settings)))
+    } else {
+        Ok(files)
+    }
+}
+
+/// Says why no run is meant.
+fn nothing(arguments: &SetBaseline, known: &KnownRuns, settings: &Config) -> String {
+    let experiments = known.experiments();
+    match &arguments.name {
+        _ if experiments.is_empty() => {
+            let results = seen(settings.layout().results());
+            format!("there is no whole run in `{results}` yet; make one with `cargo cobalt run`")
+        }
+        Some(name) if arguments.runs.is_empty() => {
+            format!(
+                "no experiment that has a whole run matches `{name}`; {}",
+                suggest::instead(&name.to_string(), experiments)
+            )
+        }
+        _ => "none of the runs is of an experiment that `--name` matches".to_owned(),
+    }
+}
+
+/// Refuses a run that would take the place of another experiment's baseline.
+fn check(name: &str, settings: &Config) -> Result<(), Error> {
+    let path = settings.layout().baseline(name);
+    match Head::read(&path) {
+        Ok(other) if other.name != name => Err(Error::Arguments(format!(
+            "`{}` holds the baseline of experiment `{}`, and would hold that of `{name}` too; give one of them a name \
+             that differs in letters or digits",
+            seen(&path),
+            other.name
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn said(run: &Measurements, before: Option<&Measurements>, path: &Path) -> String {
+    let Measurements { id, name, timestamp, items, .. } = run;
+    let before = match before {
+        Some(before) if before.id == *id => ", as before".to_owned(),
+        Some(before) => format!(", in place of run {}", one_line(&before.id)),
+        None => String::new(),
+    };
+    let start = timestamp.to_string()[..16].replace('T', " ");
+    let items = items.len();
+    let noun = if items == 1 { "item" } else { "items" };
+    format!(
+        "{}: run {} of {start} UTC ({items} {noun}) in `{}`{before}\n",
+        one_line(name),
+        one_line(id),
+        seen(path)
+    )
+}
+
+/// What speaks against the baseline: items in error, and evaluators that find it worse than the one before.
+fn warnings(run: &Measurements, before: Option<&Measurements>) -> Vec<String> {
+    let errors = run.items.iter().filter(|item| item.error).count();
+    let errors = (errors > 0).then(|| {
+        let all = run.items.len();
+        format!(
+            "{errors} of {all} items of run {} are in error; a run without errors is a better baseline",
+            one_line(&run.id)
+        )
+    });
+    let comparisons = before.map_or_else(Vec::new, |before| compare(before, &[run]));
+    let worse = comparisons.iter().flat_map(|comparison| {
+        let worse = comparison.evaluators.iter().filter(|difference| difference.verdict == Verdict::Worse);
+        worse.map(|Difference { name, base, other, .. }| {
+            let (name, before) = (one_line(name), one_line(&comparison.base.id));
+            format!("{name} is worse than in run {before}: {other:.3} after {base:.3}")
+        })
+    });
+    errors.into_iter().chain(worse).collect()
+}

@@ -1,0 +1,194 @@
+//! A comparison as Markdown, as for a comment on a pull request. What was not written by us stands in code spans and blocks,
+//! where it can neither format nor mention anything.
+
+use std::fmt::Write as _;
+
+use cobalt::report::comparison::{Comparison, Difference, ItemChange, ItemSide, RunIdentity, Verdict};
+use cobalt::reporters::{DifferenceFigures, explained};
+
+use super::{Compared, sides, words};
+use crate::terminal::one_line;
+
+/// The longest text of an item, in characters.
+const LONGEST: usize = 600;
+
+/// The comparison as Markdown in GitHub's dialect.
+pub(super) fn markdown(compared: &Compared) -> String {
+    let comparison = &compared.comparison;
+    let mut text = format!("### {}: {}\n\n", code(&words::experiments(comparison)), headline(comparison));
+    text.push_str("| | run | start (UTC) | commit | size |\n|---|---|---|---|---|\n");
+    for (label, run) in [("base", &comparison.base), ("other", &comparison.other)] {
+        text.push_str(&row(label, run));
+    }
+    let _ = writeln!(text, "\nItems: {}.", words::matching(&comparison.items, code));
+    for note in &comparison.notes {
+        let _ = writeln!(text, "\n> {}", escaped(note));
+    }
+    for (title, differences) in [("score", &comparison.evaluators), ("amount", &comparison.amounts)] {
+        if !differences.is_empty() {
+            let _ = writeln!(
+                text,
+                "\n| {title} | base | other | change | 95 % interval | p | detectable | verdict |\n\
+                 |---|--:|--:|--:|--:|--:|--:|---|"
+            );
+            differences.iter().for_each(|difference| text.push_str(&figures(difference)));
+        }
+    }
+    text.push('\n');
+    for difference in words::differences(comparison) {
+        let _ = writeln!(text, "- {}: {}", code(&difference.name), explained(difference));
+    }
+    if let Some(correction) = words::correction(comparison) {
+        let _ = writeln!(text, "\n{correction}.");
+    }
+    if !compared.most_changed.is_empty() {
+        text.push_str("\n<details><summary>The items that changed most</summary>\n");
+        compared.most_changed.iter().for_each(|change| item(&mut text, compared, change));
+        text.push_str("\n</details>\n");
+    }
+    text
+}
+
+fn headline(comparison: &Comparison) -> String {
+    if let Some(nothing) = words::without_headline(comparison) {
+        return nothing.to_owned();
+    }
+    let said = words::headline(comparison).into_iter().map(|(verdict, names)| {
+        let names = names.into_iter().map(code).collect::<Vec<_>>().join(", ");
+        format!("{verdict} in {names}")
+    });
+    said.collect::<Vec<_>>().join("; ")
+}
+
+fn row(label: &str, run: &RunIdentity) -> String {
+    let commit = words::commit(run).unwrap_or_default();
+    format!(
+        "| {label} | {} | {} | {commit} | {} |\n",
+        cell(&code(&run.id)),
+        words::start(run),
+        words::size(run)
+    )
+}
+
+fn figures(difference: &Difference) -> String {
+    let figures = DifferenceFigures::from(difference);
+    let verdict = difference.verdict.to_string();
+    let verdict = match difference.verdict {
+        Verdict::Better | Verdict::Worse => format!("**{verdict}**"),
+        Verdict::WithinNoise | Verdict::Inconclusive => verdict,
+    };
+    let cells = [
+        cell(&code(&difference.name)),
+        figures.base,
+        figures.other,
+        figures.difference,
+        figures.ci95.unwrap_or_default(),
+        figures.p.unwrap_or_default(),
+        figures.smallest_detectable.unwrap_or_default(),
+        verdict,
+    ];
+    format!("| {} |\n", cells.join(" | "))
+}
+
+fn item(text: &mut String, compared: &Compared, change: &ItemChange) {
+    let scores = sides::scores(change, code);
+    let scores = if scores.is_empty() { "failed in one of the runs".to_owned() } else { scores };
+    let other = if change.content_changed { ", with other content" } else { "" };
+    let _ = writeln!(text, "\n**{}**: {scores}{other}", code(&change.key));
+    block(text, "input", &sides::input(change));
+    let [base, other] = sides::outputs(change, LONGEST);
+    let mut side = |label: &str, side: &ItemSide, output: &str, runs: usize| {
+        let run = if runs > 1 { format!(", run {} of {runs}", side.run + 1) } else { String::new() };
+        let reasons = sides::reasons(change, side, str::to_owned);
+        block(text, &format!("{label}{run}"), output);
+        for reason in reasons {
+            let _ = writeln!(text, "\n{}", code(&cut(&reason)));
+        }
+    };
+    side("base", &change.base, &base, compared.comparison.base.runs);
+    side("other", &change.other, &other, compared.comparison.other.runs);
+}
+
+fn block(text: &mut String, label: &str, content: &str) {
+    let content = cut(content);
+    let content = cobalt::reporters::printable(&content);
+    let fence = "`".repeat(longest_run(&content).max(2) + 1);
+    let _ = writeln!(text, "\n{label}:\n\n{fence}text\n{content}\n{fence}");
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// A text in a code span, on one line.
+fn code(text: &str) -> String {
+    let text = one_line(text);
+    if text.trim().is_empty() {
+        return "(empty)".to_owned();
+    }
+    let fence = "`".repeat(longest_run(&text) + 1);
+    // Without the spaces, a backtick at an end would be part of the fence.
+    let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{fence}{space}{text}{space}{fence}")
+}
+
+/// What stands in a cell of a table: even in a code span, a bar would end it.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// How many backticks stand side by side, at the most.
+fn longest_run(text: &str) -> usize {
+    text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
+}
+
+/// A sentence of ours that may hold names of others, which stand in backticks.
+fn escaped(sentence: &str) -> String {
+    let sentence = one_line(sentence);
+    // Backticks that are not ours do not come in single pairs.
+    if longest_run(&sentence) > 1 || sentence.matches('`').count() % 2 == 1 {
+        return code(&sentence);
+    }
+    let mut escaped = String::with_capacity(sentence.len());
+    let mut is_code = false;
+    for character in sentence.chars() {
+        is_code ^= character == '`';
+        if !is_code && "<>|@[]*_#!\\".contains(character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_leaves_its_code_span() {
+        assert_eq!(code("right"), "`right`");
+        assert_eq!(code("a`b``c"), "```a`b``c```");
+        assert_eq!(code("`a"), "`` `a ``");
+        assert_eq!(code(" "), "(empty)");
+        assert_eq!(code("a\n# b"), "`a\\n# b`");
+        assert_eq!(cell(&code("a|b")), "`a\\|b`");
+    }
+
+    #[test]
+    fn a_name_in_a_sentence_stays_as_it_is_and_can_mention_nobody() {
+        assert_eq!(escaped("`a_b` of *c* is older"), "`a_b` of \\*c\\* is older");
+        assert_eq!(escaped("`x` @you `y`"), "`x` \\@you `y`");
+        assert_eq!(escaped("`a`b` @you"), "`` `a`b` @you ``");
+    }
+
+    #[test]
+    fn no_text_leaves_its_block() {
+        let mut text = String::new();
+        block(&mut text, "base", "```\n# a\n````");
+        assert_eq!(text, "\nbase:\n\n`````text\n```\n# a\n````\n`````\n");
+    }
+}

@@ -1,0 +1,131 @@
+//! `cargo cobalt compare`: whether a run is better or worse than another, and by which items.
+
+mod items;
+mod markdown;
+mod sides;
+mod text;
+mod words;
+
+use std::io;
+use std::panic::resume_unwind;
+use std::path::Path;
+use std::process::ExitCode;
+use std::thread;
+
+use cobalt::Report;
+use cobalt::config::Flags;
+use cobalt::llm::prices::PriceTable;
+use cobalt::report::Measurements;
+use cobalt::report::comparison::{self, Comparison, Difference, ItemChange, Quantity, Verdict, most_changed};
+use cobalt::store::{read_measurements, read_report};
+use serde::Serialize;
+
+use crate::cli::Compare;
+use crate::config::settings;
+use crate::error::Error;
+use crate::runs::KnownRuns;
+use crate::terminal::{one_line, paint, print, print_json, stdout_width};
+
+/// A comparison with the items that changed most.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Compared {
+    #[serde(flatten)]
+    comparison: Comparison,
+    most_changed: Vec<ItemChange>,
+    /// Whether one of the runs is known by its numbers alone, as from a baseline file.
+    #[serde(skip)]
+    is_without_outputs: bool,
+}
+
+pub(crate) fn compare(arguments: &Compare, flags: &Flags) -> Result<ExitCode, Error> {
+    let settings = settings(flags)?;
+    let found = KnownRuns::open(settings.layout())?.resolve(&arguments.runs)?;
+    for note in found.iter().filter_map(|run| run.note.as_ref()) {
+        eprintln!("note: {}", one_line(note));
+    }
+    let paths: Vec<_> = found.iter().map(|run| &*run.path).collect();
+    let runs = read_all(&paths, settings.prices())?;
+    let compared = compare_runs(&runs, arguments.items)?;
+    if arguments.json {
+        #[derive(Serialize)]
+        struct Comparisons<'a> {
+            comparisons: &'a [Compared],
+        }
+        print_json(&Comparisons { comparisons: &compared })?;
+    } else if arguments.markdown {
+        print(&compared.iter().map(markdown::markdown).collect::<Vec<_>>().join("\n"))?;
+    } else {
+        let (width, paint) = (stdout_width(), paint(&io::stdout()));
+        let texts = compared.iter().map(|compared| text::text(compared, width, paint));
+        print(&texts.collect::<Vec<_>>().join("\n"))?;
+    }
+    Ok(if arguments.fail_on_regression { gate(&compared) } else { ExitCode::SUCCESS })
+}
+
+/// A run as it was read.
+struct Run {
+    measurements: Measurements,
+    /// Absent where the file is a baseline, which has numbers alone.
+    report: Option<Report>,
+}
+
+impl Run {
+    fn read(path: &Path, prices: &PriceTable) -> Result<Self, cobalt::Error> {
+        match read_report(path) {
+            Ok(report) => Ok(Self { measurements: Measurements::of(&report, prices), report: Some(report) }),
+            Err(_) => Ok(Self { measurements: read_measurements(path, prices)?, report: None }),
+        }
+    }
+}
+
+/// Reads the runs side by side.
+fn read_all(paths: &[&Path], prices: &PriceTable) -> Result<Vec<Run>, Error> {
+    thread::scope(|scope| {
+        let read = |path| scope.spawn(move || Run::read(path, prices));
+        let readers: Vec<_> = paths.iter().copied().map(read).collect();
+        let runs =
+            readers.into_iter().map(|reader| reader.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        Ok(runs.collect::<Result<_, _>>()?)
+    })
+}
+
+/// Compares the first run with each of the others.
+fn compare_runs(runs: &[Run], items: usize) -> Result<Vec<Compared>, Error> {
+    let Some((base, others)) = runs.split_first() else { return Ok(Vec::new()) };
+    let measurements: Vec<_> = others.iter().map(|run| &run.measurements).collect();
+    let comparisons = comparison::compare(&base.measurements, &measurements);
+    let with_items = |(comparison, other): (Comparison, &Run)| {
+        if comparison.items.matched == 0 {
+            return Err(Error::NothingMatched(words::nothing_in_common(&comparison)));
+        }
+        let reports = base.report.as_ref().zip(other.report.as_ref());
+        let most_changed = reports.map(|(base, other)| most_changed(base, other, items)).unwrap_or_default();
+        Ok(Compared { comparison, most_changed, is_without_outputs: reports.is_none() })
+    };
+    comparisons.into_iter().zip(others).map(with_items).collect()
+}
+
+/// Fails where an evaluator or the share of errors is worse, and where no evaluator could be compared.
+fn gate(compared: &[Compared]) -> ExitCode {
+    let mut code = ExitCode::SUCCESS;
+    for Compared { comparison, .. } in compared {
+        let worse: Vec<_> = regressions(comparison).map(|it| format!("`{}`", one_line(&it.name))).collect();
+        let reason = if !worse.is_empty() {
+            format!("worse in {}", worse.join(", "))
+        } else if comparison.evaluators.is_empty() {
+            "no evaluator has scores in both runs".to_owned()
+        } else {
+            continue;
+        };
+        eprintln!("regression: {} against {}: {reason}", comparison.other.id, comparison.base.id);
+        code = ExitCode::FAILURE;
+    }
+    code
+}
+
+/// The evaluators, and the errors, of which the other run has worse ones.
+fn regressions(comparison: &Comparison) -> impl Iterator<Item = &Difference> {
+    let errors = comparison.amounts.iter().filter(|amount| amount.quantity == Quantity::Errors);
+    comparison.evaluators.iter().chain(errors).filter(|it| it.verdict == Verdict::Worse)
+}

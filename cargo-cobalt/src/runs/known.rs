@@ -1,0 +1,101 @@
+//! The runs that there are: the whole ones out of the index, and those of some of the items by the names of their files.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cobalt::store::Layout;
+
+use super::git;
+use super::name::RunName;
+use super::resolve::FoundRun;
+use crate::error::Error;
+use crate::index::{Filter, Index, Run};
+use crate::terminal::one_line;
+
+/// The runs of a store.
+#[derive(Debug)]
+pub(crate) struct KnownRuns {
+    /// The whole runs, the newest first.
+    pub(super) whole: Vec<Run>,
+    /// The folder of the result files.
+    pub(super) results: PathBuf,
+    /// The current folder, from which paths are told and git is asked.
+    pub(super) folder: PathBuf,
+}
+
+impl KnownRuns {
+    /// Reads which runs there are. Files that are no results are left out, and said to be.
+    pub(crate) fn open(layout: &Layout) -> Result<Self, Error> {
+        let folder = env::current_dir().map_err(Error::CurrentFolder)?;
+        let all = Filter { name: None, tag: None, since: None, limit: usize::MAX };
+        let (found, skipped) = Index::open(layout)?.runs(&all)?;
+        let known = Self { whole: found.runs, results: layout.results().to_owned(), folder };
+        for skipped in skipped {
+            let path = known.shown(&known.results.join(&skipped.file));
+            eprintln!("warning: `{path}` is left out: {}", one_line(&skipped.reason));
+        }
+        Ok(known)
+    }
+
+    /// The names of the experiments that have whole runs, that of the newest run first.
+    pub(crate) fn experiments(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for run in &self.whole {
+            if !names.contains(&&*run.name) {
+                names.push(&run.name);
+            }
+        }
+        names
+    }
+
+    /// The whole runs of an experiment, the newest first.
+    pub(super) fn of_experiment<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Run> {
+        self.whole.iter().filter(move |run| run.name == name)
+    }
+
+    /// The newest whole run of each experiment that was made on a commit. One without changes beside the commit goes before.
+    pub(super) fn of_commit(&self, commit: &str) -> Vec<&Run> {
+        let mut runs: Vec<_> =
+            self.whole.iter().filter(|run| run.git_commit.as_deref() == Some(commit)).collect();
+        // Stable: the newest stay first.
+        runs.sort_by_key(|run| run.git_dirty == Some(true));
+        let mut names: Vec<&str> = Vec::new();
+        runs.retain(|run| {
+            let is_first = !names.contains(&&*run.name);
+            names.push(&run.name);
+            is_first
+        });
+        runs
+    }
+
+    /// The commit that a name tells, where its runs are those that a git revision stands for.
+    pub(crate) fn commit_of(&self, name: &RunName, runs: &[FoundRun]) -> Option<String> {
+        let commit = git::commit(&self.folder, name.as_str())?;
+        let of_commit = self.of_commit(&commit);
+        let is_of_commit = |run: &FoundRun| of_commit.iter().any(|known| known.id == run.id);
+        runs.iter().all(is_of_commit).then_some(commit)
+    }
+
+    /// Runs of some of the items whose ids begin so: their files, and their ids.
+    pub(super) fn partial(&self, beginning: &str) -> Vec<(String, PathBuf)> {
+        let entries = fs::read_dir(&self.results).into_iter().flatten().flatten();
+        let files = entries.map(|entry| entry.path());
+        let mut partial: Vec<_> = files
+            .filter_map(|path| {
+                let name = path.file_name()?.to_str()?;
+                let (_, id) = name.strip_suffix(".json")?.rsplit_once('_')?;
+                let is_whole = || self.whole.iter().any(|run| run.file == name || run.id == id);
+                let is_meant = !name.starts_with('.') && id.starts_with(beginning) && !is_whole();
+                is_meant.then(|| (id.to_owned(), path.clone()))
+            })
+            .collect();
+        partial.sort();
+        partial
+    }
+
+    /// A path as seen from the current folder.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        one_line(&path.strip_prefix(&self.folder).unwrap_or(path).display().to_string())
+    }
+}

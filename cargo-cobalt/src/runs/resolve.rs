@@ -1,0 +1,221 @@
+//! Which runs names mean.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::error::{UnknownRun, described};
+use super::git;
+use super::known::KnownRuns;
+use super::name::{Meaning, RunName};
+use crate::error::Error;
+use crate::index::Run;
+
+/// A run that was found by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FoundRun {
+    /// The run's id.
+    pub(crate) id: String,
+    /// The experiment's name.
+    pub(crate) experiment: String,
+    /// The result file, or a baseline file.
+    pub(crate) path: PathBuf,
+    /// What is worth knowing of the choice, in a sentence.
+    pub(crate) note: Option<String>,
+}
+
+/// What a name means by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// One run, whatever else is named.
+    One(FoundRun),
+    /// A run of each experiment that has one, the newest first; never empty.
+    OfEach(Vec<FoundRun>),
+}
+
+impl KnownRuns {
+    /// The runs that several names mean together: where a name would do for several experiments, that of the first name
+    /// that tells one is meant, and else that of the newest run.
+    pub(crate) fn resolve(&self, names: &[RunName]) -> Result<Vec<FoundRun>, Error> {
+        let named = names.iter().map(|name| self.find(name)).collect::<Result<Vec<_>, _>>()?;
+        let told = named.iter().find_map(|named| match named {
+            Named::One(run) => Some(run.experiment.clone()),
+            Named::OfEach(_) => None,
+        });
+        let experiment = told.or_else(|| self.whole.first().map(|run| run.name.clone())).unwrap_or_default();
+        let choose = |(name, named)| match named {
+            Named::One(run) => Ok(run),
+            Named::OfEach(runs) => {
+                let run = runs.into_iter().find(|run| run.experiment == experiment);
+                run.ok_or_else(|| self.not_of(name, &experiment).into())
+            }
+        };
+        names.iter().zip(named).map(choose).collect()
+    }
+
+    /// What a name means by itself.
+    pub(crate) fn find(&self, name: &RunName) -> Result<Named, Error> {
+        match &name.meaning {
+            Meaning::Latest { experiment: Some(experiment), back } => {
+                Ok(Named::One(self.latest_of(name, experiment, *back)?))
+            }
+            Meaning::Latest { experiment: None, back } => Ok(Named::OfEach(self.latest(name, *back)?)),
+            Meaning::Other => self.look_up(name.as_str()),
+        }
+    }
+
+    fn latest_of(&self, name: &RunName, experiment: &str, back: usize) -> Result<FoundRun, UnknownRun> {
+        let run = self.of_experiment(experiment).nth(back);
+        run.map(|run| self.found(run)).ok_or_else(|| self.too_few(name, experiment))
+    }
+
+    fn too_few(&self, name: &RunName, experiment: &str) -> UnknownRun {
+        let typed = name.to_string();
+        match self.of_experiment(experiment).count() {
+            0 => UnknownRun::unknown_experiment(&typed, experiment, &self.experiments()),
+            runs => UnknownRun::TooFewRuns { typed, experiment: experiment.to_owned(), runs },
+        }
+    }
+
+    fn latest(&self, name: &RunName, back: usize) -> Result<Vec<FoundRun>, UnknownRun> {
+        let experiments = self.experiments();
+        let Some(newest) = experiments.first() else {
+            return Err(UnknownRun::NoRuns { typed: name.to_string(), results: self.shown(&self.results) });
+        };
+        let runs = experiments.iter().filter_map(|experiment| self.of_experiment(experiment).nth(back));
+        let runs: Vec<_> = runs.map(|run| self.found(run)).collect();
+        if runs.is_empty() { Err(self.too_few(name, newest)) } else { Ok(runs) }
+    }
+
+    /// Why a name that does for other experiments does not for this one.
+    fn not_of(&self, name: &RunName, experiment: &str) -> UnknownRun {
+        let typed = name.as_str();
+        match git::commit(&self.folder, typed) {
+            Some(commit) if name.meaning == Meaning::Other => self.none_of_commit(typed, commit, experiment),
+            _ => self.too_few(name, experiment),
+        }
+    }
+
+    fn none_of_commit(&self, typed: &str, commit: String, experiment: &str) -> UnknownRun {
+        let others: Vec<_> = self.of_commit(&commit).into_iter().map(|run| run.name.clone()).collect();
+        let (typed, experiment) = (typed.to_owned(), experiment.to_owned());
+        match others.is_empty() {
+            true => UnknownRun::NoRunOfCommit { typed, commit },
+            false => UnknownRun::NoRunOfExperiment { typed, commit, experiment, others },
+        }
+    }
+
+    /// A file, then an id, then the beginning of one, then a git revision.
+    fn look_up(&self, typed: &str) -> Result<Named, Error> {
+        if (typed.ends_with(".json") || typed.contains(std::path::is_separator)) && Path::new(typed).is_file()
+        {
+            return Ok(Named::One(of_file(Path::new(typed))?));
+        }
+        let commit = git::commit(&self.folder, typed);
+        match self.by_id(typed)? {
+            Some(run) if run.id == typed => Ok(Named::One(run)),
+            Some(run) => {
+                match commit.filter(|commit| self.of_commit(commit).iter().any(|it| it.id != run.id)) {
+                    Some(commit) => {
+                        Err(UnknownRun::RunOrCommit { typed: typed.to_owned(), run: run.id, commit }.into())
+                    }
+                    None => Ok(Named::One(run)),
+                }
+            }
+            None => self.by_revision(typed, commit).map_err(Error::from),
+        }
+    }
+
+    fn by_id(&self, typed: &str) -> Result<Option<FoundRun>, Error> {
+        if let Some(run) = self.whole.iter().find(|run| run.id == typed) {
+            return Ok(Some(self.found(run)));
+        }
+        let whole: Vec<_> = self.whole.iter().filter(|run| run.id.starts_with(typed)).collect();
+        let partial = self.partial(typed);
+        if let Some((_, path)) = partial.iter().find(|(id, _)| id == typed) {
+            return Ok(Some(of_file(path)?));
+        }
+        match (&whole[..], &partial[..]) {
+            ([], []) => Ok(None),
+            _ if typed.is_empty() => Ok(None),
+            ([run], []) => Ok(Some(self.found(run))),
+            ([], [(_, path)]) => Ok(Some(of_file(path)?)),
+            _ => {
+                let whole = whole.into_iter().map(described);
+                let all = whole.chain(partial.into_iter().map(|(id, _)| format!("{id} (partial)"))).collect();
+                Err(UnknownRun::ambiguous(typed, all).into())
+            }
+        }
+    }
+
+    /// The runs of a commit, of one experiment where it is named before an `@`.
+    fn by_revision(&self, typed: &str, commit: Option<String>) -> Result<Named, UnknownRun> {
+        if let Some(commit) = commit {
+            return self.of_revision(typed, commit);
+        }
+        let experiments = self.experiments();
+        // Names of experiments and revisions may both have an `@`.
+        let split = typed.match_indices('@').map(|(at, _)| (&typed[..at], &typed[at + 1..]));
+        for (experiment, revision) in split {
+            let Some(commit) = git::commit(&self.folder, revision) else { continue };
+            if !experiments.contains(&experiment) {
+                return Err(UnknownRun::unknown_experiment(typed, experiment, &experiments));
+            }
+            let run = self.of_commit(&commit).into_iter().find(|run| run.name == experiment);
+            return match run {
+                Some(run) => Ok(Named::One(self.found_by(revision, run))),
+                None => Err(self.none_of_commit(typed, commit, experiment)),
+            };
+        }
+        Err(UnknownRun::unknown(typed, &self.whole, &experiments))
+    }
+
+    fn of_revision(&self, typed: &str, commit: String) -> Result<Named, UnknownRun> {
+        let runs = self.of_commit(&commit);
+        let mut runs: Vec<_> = runs.into_iter().map(|run| self.found_by(typed, run)).collect();
+        match runs.len() {
+            0 => Err(UnknownRun::NoRunOfCommit { typed: typed.to_owned(), commit }),
+            1 => Ok(Named::One(runs.remove(0))),
+            _ => Ok(Named::OfEach(runs)),
+        }
+    }
+
+    fn found_by(&self, revision: &str, run: &Run) -> FoundRun {
+        let is_dirty = run.git_dirty == Some(true);
+        let note = is_dirty.then(|| {
+            format!("the run {} that stands for `{revision}` was made with changes beside the commit", run.id)
+        });
+        FoundRun { note, ..self.found(run) }
+    }
+
+    fn found(&self, run: &Run) -> FoundRun {
+        let path = self.results.join(&run.file);
+        FoundRun { id: run.id.clone(), experiment: run.name.clone(), path, note: None }
+    }
+}
+
+impl Named {
+    /// The run, or those of all experiments.
+    pub(crate) fn runs(self) -> Vec<FoundRun> {
+        match self {
+            Self::One(run) => vec![run],
+            Self::OfEach(runs) => runs,
+        }
+    }
+}
+
+/// The run in a result file or a baseline file, of which only the head is looked at.
+fn of_file(path: &Path) -> Result<FoundRun, Error> {
+    #[derive(Deserialize)]
+    struct Head {
+        id: String,
+        name: String,
+    }
+
+    let unfit = |reason: String| Error::RunFile { path: path.to_owned(), reason };
+    let bytes = fs::read(path).map_err(|error| unfit(error.to_string()))?;
+    let head: Head = serde_json::from_slice(&bytes)
+        .map_err(|error| unfit(format!("neither a result file nor a baseline file: {error}")))?;
+    Ok(FoundRun { id: head.id, experiment: head.name, path: path.to_owned(), note: None })
+}

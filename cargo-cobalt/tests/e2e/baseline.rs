@@ -1,0 +1,197 @@
+//! `cargo cobalt baseline` on folders with result files: which runs become baselines, and what is said of them later.
+
+use std::time::{Duration, SystemTime};
+
+use cobalt::report::Timestamp;
+use serde_json::{Value, json};
+
+use crate::git::git;
+use crate::project::{Project, Said};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Keeps the result file of a run whose single evaluator gave these scores, so many days ago.
+fn keep(project: &Project, name: &str, id: &str, days_ago: u32, scores: &[f64]) {
+    write(project, &run(name, id, days_ago, scores));
+}
+
+fn write(project: &Project, run: &Value) {
+    let file = format!(".cobalt/results/run_{}.json", run["id"].as_str().unwrap());
+    project.write(&file, &run.to_string());
+}
+
+fn run(name: &str, id: &str, days_ago: u32, scores: &[f64]) -> Value {
+    let item = |(index, score): (usize, &f64)| {
+        json!({
+            "index": index, "key": index.to_string(), "input": { "id": index.to_string(), "input": "a question" },
+            "output": { "output": "a secret answer" }, "latencyMs": 5.0,
+            "evaluations": { "right": { "score": score } }, "status": "ok", "passed": true,
+        })
+    };
+    json!({
+        "schema": 1, "id": id, "name": name, "timestamp": Timestamp::from(SystemTime::now() - DAY * days_ago).to_string(),
+        "config": { "runs": 1, "concurrency": 5, "timeout": 1000, "evaluators": ["right"], "evaluatorHashes": ["a"] },
+        "summary": { "totalItems": scores.len(), "scores": {} }, "passed": true,
+        "dataset": { "source": "items.jsonl", "items": scores.len(), "hash": format!("{} items", scores.len()) },
+        "items": scores.iter().enumerate().map(item).collect::<Vec<_>>(),
+    })
+}
+
+/// The ids of the runs that are baselines, by their experiments.
+fn set(project: &Project) -> Vec<(String, String)> {
+    let shown: Vec<Value> =
+        serde_json::from_str(&project.cobalt(&["baseline", "show", "--json"], 0).stdout).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    shown.iter().map(|baseline| (text(&baseline["name"]), text(&baseline["id"]))).collect()
+}
+
+fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    expected.iter().map(|(name, id)| ((*name).to_owned(), (*id).to_owned())).collect()
+}
+
+fn with_runs() -> Project {
+    let project = Project::empty();
+    keep(&project, "desk", "aaaaaaaaaaaa", 19, &[1.0, 0.5, 0.0]);
+    keep(&project, "desk", "bbbbbbbbbbbb", 17, &[1.0, 1.0, 0.5]);
+    keep(&project, "intent", "cccccccccccc", 18, &[1.0, 1.0]);
+    project
+}
+
+#[test]
+fn the_newest_whole_run_of_each_experiment_becomes_its_baseline() {
+    let project = with_runs();
+    let mut partial = run("desk", "dddddddddddd", 11, &[1.0]);
+    partial["partial"] = json!(true);
+    write(&project, &partial);
+    project
+        .cobalt(&["baseline", "set"], 0)
+        .says("desk: run bbbbbbbbbbbb of ")
+        .says(" UTC (3 items) in `.cobalt/baselines/desk.json`")
+        .says("intent: run cccccccccccc");
+    assert_eq!(set(&project), pairs(&[("desk", "bbbbbbbbbbbb"), ("intent", "cccccccccccc")]));
+    let file = project.read(".cobalt/baselines/desk.json");
+    assert!(!file.contains("secret answer") && !file.contains("a question"), "{file}");
+}
+
+#[test]
+fn runs_are_named_as_elsewhere_and_one_takes_the_place_of_another() {
+    let project = with_runs();
+    project.cobalt(&["baseline", "set", "--name", "int*"], 0);
+    assert_eq!(set(&project), pairs(&[("intent", "cccccccccccc")]));
+    project.cobalt(&["baseline", "set", "bbb"], 0);
+    project.cobalt(&["baseline", "set", "desk@latest~1"], 0).says("in place of run bbbbbbbbbbbb");
+    assert_eq!(set(&project), pairs(&[("desk", "aaaaaaaaaaaa"), ("intent", "cccccccccccc")]));
+}
+
+#[test]
+fn a_baseline_that_is_worse_than_the_one_before_it_is_set_and_said_to_be() {
+    let project = Project::empty();
+    keep(&project, "desk", "aaaaaaaaaaaa", 3, &[1.0; 40]);
+    project.cobalt(&["baseline", "set"], 0);
+    keep(&project, "desk", "bbbbbbbbbbbb", 2, &[0.0; 40]);
+    project
+        .cobalt(&["baseline", "set"], 0)
+        .tells("right is worse than in run aaaaaaaaaaaa: 0.000 after 1.000");
+    let said = project.cobalt(&["baseline", "set", "aaa"], 0);
+    assert!(!said.stderr.contains("worse"), "{said:?}");
+    assert_eq!(set(&project), pairs(&[("desk", "aaaaaaaaaaaa")]));
+}
+
+#[test]
+fn a_mistake_in_one_of_several_runs_changes_nothing() {
+    let project = with_runs();
+    let mut partial = run("desk", "dddddddddddd", 11, &[1.0]);
+    partial["partial"] = json!(true);
+    write(&project, &partial);
+    project.cobalt(&["baseline", "set", "ccc", "zzz"], 4).tells("no run is named `zzz`");
+    project.cobalt(&["baseline", "set", "ccc", "ddd"], 2).tells("some of the items only");
+    project.cobalt(&["baseline", "set", "aaa", "bbb"], 2).tells("are both of experiment `desk`");
+    project.cobalt(&["baseline", "set", "--name", "dsek"], 4).tells("did you mean `desk`?");
+    Project::empty().cobalt(&["baseline", "set"], 4).tells("make one with `cargo cobalt run`");
+    assert!(!project.path(".cobalt/baselines").exists());
+}
+
+#[test]
+fn a_baseline_of_another_experiment_is_not_overwritten() {
+    let project = with_runs();
+    keep(&project, "help desk", "dddddddddddd", 16, &[1.0]);
+    keep(&project, "help-desk", "eeeeeeeeeeee", 15, &[1.0]);
+    project.cobalt(&["baseline", "set", "ddd"], 0);
+    project.cobalt(&["baseline", "set", "eee"], 2).tells("holds the baseline of experiment `help desk`");
+    project.cobalt(&["baseline", "set"], 2).tells("give one of them a name that differs");
+    assert_eq!(set(&project), pairs(&[("help desk", "dddddddddddd")]));
+}
+
+#[test]
+fn a_table_shows_which_baselines_are_stale_and_why() {
+    let project = with_runs();
+    project
+        .cobalt(&["baseline", "show"], 0)
+        .tells("set those of the newest runs with `cargo cobalt baseline set`");
+    project.cobalt(&["baseline", "set"], 0);
+    keep(&project, "desk", "dddddddddddd", 16, &[1.0, 1.0, 1.0, 1.0]);
+    let mut other = run("intent", "eeeeeeeeeeee", 16, &[1.0, 1.0]);
+    other["config"]["evaluatorHashes"] = json!(["b"]);
+    write(&project, &other);
+    keep(&project, "new", "ffffffffffff", 15, &[1.0]);
+    let Said { stdout, stderr } = project.cobalt(&["baseline", "show"], 0);
+    let lines: Vec<_> =
+        stdout.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(lines[0], "experiment run start (UTC) commit items state scores");
+    assert!(
+        lines[1].starts_with("desk bbbbbbbbbbbb 20") && lines[1].ends_with(" 3 stale right 0.833"),
+        "{stdout}"
+    );
+    assert!(lines[3].starts_with("desk: the data sets differ: 1 item added"), "{stdout}");
+    assert!(stdout.contains("intent: `right` had other settings"), "{stdout}");
+    assert!(stderr.contains("no baseline yet: `new`"), "{stderr}");
+    let shown = project.cobalt(&["baseline", "show", "--json", "--name", "desk"], 0).stdout;
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!((&shown[0]["state"], &shown[0]["newestRun"]), (&json!("stale"), &json!("dddddddddddd")));
+    project.cobalt(&["baseline", "show", "--name", "zzz"], 0).tells("none of the 2 baselines");
+}
+
+#[test]
+fn a_baseline_is_stale_by_its_age_unless_it_is_the_newest_run() {
+    let project = with_runs();
+    keep(&project, "old", "dddddddddddd", 40, &[1.0, 0.0]);
+    project.cobalt(&["baseline", "set"], 0);
+    let state = |name: &str| {
+        let shown = project.cobalt(&["baseline", "show", "--json", "--name", name], 0).stdout;
+        serde_json::from_str::<Value>(&shown).unwrap()[0]["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(state("old"), "newest");
+    keep(&project, "old", "eeeeeeeeeeee", 1, &[1.0, 0.0]);
+    assert_eq!(state("old"), "stale");
+    project.cobalt(&["baseline", "show"], 0).says("old: the baseline is 40 days old");
+    project.write("cobalt.toml", "[baseline]\nmax-age = \"60d\"\n");
+    assert_eq!(state("old"), "current");
+}
+
+#[test]
+fn a_damaged_baseline_is_an_error_beside_the_others_and_can_be_set_anew() {
+    let project = with_runs();
+    project.cobalt(&["baseline", "set"], 0);
+    project.write(".cobalt/baselines/desk.json", "<<<<<<< ours\n");
+    project
+        .cobalt(&["baseline", "show"], 3)
+        .says("intent")
+        .tells("desk.json")
+        .tells("`cargo cobalt baseline set`");
+    project.cobalt(&["baseline", "set"], 0);
+    project.cobalt(&["baseline", "show"], 0).says("desk");
+}
+
+#[test]
+fn what_git_would_leave_out_is_said() {
+    let project = with_runs();
+    let said = project.cobalt(&["baseline", "set"], 0);
+    assert!(!said.stderr.contains("commit"), "there is no git here: {said:?}");
+    git(&project, &["init", "--quiet"]);
+    project.write(".gitignore", "target/\n");
+    project.cobalt(&["baseline", "set"], 0).tells("commit `.cobalt/baselines`");
+    project.write(".gitignore", "target/\n.cobalt/\n");
+    project.cobalt(&["baseline", "set"], 0).tells(".gitignore:2:.cobalt/").tells("`!**/.cobalt/baselines/`");
+    project.write(".gitignore", "**/.cobalt/*\n!**/.cobalt/baselines/\n");
+    project.cobalt(&["baseline", "set"], 0).tells("commit `.cobalt/baselines`");
+}

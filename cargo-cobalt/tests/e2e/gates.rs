@@ -1,0 +1,131 @@
+//! Whole gates: an agent is run, its run becomes the baseline, and later runs are held against it.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::git::git;
+use crate::project::{Project, Said};
+
+/// A package whose agent is steered to be right in so many percent of 200 items.
+fn noisy() -> Project {
+    let project = Project::empty();
+    project.target("evals");
+    project.write("tests/evals.rs", include_str!("fixture/noisy.rs"));
+    items(&project, 0..200);
+    steer(&project, 80, 1);
+    project
+}
+
+fn items(project: &Project, ids: std::ops::Range<u32>) {
+    let item = |id| format!("{}\n", serde_json::json!({ "id": format!("q{id}") }));
+    project.write("data/items.jsonl", &ids.map(item).collect::<String>());
+}
+
+fn steer(project: &Project, percent: u32, seed: u32) {
+    project.write("steer", &format!("{percent} % with seed {seed}"));
+}
+
+fn run(project: &Project, arguments: &[&str], code: i32) -> Said {
+    project.cobalt(&[&["run", "--ci", "--filter", "gated"], arguments].concat(), code)
+}
+
+/// The newest report of the gated experiment.
+fn report(project: &Project) -> Value {
+    let runs: Vec<Value> =
+        serde_json::from_str(&project.cobalt(&["history", "--json", "--name", "gated"], 0).stdout).unwrap();
+    let file = format!(".cobalt/results/{}", runs[0]["file"].as_str().unwrap());
+    serde_json::from_str(&project.read(&file)).unwrap()
+}
+
+#[test]
+fn a_gate_stands_noise_and_catches_a_drop() {
+    let project = noisy();
+    run(&project, &[], 0).says("cargo cobalt baseline set").says("inconclusive");
+    run(&project, &["--on-inconclusive", "fail"], 1).says("inconclusive");
+    project.cobalt(&["baseline", "set"], 0);
+    run(&project, &["--on-inconclusive", "fail"], 0).says("gated: passed, 1 threshold met");
+
+    for seed in [2, 3, 8, 10] {
+        steer(&project, 80, seed);
+        run(&project, &[], 0);
+    }
+    assert_eq!(report(&project)["ciStatus"]["inconclusive"].as_array().map(Vec::len), Some(1));
+    steer(&project, 50, 5);
+    run(&project, &[], 1).says("MISSED  the drop of right is 0.2");
+    let report = report(&project);
+    assert_eq!(report["baseline"]["evaluators"][0]["verdict"], "worse");
+    assert_eq!(report["ciStatus"]["violations"][0]["metric"], "drop");
+
+    // Of the broken agent, the repaired one is no drop.
+    steer(&project, 80, 6);
+    run(&project, &["--baseline", "latest", "--on-inconclusive", "fail"], 0).says("better");
+}
+
+#[test]
+fn a_stale_baseline_is_said_and_only_what_is_common_is_judged() {
+    let project = noisy();
+    run(&project, &[], 0);
+    project.cobalt(&["baseline", "set"], 0);
+    items(&project, 100..300);
+    run(&project, &["--on-inconclusive", "fail"], 0)
+        .says("the data sets differ: 100 items added, 100 items removed");
+    items(&project, 300..400);
+    run(&project, &[], 0).says("no item in common");
+    run(&project, &["--on-inconclusive", "fail"], 1);
+    project.write(".cobalt/baselines/gated.json", "<<<<<<< ours\n");
+    run(&project, &[], 3).tells("gated.json");
+}
+
+#[test]
+fn a_baseline_may_come_from_a_commit_a_folder_or_a_file() {
+    let project = noisy();
+    git(&project, &["init", "--quiet"]);
+    run(&project, &[], 0);
+    project.cobalt(&["baseline", "set"], 0);
+    git(&project, &["add", "--all"]);
+    git(&project, &["commit", "--quiet", "--message", "baselines"]);
+    fs::rename(project.path(".cobalt/baselines"), project.path("kept")).unwrap();
+    fs::remove_dir_all(project.path(".cobalt/results")).unwrap();
+
+    // As in a fresh clone: there is no run, and the file is only in the commit.
+    run(&project, &["--baseline", "HEAD", "--on-inconclusive", "fail"], 0);
+    let baseline = report(&project)["baseline"]["base"]["id"].as_str().unwrap().to_owned();
+    assert!(project.read("kept/gated.json").contains(&baseline), "the committed one counts");
+    run(&project, &["--baseline", "kept", "--on-inconclusive", "fail"], 0);
+    run(&project, &["--baseline", "kept/gated.json", "--on-inconclusive", "fail"], 0);
+    run(&project, &["--on-inconclusive", "fail"], 1).says("has no baseline yet");
+
+    // A run of the commit goes before.
+    let newest = report(&project)["id"].clone();
+    run(&project, &["--baseline", "HEAD", "--on-inconclusive", "fail"], 0);
+    assert_eq!(report(&project)["baseline"]["base"]["id"], newest);
+
+    git(&project, &["rm", "--quiet", "-r", "--cached", ".cobalt"]);
+    git(&project, &["commit", "--quiet", "--message", "no baselines"]);
+    run(&project, &["--baseline", "HEAD"], 4).tells("of which there is no run, and no baseline in");
+    run(&project, &["--baseline", "nothing"], 4).tells("no run is named `nothing`");
+    run(&project, &["--baseline", "./data"], 4).tells("no baseline file and no result file");
+}
+
+#[test]
+fn every_experiment_has_a_baseline_of_its_own_and_a_run_of_some_items_is_none() {
+    let project = noisy();
+    project.cobalt(&["run"], 0);
+    project
+        .cobalt(&["run", "--baseline", "latest"], 0)
+        .says("200 items in common")
+        .says("2 experiments: 2 passed");
+    project.write("cobalt.toml", "[ci]\nthresholds = [\"vs_baseline.score.drop <= 0.1\"]\n");
+    steer(&project, 40, 2);
+    let said =
+        project.cobalt(&["run", "--ci", "--baseline", "open@latest"], 1).says("MISSED  the drop of score is");
+    said.says("and none is of `gated`");
+
+    project.cobalt(&["run", "--filter", "open", "--", "q1"], 0);
+    let partial = fs::read_dir(project.path(".cobalt/results")).unwrap().flatten().map(|file| file.path());
+    let is_partial =
+        |path: &std::path::PathBuf| fs::read_to_string(path).unwrap().contains("\"partial\": true");
+    let partial = partial.into_iter().find(is_partial).unwrap();
+    project.cobalt(&["run", "--baseline", partial.to_str().unwrap()], 2).tells("some of the items only");
+}

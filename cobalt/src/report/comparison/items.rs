@@ -1,0 +1,260 @@
+//! The items that changed most between two runs, with what both runs made of them.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::dataset::{Item, content_hash};
+use crate::experiment::Output;
+use crate::report::measurements::keys;
+use crate::report::stats::sum;
+use crate::report::{Evaluations, Execution, ItemResult, Report, Status};
+
+/// Means of the same scores in another order may differ by so much.
+const ROUNDING: f64 = 1e-9;
+
+/// An item in two runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ItemChange {
+    /// The item's identity.
+    pub key: String,
+    /// The item as the other run has it.
+    pub input: Item,
+    /// Whether the item itself is another than in the base.
+    pub content_changed: bool,
+    /// What made the item rank where it does: the largest change of a score, below 0 where the other run is worse. An item
+    /// that came to fail counts as -1, one that ceased to as 1.
+    pub change: f64,
+    /// The scores that differ, the largest change first.
+    pub scores: Vec<ScoreChange>,
+    /// What the base made of it.
+    pub base: ItemSide,
+    /// What the other run made of it.
+    pub other: ItemSide,
+}
+
+/// One evaluator's scores of an item in two runs, each the mean over the item's executions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ScoreChange {
+    /// The evaluator's name.
+    pub evaluator: String,
+    /// From 0 to 1; absent where there is none.
+    pub base: Option<f64>,
+    /// From 0 to 1; absent where there is none.
+    pub other: Option<f64>,
+}
+
+impl ScoreChange {
+    /// `other - base`, where both are known.
+    #[must_use]
+    pub fn difference(&self) -> Option<f64> {
+        Some(self.other? - self.base?)
+    }
+
+    fn is_change(&self) -> bool {
+        match self.difference() {
+            Some(difference) => difference.abs() > ROUNDING,
+            None => self.base.is_some() || self.other.is_some(),
+        }
+    }
+}
+
+/// What a run made of an item: of several executions, the one that shows the change best.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ItemSide {
+    /// Which execution this is, from 0.
+    pub run: usize,
+    /// How it ended.
+    pub status: Status,
+    /// What the agent returned; absent where it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Output>,
+    /// Why there is no output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What the evaluators found.
+    pub evaluations: Evaluations,
+}
+
+/// The items that changed most from `base` to `other`, at most so many, the largest change first and of equal ones those that
+/// became worse. Items without any change of a score or a failure are none.
+///
+/// Items are matched by their keys, as [`compare`](super::compare) matches them.
+#[must_use]
+pub fn most_changed(base: &Report, other: &Report, most: usize) -> Vec<ItemChange> {
+    let (base_keys, other_keys) = (keys(&base.items), keys(&other.items));
+    let in_base: HashMap<&str, &ItemResult> = base_keys.iter().map(String::as_str).zip(&base.items).collect();
+    let pairs = other_keys.iter().zip(&other.items);
+    let pairs = pairs.filter_map(|(key, other)| Some((&**key, *in_base.get(&**key)?, other)));
+    let changes = pairs.map(|(key, before, after)| Change::of(key, before, after, &other.config.evaluators));
+    let mut changes: Vec<_> = changes.filter(|change| change.size != 0.0).collect();
+    // Stable: the data set's order remains among equals.
+    changes.sort_by(Change::rank);
+    changes.into_iter().take(most).map(Change::shown).collect()
+}
+
+/// An item of which it is not known yet whether it is shown.
+struct Change<'a> {
+    key: &'a str,
+    base: &'a ItemResult,
+    other: &'a ItemResult,
+    size: f64,
+    scores: Vec<ScoreChange>,
+}
+
+impl<'a> Change<'a> {
+    fn of(key: &'a str, base: &'a ItemResult, other: &'a ItemResult, evaluators: &[String]) -> Self {
+        let scores = evaluators.iter().map(|name| ScoreChange {
+            evaluator: name.clone(),
+            base: mean(base.scores(name)),
+            other: mean(other.scores(name)),
+        });
+        let mut scores: Vec<_> = scores.filter(ScoreChange::is_change).collect();
+        let size = |score: &ScoreChange| score.difference().unwrap_or(0.0).abs();
+        scores.sort_by(|one, two| size(two).total_cmp(&size(one)));
+        let failure = f64::from(i8::from(base.is_in_error()) - i8::from(other.is_in_error()));
+        let largest = scores.first().and_then(ScoreChange::difference).unwrap_or(0.0);
+        let size = if failure.abs() >= largest.abs() { failure } else { largest };
+        Self { key, base, other, size, scores }
+    }
+
+    fn rank(one: &Self, two: &Self) -> Ordering {
+        two.size.abs().total_cmp(&one.size.abs()).then(one.size.total_cmp(&two.size))
+    }
+
+    fn shown(self) -> ItemChange {
+        let evaluator = self.scores.first().map(|score| &*score.evaluator);
+        // An item that became worse is shown by the worst execution after the best one.
+        let is_worse = self.size < 0.0;
+        ItemChange {
+            key: self.key.to_owned(),
+            input: (*self.other.input).clone(),
+            content_changed: content_hash(&self.base.input) != content_hash(&self.other.input),
+            change: self.size,
+            base: ItemSide::of(self.base, evaluator, !is_worse),
+            other: ItemSide::of(self.other, evaluator, is_worse),
+            scores: self.scores,
+        }
+    }
+}
+
+impl ItemSide {
+    /// The worst or the best execution of an item, by an evaluator's score. One in error is worse than any other.
+    fn of(item: &ItemResult, evaluator: Option<&str>, worst: bool) -> Self {
+        let quality = |run: &Execution| match evaluator.and_then(|name| run.evaluations.get(name)?.score) {
+            _ if run.is_in_error() => -1.0,
+            Some(score) => score,
+            None => 0.0,
+        };
+        let sign = if worst { 1.0 } else { -1.0 };
+        let by_quality = |one: &(usize, &Execution), two: &(usize, &Execution)| {
+            (sign * quality(one.1)).total_cmp(&(sign * quality(two.1)))
+        };
+        let (run, shown) =
+            item.runs.iter().enumerate().min_by(by_quality).unwrap_or_else(|| (0, item.first()));
+        Self {
+            run,
+            status: shown.status,
+            output: shown.output.clone(),
+            error: shown.error.clone(),
+            evaluations: shown.evaluations.clone(),
+        }
+    }
+}
+
+fn mean(scores: impl Iterator<Item = f64>) -> Option<f64> {
+    let scores: Vec<_> = scores.collect();
+    (!scores.is_empty()).then(|| sum(scores.iter().copied()) / scores.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// A run of items, each with the scores of its executions by `right`; `null` where the agent failed.
+    fn report(items: &[(&str, &[Option<f64>])]) -> Report {
+        let item = |(index, (key, scores)): (usize, &(&str, &[Option<f64>]))| {
+            let run = |score: &Option<f64>| match score {
+                Some(score) => json!({
+                    "output": { "output": format!("an answer worth {score}") }, "latencyMs": 1.0, "status": "ok",
+                    "evaluations": { "right": { "score": score, "reason": "as it is" } },
+                }),
+                None => json!({ "latencyMs": 1.0, "status": "error", "error": "broke" }),
+            };
+            let runs: Vec<Value> = scores.iter().map(run).collect();
+            json!({ "index": index, "key": key, "input": { "id": key }, "runs": runs })
+        };
+        let items: Vec<_> = items.iter().enumerate().map(item).collect();
+        serde_json::from_value(json!({
+            "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "summary": {},
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["right"] }, "items": items,
+        }))
+        .unwrap()
+    }
+
+    fn keys_of(changes: &[ItemChange]) -> Vec<&str> {
+        changes.iter().map(|change| &*change.key).collect()
+    }
+
+    #[test]
+    fn the_largest_changes_come_first_and_of_equal_ones_the_bad_ones() {
+        let base = report(&[
+            ("up", &[Some(0.0)]),
+            ("same", &[Some(0.5)]),
+            ("down", &[Some(1.0)]),
+            ("bit", &[Some(0.5)]),
+        ]);
+        let other = report(&[
+            ("bit", &[Some(0.6)]),
+            ("down", &[Some(0.0)]),
+            ("same", &[Some(0.5)]),
+            ("up", &[Some(1.0)]),
+        ]);
+        let changes = most_changed(&base, &other, 10);
+        assert_eq!(keys_of(&changes), ["down", "up", "bit"]);
+        assert_eq!((changes[0].change, changes[1].change), (-1.0, 1.0));
+        assert_eq!(keys_of(&most_changed(&base, &other, 1)), ["down"]);
+    }
+
+    #[test]
+    fn an_item_that_came_to_fail_changed_most() {
+        let base = report(&[("low", &[Some(0.9)]), ("broken", &[Some(0.1)])]);
+        let other = report(&[("low", &[Some(0.1)]), ("broken", &[None])]);
+        let changes = most_changed(&base, &other, 10);
+        assert_eq!(keys_of(&changes), ["broken", "low"]);
+        assert_eq!((changes[0].change, changes[0].other.error.as_deref()), (-1.0, Some("broke")));
+        assert_eq!(changes[0].scores[0].difference(), None, "there is no score to subtract");
+    }
+
+    #[test]
+    fn of_several_executions_those_are_shown_that_show_the_change() {
+        let base = report(&[("a", &[Some(0.0), Some(1.0), Some(1.0)])]);
+        let other = report(&[("a", &[Some(1.0), Some(0.5), Some(0.0)])]);
+        let changes = most_changed(&base, &other, 10);
+        assert_eq!((changes[0].base.run, changes[0].other.run), (1, 2));
+        assert_eq!(changes[0].other.output.as_ref().unwrap().text(), "an answer worth 0");
+    }
+
+    #[test]
+    fn scores_in_another_order_are_no_change() {
+        let base = report(&[("a", &[Some(0.1), Some(0.2), Some(0.3)])]);
+        let other = report(&[("a", &[Some(0.3), Some(0.2), Some(0.1)])]);
+        assert_eq!(most_changed(&base, &other, 10), []);
+    }
+
+    #[test]
+    fn items_are_matched_by_their_keys_and_another_content_is_said() {
+        let base = report(&[("gone", &[Some(1.0)]), ("a", &[Some(1.0)])]);
+        let mut other = report(&[("a", &[Some(0.0)]), ("new", &[Some(0.0)])]);
+        assert!(!most_changed(&base, &other, 10)[0].content_changed);
+        other.items[0].input = std::sync::Arc::new(crate::item! { "id": "a", "input": "another" });
+        let changes = most_changed(&base, &other, 10);
+        assert_eq!((keys_of(&changes), changes[0].content_changed), (vec!["a"], true));
+    }
+}

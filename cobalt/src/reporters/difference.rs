@@ -1,0 +1,227 @@
+//! A difference between two runs, in words and figures that people read.
+
+use crate::report::comparison::{Difference, Quantity, Verdict};
+use crate::report::stats::Interval;
+use crate::wording::{count, thousands};
+
+/// The figures of a difference in the unit that suits them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DifferenceFigures {
+    /// The base's mean.
+    pub base: String,
+    /// The other run's mean.
+    pub other: String,
+    /// The difference with its sign.
+    pub difference: String,
+    /// Its 95 % interval: `-0.12 to +0.02`.
+    pub ci95: Option<String>,
+    /// The corrected p-value.
+    pub p: Option<String>,
+    /// The smallest detectable difference.
+    pub smallest_detectable: Option<String>,
+}
+
+impl From<&Difference> for DifferenceFigures {
+    fn from(difference: &Difference) -> Self {
+        let unit = Unit::of(difference);
+        // The unit is said once, or by the figures beside.
+        let number = Unit { prefix: "", suffix: "", ..unit };
+        let interval =
+            |ci: Interval| format!("{} to {}{}", number.signed(ci.low), number.signed(ci.high), unit.suffix);
+        Self {
+            base: unit.plain(difference.base),
+            other: unit.plain(difference.other),
+            difference: unit.signed(difference.difference),
+            ci95: difference.ci95.map(interval),
+            p: difference.p_adjusted.map(chance),
+            smallest_detectable: difference.smallest_detectable.map(|smallest| unit.plain(smallest)),
+        }
+    }
+}
+
+/// What a verdict rests on, in a line: how the items moved, what would have shown, and what would settle an open question.
+#[must_use]
+pub fn explained(difference: &Difference) -> String {
+    let mut parts = vec![moved(difference)];
+    if difference.unmeasured > 0 {
+        parts.push(format!(
+            "{} more without a figure in one of the runs",
+            thousands(difference.unmeasured as u64)
+        ));
+    }
+    let is_open = matches!(difference.verdict, Verdict::Inconclusive | Verdict::WithinNoise);
+    if let Some(smallest) = difference.smallest_detectable.filter(|_| is_open) {
+        let smallest = Unit::of(difference).plain(smallest);
+        parts.push(format!("a difference of {smallest} would show in 80 % of cases"));
+    }
+    if let Some(needed) = difference.settled_by {
+        let runs = needed.runs.map(|runs| format!(", or {} runs of each item,", thousands(runs)));
+        let items = thousands(needed.items);
+        parts.push(format!("{items} items{} would settle it", runs.unwrap_or_default()));
+    }
+    parts.join("; ")
+}
+
+/// How many items became better and worse.
+fn moved(difference: &Difference) -> String {
+    let Difference { better, worse, equal, items, clusters, .. } = *difference;
+    let parts = [(better, "better"), (worse, "worse"), (equal, "equal")];
+    let parts = parts.into_iter().filter(|(number, _)| *number > 0);
+    let parts: Vec<_> = parts.map(|(number, word)| format!("{} {word}", thousands(number as u64))).collect();
+    let clusters =
+        if clusters == items { String::new() } else { format!(" in {}", count(clusters, "cluster")) };
+    let noun = if items == 1 { "item" } else { "items" };
+    format!("{} {noun}{clusters}: {}", thousands(items as u64), parts.join(", "))
+}
+
+/// A p-value, never shown as one that reaches a level which it does not.
+fn chance(p: f64) -> String {
+    match p {
+        ..0.001 => "<0.001".to_owned(),
+        ..0.05 => format!("{:.3}", (p * 1000.0).floor() / 1000.0),
+        _ => format!("{p:.3}"),
+    }
+}
+
+/// How figures of one kind and size are written.
+#[derive(Clone, Copy)]
+struct Unit {
+    factor: f64,
+    decimals: usize,
+    prefix: &'static str,
+    suffix: &'static str,
+}
+
+impl Unit {
+    fn of(difference: &Difference) -> Self {
+        let size = difference.base.abs().max(difference.other.abs());
+        let unit = |factor, decimals, suffix| Self { factor, decimals, prefix: "", suffix };
+        match difference.quantity {
+            Quantity::Score => unit(1.0, 3, ""),
+            Quantity::Errors => unit(100.0, 1, " %"),
+            Quantity::Tokens => unit(1.0, usize::from(size < 100.0), ""),
+            Quantity::Latency if size < 1.0 => unit(1000.0, 0, " µs"),
+            Quantity::Latency if size < 1000.0 => unit(1.0, usize::from(size < 100.0), " ms"),
+            Quantity::Latency => unit(0.001, 2, " s"),
+            Quantity::Cost => Self { factor: 1.0, decimals: cents(size), prefix: "$", suffix: "" },
+        }
+    }
+
+    fn plain(&self, value: f64) -> String {
+        let number = format!("{:.*}", self.decimals, (value * self.factor).abs());
+        // What is rounded to nothing has no sign.
+        let is_negative = value < 0.0 && number.contains(|digit| matches!(digit, '1'..='9'));
+        let (whole, fraction) = number.split_at(number.find('.').unwrap_or(number.len()));
+        let whole = whole.parse().map_or(whole.to_owned(), thousands);
+        format!("{}{}{whole}{fraction}{}", if is_negative { "-" } else { "" }, self.prefix, self.suffix)
+    }
+
+    fn signed(&self, value: f64) -> String {
+        let text = self.plain(value);
+        let is_positive = value > 0.0 && text.contains(|digit| matches!(digit, '1'..='9'));
+        if is_positive { format!("+{text}") } else { text }
+    }
+}
+
+/// The decimals that show three digits of an amount in dollars, and two of one so small that they need more than five.
+fn cents(usd: f64) -> usize {
+    if usd <= 0.0 {
+        return 2;
+    }
+    let first = -usd.log10().floor();
+    (first + 2.0).min((first + 1.0).max(5.0)).clamp(2.0, 12.0) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::comparison::SampleSize;
+
+    fn difference(quantity: Quantity, base: f64, other: f64) -> Difference {
+        Difference {
+            name: "right".to_owned(),
+            quantity,
+            base,
+            other,
+            difference: other - base,
+            ci95: None,
+            p_value: None,
+            p_adjusted: None,
+            test: None,
+            smallest_detectable: None,
+            verdict: Verdict::Inconclusive,
+            settled_by: None,
+            items: 4,
+            clusters: 4,
+            better: 0,
+            worse: 1,
+            equal: 3,
+            unmeasured: 0,
+        }
+    }
+
+    fn figures(quantity: Quantity, base: f64, other: f64) -> [String; 3] {
+        let figures = DifferenceFigures::from(&difference(quantity, base, other));
+        [figures.base, figures.other, figures.difference]
+    }
+
+    #[test]
+    fn each_quantity_has_its_unit() {
+        assert_eq!(figures(Quantity::Score, 1.0, 0.75), ["1.000", "0.750", "-0.250"]);
+        assert_eq!(figures(Quantity::Errors, 0.0, 0.025), ["0.0 %", "2.5 %", "+2.5 %"]);
+        assert_eq!(figures(Quantity::Latency, 0.5, 0.25), ["500 µs", "250 µs", "-250 µs"]);
+        assert_eq!(figures(Quantity::Latency, 120.0, 84.4), ["120 ms", "84 ms", "-36 ms"]);
+        assert_eq!(figures(Quantity::Latency, 900.0, 1350.0), ["0.90 s", "1.35 s", "+0.45 s"]);
+        assert_eq!(figures(Quantity::Tokens, 1200.0, 1234.6), ["1,200", "1,235", "+35"]);
+        assert_eq!(figures(Quantity::Cost, 0.000_42, 0.000_4), ["$0.00042", "$0.00040", "-$0.00002"]);
+        assert_eq!(figures(Quantity::Cost, 1.5, 1.25), ["$1.50", "$1.25", "-$0.25"]);
+    }
+
+    #[test]
+    fn what_is_rounded_to_nothing_has_no_sign() {
+        assert_eq!(figures(Quantity::Score, 0.5, 0.499_99)[2], "0.000");
+        assert_eq!(figures(Quantity::Score, 0.5, 0.500_01)[2], "0.000");
+    }
+
+    #[test]
+    fn an_interval_says_its_unit_once() {
+        let cost = Difference {
+            ci95: Some(Interval { low: -0.01, high: 0.02 }),
+            ..difference(Quantity::Cost, 1.0, 1.0)
+        };
+        assert_eq!(DifferenceFigures::from(&cost).ci95.as_deref(), Some("-0.01 to +0.02"));
+        let ci95 = Some(Interval { low: -12.0, high: 340.0 });
+        let figures =
+            DifferenceFigures::from(&Difference { ci95, ..difference(Quantity::Latency, 100.0, 200.0) });
+        assert_eq!(figures.ci95.as_deref(), Some("-12 to +340 ms"));
+    }
+
+    #[test]
+    fn a_chance_never_looks_like_another_verdict() {
+        assert_eq!(
+            [0.000_99, 0.001, 0.049_96, 0.05, 1.0].map(chance),
+            ["<0.001", "0.001", "0.049", "0.050", "1.000"]
+        );
+    }
+
+    #[test]
+    fn an_open_question_says_what_would_settle_it() {
+        let open = Difference {
+            smallest_detectable: Some(0.7),
+            settled_by: Some(SampleSize { items: 1200, runs: Some(6) }),
+            clusters: 2,
+            unmeasured: 1,
+            ..difference(Quantity::Score, 1.0, 0.75)
+        };
+        assert_eq!(
+            explained(&open),
+            "4 items in 2 clusters: 1 worse, 3 equal; 1 more without a figure in one of the runs; a difference of 0.700 \
+             would show in 80 % of cases; 1,200 items, or 6 runs of each item, would settle it"
+        );
+        assert_eq!(
+            explained(&Difference { verdict: Verdict::Worse, settled_by: None, unmeasured: 0, ..open }),
+            "4 items in 2 clusters: 1 worse, 3 equal",
+            "what is clear needs no more"
+        );
+    }
+}

@@ -1,0 +1,67 @@
+//! What a run is held against: the kept run of the same experiment, found before anything runs.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::llm::prices::PriceTable;
+use crate::report::Measurements;
+use crate::store::{experiment_of, read_measurements};
+use crate::suggest;
+
+/// What to do where there is no baseline.
+const SET_ONE: &str = "keep a run that is good enough with `cargo cobalt baseline set`";
+
+/// A run to be held against.
+#[derive(Debug)]
+pub(crate) enum Baseline {
+    Found(Box<Measurements>),
+    /// There is none, for a reason that says what to do.
+    Absent(String),
+}
+
+impl Baseline {
+    /// That of the experiment of this name. A file that is there and cannot be read is an error.
+    pub(super) fn find(experiment: &str, config: &Config) -> Result<Self, Error> {
+        let path = match config.baseline_files() {
+            Some(files) => match among(files, experiment)? {
+                Ok(path) => path,
+                Err(reason) => return Ok(Self::Absent(reason)),
+            },
+            None => config.layout().baseline(experiment),
+        };
+        if config.baseline_files().is_none() && !path.exists() {
+            return Ok(Self::Absent(format!("`{experiment}` has no baseline yet; {SET_ONE}")));
+        }
+        Self::read(&path, experiment, config.prices())
+    }
+
+    fn read(path: &Path, experiment: &str, prices: &PriceTable) -> Result<Self, Error> {
+        let run = read_measurements(path, prices)?;
+        let shown = path.display();
+        if run.name != experiment {
+            return Ok(Self::Absent(format!("`{shown}` is the baseline of `{}`; {SET_ONE}", run.name)));
+        }
+        if run.partial {
+            return Ok(Self::Absent(format!(
+                "run `{}` in `{shown}` is partial, which is no measure of the agent; {SET_ONE}",
+                run.id
+            )));
+        }
+        Ok(Self::Found(Box::new(run)))
+    }
+}
+
+/// The file of the experiment among those that were named, or why none is.
+fn among(files: &[PathBuf], experiment: &str) -> Result<Result<PathBuf, String>, Error> {
+    let mut others = Vec::new();
+    for path in files {
+        let name = experiment_of(path)?;
+        if name == experiment {
+            return Ok(Ok(path.clone()));
+        }
+        others.push(name);
+    }
+    let others = suggest::list(others.iter().map(String::as_str));
+    Ok(Err(format!("the runs to be held against are of {others}, and none is of `{experiment}`")))
+}
