@@ -1,8 +1,8 @@
 //! Statistics against the original's own figures, numpy, scipy and exact rationals.
 
 use cobalt::report::stats::{
-    Describe, Interval, describe, normal_quantile, pass_at_k, pass_hat_k, percentile,
-    root_mean_square_deviation, student_t_quantile, sum, wilson,
+    Describe, Interval, bootstrap_mean, describe, mcnemar, normal_quantile, paired_t, pass_at_k, pass_hat_k,
+    percentile, root_mean_square_deviation, sign_flip, student_t_quantile, sum, wilson,
 };
 use serde_json::{Value, json};
 
@@ -126,6 +126,70 @@ pub(crate) fn check_pass_at_k(case: &Case) -> Checked {
             return Err(format!("{field}: {ours:?}"));
         }
         case.close_if_any(field, ours, &case.expected()[field])?;
+    }
+    Ok(())
+}
+
+pub(crate) fn check_paired(case: &Case) -> Checked {
+    let (a, b) = (case.numbers("a"), case.numbers("b"));
+    let differences: Vec<f64> = a.iter().zip(&b).map(|(a, b)| b - a).collect();
+    let (b_better, a_better) =
+        (differences.iter().filter(|d| **d > 0.0).count(), differences.iter().filter(|d| **d < 0.0).count());
+    let figures = describe(&differences).ok_or("no description")?;
+    let expected = case.expected();
+    for (field, ours) in [
+        ("n", differences.len() as f64),
+        ("mean_a", describe(&a).map_or(f64::NAN, |figures| figures.mean)),
+        ("mean_b", describe(&b).map_or(f64::NAN, |figures| figures.mean)),
+        ("mean_diff", figures.mean),
+        ("n_b_better", b_better as f64),
+        ("n_a_better", a_better as f64),
+        ("n_tied", (differences.len() - b_better - a_better) as f64),
+        ("sign_test_p", mcnemar(a_better as u64, b_better as u64)),
+    ] {
+        case.close(field, ours, &expected[field])?;
+    }
+    // Of pairs of 0 and 1 only.
+    if let Some(p) = expected.get("mcnemar_exact_p") {
+        case.close("mcnemar_exact_p", mcnemar(a_better as u64, b_better as u64), p)?;
+    }
+    // Left out: `scipy_permutation_p`, the same figure; and Wilcoxon, Welch and Mann-Whitney, which we do not offer.
+    let p = sign_flip(&differences).map(|test| test.p);
+    case.close_if_any("permutation_sign_flip_p", p, &expected["permutation_sign_flip_p"])?;
+    check_paired_t(case, &differences, figures.ci95)
+}
+
+/// What is `null` where the differences have no spread.
+fn check_paired_t(case: &Case, differences: &[f64], interval: Option<Interval>) -> Checked {
+    let expected = case.expected();
+    let ours = paired_t(differences);
+    if ours.is_none() != expected["paired_t"].is_null() {
+        return Err(format!("paired_t: {ours:?}, expected {}", expected["paired_t"]));
+    }
+    let Some(ours) = ours else { return Ok(()) };
+    case.close("t", ours.t, &expected["paired_t"]["t"])?;
+    case.close("df", ours.dof, &expected["paired_t"]["df"])?;
+    case.close("p_two_sided", ours.p, &expected["paired_t"]["p_two_sided"])?;
+    case.close("cohen_dz", ours.t / (differences.len() as f64).sqrt(), &expected["cohen_dz"])?;
+    check_interval(case, "mean_diff_ci95", interval)
+}
+
+pub(crate) fn check_bootstrap(case: &Case) -> Checked {
+    let scores = case.numbers("scores");
+    let resampled = bootstrap_mean(&scores).ok_or("not resampled")?;
+    let expected = case.expected();
+    case.close("mean", describe(&scores).ok_or("no description")?.mean, &expected["mean"])?;
+    case.close("bootstrap_se_exact", resampled.std_error(), &expected["bootstrap_se_exact"])?;
+    // Of a few scores all resamples are enumerated, of more some are drawn.
+    for (field, ours) in [
+        ("percentile_ci95_exact", resampled.percentile_interval(0.95)),
+        ("percentile_ci90_exact", resampled.percentile_interval(0.90)),
+        ("percentile_ci95", resampled.percentile_interval(0.95)),
+        ("bca_ci95", resampled.bca_interval(0.95)),
+    ] {
+        if expected.get(field).is_some() {
+            check_interval(case, field, ours)?;
+        }
     }
     Ok(())
 }

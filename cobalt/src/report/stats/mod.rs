@@ -5,23 +5,25 @@
 
 mod bootstrap;
 mod describe;
-mod distribution;
 mod holm;
 mod matched_pairs;
+mod normal;
 mod paired_t;
 mod pass_at_k;
 mod proportion;
 mod sign_flip;
+mod student_t;
 
 pub use bootstrap::{BootstrapMean, bootstrap_mean};
 pub use describe::{Describe, describe, percentile, root_mean_square_deviation, sum};
-pub use distribution::{normal_quantile, student_t_cdf, student_t_quantile};
 pub use holm::holm;
 pub use matched_pairs::{MatchedProportions, matched_proportions, mcnemar, mcnemar_greater};
+pub use normal::{normal_cdf, normal_quantile};
 pub use paired_t::{PairedT, paired_t, smallest_detectable};
 pub use pass_at_k::{pass_at_k, pass_hat_k};
 pub use proportion::wilson;
 pub use sign_flip::{SignFlip, sign_flip};
+pub use student_t::{student_t_cdf, student_t_quantile};
 
 use serde::{Deserialize, Serialize};
 
@@ -33,3 +35,6 @@ pub struct Interval {
     /// The upper end, never below the lower one.
     pub high: f64,
 }
+
+/// Figures closer to each other than this share of the largest are taken as equal: rounding alone tells them apart.
+const ROUNDING: f64 = 1e-9;

@@ -1,9 +1,6 @@
 //! Student's t test of paired differences, and the smallest difference that it would show.
 
-use super::{describe, student_t_cdf, student_t_quantile};
-
-/// Below this share of the largest difference, a spread is nothing but rounding.
-const ROUNDING: f64 = 1e-9;
+use super::{ROUNDING, describe, student_t_cdf, student_t_quantile};
 
 /// A paired t test.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,7 +40,7 @@ pub fn paired_t(differences: &[f64]) -> Option<PairedT> {
 /// finite), and for fewer than 1 degree of freedom.
 #[must_use]
 pub fn smallest_detectable(std_error: f64, dof: f64) -> Option<f64> {
-    if !(std_error > 0.0) {
+    if std_error.is_nan() || std_error <= 0.0 {
         return None;
     }
     let difference = (student_t_quantile(0.975, dof)? + student_t_quantile(0.8, dof)?) * std_error;

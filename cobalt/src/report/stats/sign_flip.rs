@@ -1,17 +1,14 @@
 //! The sign-flip test of paired differences: how often would random signs do as much?
 
-use super::sum;
+use super::{ROUNDING, sum};
 
-/// Up to this many nonzero differences, all flips are counted: two halves of at most 2^18 sums each.
-const EXACT_UP_TO: usize = 36;
+/// Up to this many nonzero differences, all flips are counted: two halves of at most 2^16 sums each.
+const EXACT_UP_TO: usize = 32;
 
 /// So many random flips are drawn beyond that.
 const DRAWS: usize = 20_000;
 
 const SEED: u64 = 0x0005_1972_f11b;
-
-/// Sums closer than this share of all absolute differences are taken as equal: rounding alone tells them apart.
-const ROUNDING: f64 = 1e-9;
 
 /// A sign-flip test.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,12 +25,15 @@ pub struct SignFlip {
 /// The sign-flip (permutation) test of `differences`: had nothing changed, each would be as likely with the other sign
 /// (Fisher, "The design of experiments", 1935, section 21). Zeros are dropped, as their sign does not matter.
 ///
-/// Up to 36 nonzero differences, all `2^n` flips are counted, by meeting in the middle (Horowitz and Sahni, "Computing
+/// Up to 32 nonzero differences, all `2^n` flips are counted, by meeting in the middle (Horowitz and Sahni, "Computing
 /// partitions with applications to the knapsack problem", Journal of the ACM 21, 1974). Beyond, 20,000 are drawn and
 /// `p = (1 + hits) / (1 + draws)` (Davison and Hinkley, "Bootstrap methods and their application", 1997, section 4.2);
 /// the seed is fixed, and the order of the differences does not matter.
 ///
-/// Without a difference that is not 0, both are 1. `None` where a difference is not finite, or their sum overflows.
+/// Sums that only rounding tells apart, by less than 1 in 10^9 of all absolute differences, count as equal. A difference
+/// that is itself nothing but rounding cannot be told here: the caller, who knows what it is a difference of, makes it 0.
+///
+/// Without a difference that is not 0, both chances are 1. `None` where a difference is not finite, or their sum overflows.
 #[must_use]
 pub fn sign_flip(differences: &[f64]) -> Option<SignFlip> {
     let observed = sum(differences.iter().copied());
@@ -57,38 +57,45 @@ fn exact(sizes: &[f64], observed: f64, rounding: f64) -> SignFlip {
     let (left, right) = (signed_sums(left), signed_sums(right));
     let flips = left.len() as f64 * right.len() as f64;
     let share = |least: f64| pairs_at_least(&left, &right, least) as f64 / flips;
-    // For each flip there is the opposite one.
-    let p = if observed.abs() <= rounding { 1.0 } else { 2.0 * share(observed.abs() - rounding) };
-    SignFlip { p: p.min(1.0), p_greater: share(observed - rounding), exact: true }
+    let beyond = share(observed.abs() - rounding);
+    // The opposite of each flip is one too.
+    let p = if observed.abs() <= rounding { 1.0 } else { (2.0 * beyond).min(1.0) };
+    let p_greater = if observed >= 0.0 { beyond } else { share(observed - rounding) };
+    SignFlip { p, p_greater, exact: true }
 }
 
-/// All sums of `sizes` with any signs, in ascending order.
+/// All sums of `sizes` with any signs, in ascending order: at each size, the sums so far lowered and raised by it are
+/// merged. Nobody can guess which of the two is next, so that no branch hangs on it.
 fn signed_sums(sizes: &[f64]) -> Vec<f64> {
     sizes.iter().fold(vec![0.0], |sums, size| {
         let mut merged = Vec::with_capacity(2 * sums.len());
-        let mut raised = sums.iter().map(|sum| sum + size).peekable();
-        for lowered in sums.iter().map(|sum| sum - size) {
-            while let Some(sum) = raised.next_if(|sum| *sum <= lowered) {
-                merged.push(sum);
-            }
-            merged.push(lowered);
+        // The raised sums are the larger ones: the lowered ones run out first.
+        let (mut lowered, mut raised) = (0, 0);
+        while lowered < sums.len() {
+            let (low, high) = (sums[lowered] - size, sums[raised] + size);
+            let rises = high <= low;
+            merged.push(if rises { high } else { low });
+            raised += usize::from(rises);
+            lowered += usize::from(!rises);
         }
-        merged.extend(raised);
+        merged.extend(sums[raised..].iter().map(|sum| sum + size));
         merged
     })
 }
 
 /// How many pairs, one of each ascending list, have a sum of at least `least`.
 fn pairs_at_least(left: &[f64], right: &[f64], least: f64) -> u64 {
-    let mut from = right.len();
-    let mut pairs = 0;
-    for sum in left {
-        while from > 0 && sum + right[from - 1] >= least {
-            from -= 1;
-        }
-        pairs += (right.len() - from) as u64;
+    // Those of `right` from `from` on reach it with the one of `left` at `at`.
+    let (mut at, mut from) = (0, right.len());
+    let mut pairs = 0_u64;
+    while at < left.len() && from > 0 {
+        let reaches = left[at] + right[from - 1] >= least;
+        from -= usize::from(reaches);
+        at += usize::from(!reaches);
+        pairs += if reaches { 0 } else { (right.len() - from) as u64 };
     }
-    pairs
+    // All of `right` reach it with the rest of `left`.
+    pairs + (left.len() - at) as u64 * right.len() as u64
 }
 
 fn monte_carlo(sizes: &[f64], observed: f64, rounding: f64) -> SignFlip {
@@ -128,5 +135,136 @@ fn fill(table: &mut [f64; 256], sizes: &[f64]) {
     for (signs, entry) in table.iter_mut().enumerate() {
         let signed = |(bit, size): (usize, &f64)| if signs >> bit & 1 == 1 { *size } else { -size };
         *entry = sizes.iter().enumerate().map(signed).sum();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::normal_cdf;
+    use super::*;
+
+    /// Counts all flips one by one.
+    fn counted(differences: &[f64]) -> (f64, f64) {
+        let observed: f64 = differences.iter().sum();
+        let flips = 1_u32 << differences.len();
+        let (mut as_far, mut as_large) = (0, 0);
+        for signs in 0..flips {
+            let flipped: f64 =
+                (0..).zip(differences).map(|(i, d)| if signs >> i & 1 == 1 { -d } else { *d }).sum();
+            as_far += u32::from(flipped.abs() >= observed.abs() - 1e-12);
+            as_large += u32::from(flipped >= observed - 1e-12);
+        }
+        (f64::from(as_far) / f64::from(flips), f64::from(as_large) / f64::from(flips))
+    }
+
+    /// `n` differences of 0 to 1 that lean to the positive side by `shift`.
+    fn noisy(n: usize, shift: f64) -> Vec<f64> {
+        let mut random = fastrand::Rng::with_seed(3);
+        (0..n).map(|_| random.f64() - random.f64() + shift).collect()
+    }
+
+    #[test]
+    fn without_a_difference_nothing_is_found() {
+        let nothing = SignFlip { p: 1.0, p_greater: 1.0, exact: true };
+        assert_eq!(sign_flip(&[]), Some(nothing));
+        assert_eq!(sign_flip(&[0.0, -0.0, 0.0]), Some(nothing));
+    }
+
+    #[test]
+    fn differences_of_one_sign_are_one_of_all_flips() {
+        let twenty = sign_flip(&[0.3; 20]).unwrap();
+        assert_eq!((twenty.p, twenty.p_greater), (2.0 / 1_048_576.0, 1.0 / 1_048_576.0));
+        let mirrored = sign_flip(&[-0.3; 20]).unwrap();
+        assert_eq!((mirrored.p, mirrored.p_greater), (2.0 / 1_048_576.0, 1.0));
+    }
+
+    #[test]
+    fn zeros_change_nothing() {
+        let mut with_zeros = noisy(30, 0.1);
+        let without = sign_flip(&with_zeros).unwrap();
+        with_zeros.extend([0.0; 100]);
+        assert_eq!(sign_flip(&with_zeros), Some(without));
+        assert!(without.exact);
+    }
+
+    #[test]
+    fn sums_that_only_rounding_tells_apart_count_as_equal() {
+        // 0.3 - 0.1 - 0.2 is not 0 as a double.
+        assert_eq!(sign_flip(&[0.3, -0.1, -0.2]).unwrap().p, 1.0);
+        assert_eq!(sign_flip(&[0.1, 0.2, 0.3, -0.6]).unwrap().p, 1.0);
+    }
+
+    #[test]
+    fn a_difference_that_is_not_finite_leaves_no_test() {
+        for odd in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(sign_flip(&[0.1, odd]), None, "{odd}");
+        }
+        assert_eq!(sign_flip(&[f64::MAX, f64::MAX]), None);
+    }
+
+    #[test]
+    fn one_more_than_can_be_counted_is_drawn_and_gives_about_the_same() {
+        for shift in [-0.3, -0.05, 0.0, 0.1, 0.2] {
+            let mut differences = noisy(EXACT_UP_TO, shift);
+            let counted = sign_flip(&differences).unwrap();
+            differences.push(1e-6);
+            let drawn = sign_flip(&differences).unwrap();
+            assert!(counted.exact && !drawn.exact);
+            // Four standard deviations of a share of 20,000 draws.
+            assert!((counted.p - drawn.p).abs() < 0.015, "{shift}: {counted:?} {drawn:?}");
+            assert!((counted.p_greater - drawn.p_greater).abs() < 0.015, "{shift}: {counted:?} {drawn:?}");
+        }
+    }
+
+    #[test]
+    fn a_drawn_chance_is_never_0() {
+        let drawn = sign_flip(&[1.0; 200]).unwrap();
+        assert_eq!((drawn.p, drawn.p_greater), (1.0 / 20_001.0, 1.0 / 20_001.0));
+        assert_eq!(sign_flip(&[-1.0; 200]).unwrap().p_greater, 1.0);
+    }
+
+    #[test]
+    fn many_differences_follow_the_normal_distribution() {
+        // Counts that fill the tables, and that do not.
+        for n in [63, 64, 65, 71, 1_000] {
+            let differences: Vec<f64> = (0..n).map(|i| if i % 8 < 5 { 1.0 } else { -1.0 }).collect();
+            let z = sum(differences.iter().copied()) / (n as f64).sqrt();
+            let expected = normal_cdf(-z + 1.0 / (n as f64).sqrt()).unwrap();
+            let drawn = sign_flip(&differences).unwrap().p_greater;
+            assert!((drawn - expected).abs() < 0.01, "{n}: {drawn}, expected {expected}");
+        }
+    }
+
+    #[test]
+    fn the_order_does_not_matter_and_the_figures_repeat() {
+        let differences = noisy(120, 0.03);
+        let reversed: Vec<f64> = differences.iter().rev().copied().collect();
+        let first = sign_flip(&differences).unwrap();
+        assert_eq!(sign_flip(&differences).unwrap(), first);
+        assert_eq!(sign_flip(&reversed).unwrap(), first);
+    }
+
+    proptest! {
+        #[test]
+        fn all_flips_are_counted(differences in prop::collection::vec(-1.0..1.0_f64, 0..11)) {
+            let (p, p_greater) = counted(&differences);
+            prop_assert_eq!(sign_flip(&differences), Some(SignFlip { p, p_greater, exact: true }));
+        }
+
+        #[test]
+        fn ties_of_tenths_are_counted(tenths in prop::collection::vec(-10..=10_i8, 0..11)) {
+            let differences: Vec<f64> = tenths.iter().map(|tenth| f64::from(*tenth) / 10.0).collect();
+            let (p, p_greater) = counted(&differences);
+            prop_assert_eq!(sign_flip(&differences), Some(SignFlip { p, p_greater, exact: true }));
+        }
+
+        #[test]
+        fn chances_are_of_0_to_1_and_the_one_sided_is_the_smaller(differences in prop::collection::vec(-1.0..1.0_f64, 1..80)) {
+            let test = sign_flip(&differences).unwrap();
+            prop_assert!(test.p > 0.0 && test.p <= 1.0 && test.p_greater > 0.0 && test.p_greater <= 1.0);
+            prop_assert!(differences.iter().sum::<f64>() < 0.0 || test.p_greater <= test.p);
+        }
     }
 }
