@@ -122,7 +122,7 @@ fn amounts_are_those_of_one_run_and_less_is_better() {
         let mut run = with(scored(id, &[1.0; 30]), |index, item| {
             item.latency_ms = (100 * factor) as f64 + index as f64;
             item.tokens = Some(runs as u64 * (100 * factor + index as u64));
-            item.cost = (index > 0).then(|| runs as f64 * 0.01 * factor as f64);
+            item.cost = (index > 0).then_some(runs as f64 * 0.01 * factor as f64);
             item.error = index < 2 && factor == 2;
         });
         run.runs = runs;

@@ -2,7 +2,7 @@
 
 use cobalt::report::comparison::{SampleSize, Verdict};
 
-use crate::runs::{Random, compared, difference, item, right, run, scored, with};
+use crate::runs::{compared, difference, item, right, run, scored, with};
 
 #[test]
 fn a_difference_beyond_noise_is_better_or_worse() {
@@ -67,16 +67,21 @@ fn too_few_items_for_any_test_need_at_least_six() {
 
 #[test]
 fn more_runs_settle_what_comes_of_their_spread_alone() {
-    // All items are alike: whatever differs is the runs' noise.
-    let noisy = |id, seed| {
-        let mut random = Random(seed);
-        let mut scores = || (0..3).map(|_| random.uniform()).collect::<Vec<_>>();
-        run(id, (0..12).map(|key| item(key, &scores())).collect())
+    // The items' means differ by less than the runs of each item would explain.
+    let runs_of = |id, shift: f64| {
+        let scores = |key: u32| {
+            let mean = 0.5 + if key.is_multiple_of(2) { shift } else { -shift };
+            [mean - 0.4, mean, mean + 0.4]
+        };
+        run(id, (0..12).map(|key| item(key, &scores(key))).collect())
     };
-    let found = difference(&noisy("a", 1), &noisy("b", 2));
+    let found = difference(&runs_of("a", 0.05), &runs_of("b", -0.05));
     assert_eq!(found.verdict, Verdict::Inconclusive, "{found:?}");
-    let settled_by = found.settled_by.unwrap();
-    assert!(settled_by.items > 12 && settled_by.runs.unwrap() > 3, "{settled_by:?}");
+    // A variance of 0.16 on both sides for each of 12 items, to be brought down to the square of the target's error.
+    let wanted = (0.01 / 11.0_f64).sqrt() * 0.05 / found.smallest_detectable.unwrap();
+    let runs = ((0.32 / 12.0) / (wanted * wanted)).ceil() as u64;
+    assert_eq!(found.settled_by.unwrap().runs, Some(runs));
+    assert!((30..300).contains(&runs), "{runs}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Better or worse? Two runs of an experiment, held against each other item by item.
+#![doc = include_str!("../../../docs/comparison.md")]
 
 mod age;
 mod compare;
