@@ -10,7 +10,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_cargo-cobalt");
 const ROUNDS: usize = 11;
 
 /// Measures a case and prints its line.
-pub fn show(case: &str, mut prepare: impl FnMut(), folder: &Path, arguments: &[&str]) {
+pub(crate) fn show(case: &str, mut prepare: impl FnMut(), folder: &Path, arguments: &[&str]) {
     let mut rounds: Vec<f64> = (0..ROUNDS)
         .map(|_| {
             prepare();
@@ -36,7 +36,7 @@ fn measure(folder: &Path, arguments: &[&str]) -> f64 {
 }
 
 /// Writes the result file of a run, and tells its size.
-pub fn write(results: &Path, run: usize, items: usize) -> usize {
+pub(crate) fn write(results: &Path, run: usize, items: usize) -> usize {
     let (id, minute, hour, day) = (format!("{run:012x}"), run % 60, run / 60 % 24, 1 + run / 1440 % 28);
     let timestamp = format!("2026-01-{day:02}T{hour:02}:{minute:02}:00.000Z");
     let score = |index: usize| f64::from(u8::from((index * 7 + run) % 10 > 3));
