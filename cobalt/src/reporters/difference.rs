@@ -100,7 +100,7 @@ impl Unit {
             Quantity::Score => unit(1.0, 3, ""),
             Quantity::Errors => unit(100.0, 1, " %"),
             Quantity::Tokens => unit(1.0, usize::from(size < 100.0), ""),
-            Quantity::Latency if size < 1.0 => unit(1000.0, 0, " µs"),
+            Quantity::Latency if size < 1.0 => unit(1000.0, usize::from(size < 0.1), " µs"),
             Quantity::Latency if size < 1000.0 => unit(1.0, usize::from(size < 100.0), " ms"),
             Quantity::Latency => unit(0.001, 2, " s"),
             Quantity::Cost => Self { factor: 1.0, decimals: cents(size), prefix: "$", suffix: "" },
@@ -170,6 +170,7 @@ mod tests {
         assert_eq!(figures(Quantity::Score, 1.0, 0.75), ["1.000", "0.750", "-0.250"]);
         assert_eq!(figures(Quantity::Errors, 0.0, 0.025), ["0.0 %", "2.5 %", "+2.5 %"]);
         assert_eq!(figures(Quantity::Latency, 0.5, 0.25), ["500 µs", "250 µs", "-250 µs"]);
+        assert_eq!(figures(Quantity::Latency, 0.002, 0.001_66), ["2.0 µs", "1.7 µs", "-0.3 µs"]);
         assert_eq!(figures(Quantity::Latency, 120.0, 84.4), ["120 ms", "84 ms", "-36 ms"]);
         assert_eq!(figures(Quantity::Latency, 900.0, 1350.0), ["0.90 s", "1.35 s", "+0.45 s"]);
         assert_eq!(figures(Quantity::Tokens, 1200.0, 1234.6), ["1,200", "1,235", "+35"]);

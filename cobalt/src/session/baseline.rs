@@ -21,6 +21,11 @@ pub(crate) enum Baseline {
 }
 
 impl Baseline {
+    /// Of a run of some items, which is held against nothing.
+    pub(super) fn of_some_items() -> Self {
+        Self::Absent("only some of the items are run".to_owned())
+    }
+
     /// That of the experiment of this name. A file that is there and cannot be read is an error.
     pub(super) fn find(experiment: &str, config: &Config) -> Result<Self, Error> {
         let path = match config.baseline_files() {
@@ -28,11 +33,14 @@ impl Baseline {
                 Ok(path) => path,
                 Err(reason) => return Ok(Self::Absent(reason)),
             },
-            None => config.layout().baseline(experiment),
+            None => {
+                let path = config.layout().baseline(experiment);
+                if !path.exists() {
+                    return Ok(Self::Absent(format!("`{experiment}` has no baseline yet; {SET_ONE}")));
+                }
+                path
+            }
         };
-        if config.baseline_files().is_none() && !path.exists() {
-            return Ok(Self::Absent(format!("`{experiment}` has no baseline yet; {SET_ONE}")));
-        }
         Self::read(&path, experiment, config.prices())
     }
 
