@@ -14,7 +14,7 @@ const SHORT_HASH: usize = 10;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UnknownRun {
     #[error(
-        "no run is named `{typed}`: it is no file, no beginning of a run's id and no git revision; {hint}"
+        "no run is named `{typed}`: it is no result file, no beginning of a run's id and no git revision; {hint}"
     )]
     Unknown { typed: String, hint: String },
 
