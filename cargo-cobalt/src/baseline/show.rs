@@ -18,8 +18,7 @@ use crate::runs::{FoundRun, KnownRuns, RunName};
 use crate::terminal::{paint, print, print_json};
 
 /// What to do about stale ones.
-const WHEN_STALE: &str =
-    "a stale baseline still counts; if the newest run is good enough, keep that one with `cargo cobalt baseline set`";
+const WHEN_STALE: &str = "a stale baseline still counts; if the newest run is good enough, keep that one with `cargo cobalt baseline set`";
 
 pub(super) fn show(arguments: &ShowBaselines, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;

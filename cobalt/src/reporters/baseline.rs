@@ -37,7 +37,8 @@ fn row(difference: &Difference, paint: Paint) -> [String; 4] {
     let DifferenceFigures { base, other, difference: change, ci95, .. } = DifferenceFigures::from(difference);
     // Where no item's figure differs, the interval may have no width.
     let has_width = difference.ci95.is_some_and(|ci| ci.low < ci.high);
-    let interval = ci95.filter(|_| has_width).map(|interval| format!(" (95 %: {interval})")).unwrap_or_default();
+    let interval =
+        ci95.filter(|_| has_width).map(|interval| format!(" (95 %: {interval})")).unwrap_or_default();
     let verdict = difference.verdict.to_string();
     [
         printable(&difference.name).into_owned(),

@@ -42,9 +42,7 @@ impl fmt::Display for Reason {
         f.write_str(match self {
             Self::Failed => "failed last time",
             Self::NoResult => "without a result yet",
-            Self::SourcesNotTold => {
-                "that may have other sources now, which only `cargo cobalt run` can tell"
-            }
+            Self::SourcesNotTold => "that may have other sources now, which only `cargo cobalt run` can tell",
             Self::SourcesNotKept => "last run with sources that are not known",
             Self::SourcesChanged => "last run before the sources changed",
             Self::RunsChanged => "run another number of times",
