@@ -117,7 +117,7 @@ pub(crate) struct Run {
     /// What runs are held against: a run as `compare` takes it, a git revision, a baseline file, or a folder of these
     ///
     /// Without it, each experiment has the baseline that `cargo cobalt baseline set` has kept. Of a git revision, that is a
-    /// run of the commit, or else the baseline that is committed there.
+    /// run of the commit, or else the baseline that is committed there, or else a run with changes beside the commit.
     #[arg(long, value_name = "RUN")]
     pub(crate) baseline: Option<RunName>,
 

@@ -14,7 +14,7 @@ const SHORT_HASH: usize = 10;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UnknownRun {
     #[error(
-        "no run is named `{typed}`: it is no file, no beginning of a run's id and no git revision; {hint}"
+        "no run is named `{typed}`: it is no result file, no beginning of a run's id and no git revision; {hint}"
     )]
     Unknown { typed: String, hint: String },
 
@@ -48,7 +48,11 @@ impl UnknownRun {
     pub(super) fn unknown(typed: &str, known: &[Run], experiments: &[&str]) -> Self {
         let hint = match meant(typed, experiments) {
             Some(meant) => format!("did you mean `{meant}`?"),
-            None if known.is_empty() => "there is no run yet; make one with `cargo cobalt run`".to_owned(),
+            // As in CI, where often one commit alone is checked out.
+            None if known.is_empty() => {
+                "there is no run here; make one with `cargo cobalt run`, or `git fetch` the revision that is meant"
+                    .to_owned()
+            }
             None => {
                 let newest: Vec<_> = known.iter().take(SHOWN).map(described).collect();
                 format!("the newest runs are {}; {LIST}", newest.join(", "))

@@ -108,6 +108,7 @@ fn a_mistake_in_one_of_several_runs_changes_nothing() {
     project.cobalt(&["baseline", "set", "aaa", "bbb"], 2).tells("are both of experiment `desk`");
     project.cobalt(&["baseline", "set", "--name", "dsek"], 4).tells("did you mean `desk`?");
     Project::empty().cobalt(&["baseline", "set"], 4).tells("make one with `cargo cobalt run`");
+    Project::empty().cobalt(&["baseline", "set", "v1"], 4).tells("or `git fetch` the revision that is meant");
     assert!(!project.path(".cobalt/baselines").exists());
 }
 
@@ -145,6 +146,7 @@ fn a_table_shows_which_baselines_are_stale_and_why() {
     assert!(lines[3].starts_with("desk: the data sets differ: 1 item added"), "{stdout}");
     assert!(stdout.contains("intent: `right` had other settings"), "{stdout}");
     assert!(stderr.contains("no baseline yet: `new`"), "{stderr}");
+    assert!(stderr.contains("keep that one with `cargo cobalt baseline set`"), "{stderr}");
     let shown = project.cobalt(&["baseline", "show", "--json", "--name", "desk"], 0).stdout;
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!((&shown[0]["state"], &shown[0]["newestRun"]), (&json!("stale"), &json!("dddddddddddd")));

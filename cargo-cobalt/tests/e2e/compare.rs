@@ -122,7 +122,7 @@ fn a_run_against_itself_is_within_noise() {
     let store = Store::with_a_drop();
     let said = store.compare(&["bbbb", "bbbb", "--fail-on-regression"], 0);
     assert!(!said.stdout.contains("changed most"), "{said:?}");
-    said.says("no difference seen (within noise)").says("0.250  0.250   0.000");
+    said.says("no difference seen (within noise)").says("0.250  0.250   0.000").says("both are the same run");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What a run is held against: the kept run of the same experiment, found before anything runs.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::config::Config;
@@ -33,15 +34,24 @@ impl Baseline {
                 Ok(path) => path,
                 Err(reason) => return Ok(Self::Absent(reason)),
             },
-            None => {
-                let path = config.layout().baseline(experiment);
-                if !path.exists() {
-                    return Ok(Self::Absent(format!("`{experiment}` has no baseline yet; {SET_ONE}")));
-                }
-                path
-            }
+            None => return Self::kept(experiment, config),
         };
         Self::read(&path, experiment, config.prices())
+    }
+
+    /// That which `cargo cobalt baseline set` has kept.
+    fn kept(experiment: &str, config: &Config) -> Result<Self, Error> {
+        let path = config.layout().baseline(experiment);
+        if !path.exists() {
+            return Ok(Self::Absent(format!("`{experiment}` has no baseline yet; {SET_ONE}")));
+        }
+        Self::read(&path, experiment, config.prices()).map_err(|error| match error {
+            Error::Storage { action, path, source } => {
+                let reason = format!("{source}; set it anew with `cargo cobalt baseline set`");
+                Error::Storage { action, path, source: io::Error::new(source.kind(), reason) }
+            }
+            error => error,
+        })
     }
 
     fn read(path: &Path, experiment: &str, prices: &PriceTable) -> Result<Self, Error> {
