@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -141,6 +141,19 @@ fn a_regression_fails_where_that_is_asked_for() {
 }
 
 #[test]
+fn a_regression_fails_though_nobody_reads_on() {
+    let store = Store::with_a_drop();
+    let code = |arguments: &[&str]| {
+        let mut running =
+            store.command(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        drop(running.stdout.take());
+        running.wait().unwrap().code()
+    };
+    assert_eq!(code(&["aaaa", "bbbb", "--fail-on-regression"]), Some(1));
+    assert_eq!(code(&["aaaa", "bbbb"]), Some(0));
+}
+
+#[test]
 fn runs_are_named_by_id_by_age_by_experiment_and_by_file() {
     let store = Store::with_a_drop();
     assert_eq!(store.ids(&["latest~1", "latest"]), ["a", "b"], "of the experiment that ran last");
@@ -173,6 +186,45 @@ fn a_revision_means_the_newest_run_of_its_commit() {
     assert_eq!(store.ids(&["v1", "latest"]), ["1", "1"], "of the one that ran last");
     store.git(&["commit", "--quiet", "--allow-empty", "--message", "second"]);
     store.compare(&["v1", "HEAD"], 4).tells("of which there is no run");
+    store.git(&["branch", "intent"]);
+    store.compare(&["v1", "intent"], 4).tells("`intent@latest` is the newest run of the experiment");
+}
+
+#[test]
+fn a_commit_that_git_does_not_have_is_known_by_its_runs() {
+    let store = Store::with_a_drop();
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    store.keep(&Kept { id: "eeeeeeeeeeee", day: 4, commit: Some(commit), ..Kept::default() });
+    assert_eq!(store.ids(&[commit, "0123456", "desk@0123456789"]), ["e", "e", "e"], "there is no git here");
+    let other = "0123456fffffffffffffffffffffffffffffffff";
+    store.keep(&Kept { id: "ffffffffffff", day: 5, commit: Some(other), ..Kept::default() });
+    store.compare(&["aaaa", "0123456"], 4).tells("no run is named `0123456`");
+    assert_eq!(store.ids(&["01234567", "0123456f"]), ["e", "f"]);
+}
+
+#[test]
+fn a_revision_that_is_not_there_is_said_with_how_it_is_fetched() {
+    let (there, here) = (Store::new(), Store::with_a_drop());
+    there.git(&["init", "--quiet", "--initial-branch", "trunk"]);
+    for message in ["first", "second"] {
+        there.git(&["commit", "--quiet", "--allow-empty", "--message", message]);
+    }
+    there.git(&["branch", "feature"]);
+    here.git(&["init", "--quiet"]);
+    assert!(
+        !here.compare(&["aaaa", "feature"], 4).stderr.contains("git fetch"),
+        "there is nowhere to fetch from"
+    );
+    let url = format!("file://{}", there.0.path().display());
+    here.git(&["remote", "add", "-t", "trunk", "origin", &url]);
+    here.git(&["fetch", "--quiet", "--depth", "1", "origin"]);
+    let said = here.compare(&["aaaa", "origin/feature"], 4);
+    let fetch = "git fetch --unshallow --tags origin '+refs/heads/*:refs/remotes/origin/*'";
+    said.tells(&format!("a revision that is not here yet comes with `{fetch}`"));
+    here.git(&["fetch", "--quiet", "--unshallow", "--tags", "origin", "+refs/heads/*:refs/remotes/origin/*"]);
+    here.compare(&["aaaa", "origin/feature~1"], 4).tells("of which there is no run");
+    here.compare(&["aaaa", "feature"], 4).tells("there is `origin/feature`");
+    here.compare(&["aaaa", "zzzz"], 4).tells("`git fetch --tags origin ");
 }
 
 #[test]
