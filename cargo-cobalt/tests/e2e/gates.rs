@@ -10,8 +10,8 @@ use crate::project::{Project, Said};
 /// A package whose agent is steered to be right in so many percent of 200 items.
 fn noisy() -> Project {
     let project = Project::empty();
-    project.target("evals");
-    project.write("tests/evals.rs", include_str!("fixture/noisy.rs"));
+    project.target("noisy");
+    project.write("tests/noisy.rs", include_str!("fixture/noisy.rs"));
     items(&project, 0..200);
     steer(&project, 80, 1);
     project
