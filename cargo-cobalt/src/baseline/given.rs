@@ -40,7 +40,7 @@ impl Given {
                 Self::of_runs(runs, committed, layout)
             }
             Err(Error::UnknownRun(UnknownRun::Unknown { .. })) if folder.is_dir() => Self::in_folder(folder),
-            Err(Error::UnknownRun(UnknownRun::NoRunOfCommit { typed, commit })) => {
+            Err(Error::UnknownRun(UnknownRun::NoRunOfCommit { typed, commit, .. })) => {
                 let mut given = Self::default();
                 given.add_committed(&typed, &commit, layout)?;
                 if given.files.is_empty() {

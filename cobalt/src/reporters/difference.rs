@@ -17,7 +17,7 @@ pub struct DifferenceFigures {
     pub ci95: Option<String>,
     /// The corrected p-value.
     pub p: Option<String>,
-    /// The smallest detectable difference.
+    /// The smallest detectable difference; `none` where that is more than any two scores can differ.
     pub smallest_detectable: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl From<&Difference> for DifferenceFigures {
             difference: unit.signed(difference.difference),
             ci95: difference.ci95.map(interval),
             p: difference.p_adjusted.map(chance),
-            smallest_detectable: difference.smallest_detectable.map(|smallest| unit.plain(smallest)),
+            smallest_detectable: detectable(difference, "none"),
         }
     }
 }
@@ -50,8 +50,7 @@ pub fn explained(difference: &Difference) -> String {
         ));
     }
     let is_open = matches!(difference.verdict, Verdict::Inconclusive | Verdict::WithinNoise);
-    if let Some(smallest) = difference.smallest_detectable.filter(|_| is_open) {
-        let smallest = Unit::of(difference).plain(smallest);
+    if let Some(smallest) = detectable(difference, "no size").filter(|_| is_open) {
         parts.push(format!("a difference of {smallest} would show in 80 % of cases"));
     }
     if let Some(needed) = difference.settled_by {
@@ -60,6 +59,13 @@ pub fn explained(difference: &Difference) -> String {
         parts.push(format!("{items} items{} would settle it", runs.unwrap_or_default()));
     }
     parts.join("; ")
+}
+
+/// The smallest detectable difference, or `none` where it is larger than scores and shares can differ.
+fn detectable(difference: &Difference, none: &str) -> Option<String> {
+    let smallest = difference.smallest_detectable?;
+    let is_share = matches!(difference.quantity, Quantity::Score | Quantity::Errors);
+    Some(if is_share && smallest > 1.0 { none.to_owned() } else { Unit::of(difference).plain(smallest) })
 }
 
 /// How many items became better and worse.
@@ -195,6 +201,18 @@ mod tests {
         let figures =
             DifferenceFigures::from(&Difference { ci95, ..difference(Quantity::Latency, 100.0, 200.0) });
         assert_eq!(figures.ci95.as_deref(), Some("-12 to +340 ms"));
+    }
+
+    #[test]
+    fn a_difference_that_no_scores_can_have_is_not_said_to_be_detectable() {
+        let few =
+            |quantity| Difference { smallest_detectable: Some(1.073), ..difference(quantity, 1.0, 0.75) };
+        let shown = |quantity| DifferenceFigures::from(&few(quantity)).smallest_detectable.unwrap();
+        assert_eq!([Quantity::Score, Quantity::Tokens].map(shown), ["none", "1.1"]);
+        assert!(
+            explained(&few(Quantity::Score))
+                .ends_with("; a difference of no size would show in 80 % of cases")
+        );
     }
 
     #[test]
