@@ -137,7 +137,7 @@ fn said(run: &Measurements, before: Option<&Measurements>, path: &Path) -> Strin
 
 /// What speaks against the baseline: items in error, and evaluators that find it worse than the one before.
 fn warnings(run: &Measurements, before: Option<&Measurements>) -> Vec<String> {
-    let errors = run.items.iter().filter(|item| item.error).count();
+    let errors = run.items.iter().filter(|item| !item.failed.is_empty()).count();
     let errors = (errors > 0).then(|| {
         let all = run.items.len();
         format!(

@@ -68,9 +68,9 @@ pub struct MeasuredItem {
     /// The item's field `cluster`: items that share it do not count as independent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<String>,
-    /// Whether the agent or an evaluator failed in some run.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub error: bool,
+    /// The runs, counted from 0, in which the agent or an evaluator failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<usize>,
     /// The mean time that the agent took, in milliseconds.
     pub latency_ms: f64,
     /// The agent's tokens over all runs of the item; absent where none were reported.
@@ -134,7 +134,7 @@ impl MeasuredItem {
             key,
             content: content_hash(&item.input),
             cluster: cluster(&item.input),
-            error: item.is_in_error(),
+            failed: (0..).zip(&item.runs).filter(|(_, run)| run.is_in_error()).map(|(run, _)| run).collect(),
             latency_ms: item.latency_ms(),
             tokens: usage.tokens,
             cost: usage.known_cost(),

@@ -101,7 +101,7 @@ impl Plan {
             let Measurements { runs, evaluators, items, .. } = Measurements::of(report, config.prices());
             let change = self.change_since(report.sources.as_deref(), runs, &evaluators);
             for item in items {
-                let failed = item.error || self.has_low_score(&item, &evaluators);
+                let failed = !item.failed.is_empty() || self.has_low_score(&item, &evaluators);
                 latest.entry(item.key).or_insert(Latest { change, content: item.content, failed });
             }
         }

@@ -124,7 +124,7 @@ fn amounts_are_those_of_one_run_and_less_is_better() {
             item.latency_ms = (100 * factor) as f64 + index as f64;
             item.tokens = Some(runs as u64 * (100 * factor + index as u64));
             item.cost = (index > 0).then_some(runs as f64 * 0.01 * factor as f64);
-            item.error = index < 2 && factor == 2;
+            item.failed = if index < 2 && factor == 2 { vec![0] } else { Vec::new() };
         });
         run.runs = runs;
         run
@@ -203,4 +203,60 @@ fn what_makes_runs_hard_to_compare_is_said() {
     );
     assert_eq!(compared(&base, &base).notes, ["both are the same run"]);
     assert!(compared(&scored("a", &[1.0]), &scored("b", &[1.0])).notes.is_empty());
+}
+
+#[test]
+fn an_evaluator_that_scored_nothing_in_one_run_is_named() {
+    let comparison = compared(&scored("a", &[1.0; 3]), &run("b", (0..3).map(|key| item(key, &[])).collect()));
+    assert!(comparison.evaluators.is_empty());
+    let note = "no item has a score of `correct` in both runs, which leaves nothing to compare";
+    assert_eq!(comparison.notes, [note]);
+}
+
+#[test]
+fn clusters_whose_differences_cancel_out_are_no_difference() {
+    // 0.1 + 0.2 - 0.3 is not 0 as a double, ten times on the same side.
+    let three = |id, scores: [f64; 3]| {
+        with(scored(id, &scores.repeat(10)), |index, item| item.cluster = Some((index / 3).to_string()))
+    };
+    let found = difference(&three("a", [0.0, 0.0, 0.3]), &three("b", [0.1, 0.2, 0.0]));
+    assert_eq!((found.p_value, found.clusters), (Some(1.0), 10), "{found:?}");
+}
+
+#[test]
+fn figures_that_only_rounding_tells_apart_have_no_difference() {
+    let found = difference(
+        &run("a", vec![item(0, &[0.1, 0.2, 0.3]), item(1, &[0.7, 0.8, 0.9])]),
+        &run("b", vec![item(0, &[0.3, 0.2, 0.1]), item(1, &[0.9, 0.7, 0.8])]),
+    );
+    assert_eq!((found.difference, found.equal), (0.0, 2));
+}
+
+#[test]
+fn a_chance_is_that_of_as_many_runs_on_both_sides() {
+    let once = run("a", (0..8).map(|key| item(key, &[1.0])).collect());
+    // Each item is right the first time: only the later runs, of which the base has none, are wrong.
+    let often = run("b", (0..8).map(|key| item(key, &[1.0, 0.0, 1.0])).collect());
+    let found = difference(&once, &often);
+    assert_eq!((found.test, found.p_value, found.worse), (Some(Test::Mcnemar), Some(1.0), 8));
+    // The first runs point the other way.
+    let wrong_once = run("c", (0..8).map(|key| item(key, &[0.0])).collect());
+    let mostly_wrong = run("d", (0..8).map(|key| item(key, &[1.0, 0.0, 0.0, 0.0])).collect());
+    let half = run("e", (0..8).map(|key| item(key, &[0.5])).collect());
+    assert_eq!(difference(&wrong_once, &mostly_wrong).p_value, Some(2.0 / 256.0));
+    assert_eq!(difference(&half, &mostly_wrong).p_value, Some(1.0));
+}
+
+#[test]
+fn errors_are_the_share_of_the_runs_that_failed() {
+    let failing = |id, runs: usize, failed: &'static [usize]| {
+        let mut run = with(scored(id, &[1.0; 10]), |_, item| item.failed = failed.to_vec());
+        run.runs = runs;
+        run
+    };
+    // One in five on both sides is no difference, though every item failed once in the second.
+    let found = compared(&failing("a", 1, &[]), &failing("b", 5, &[3])).amounts.remove(0);
+    assert_eq!((found.quantity, found.other, found.p_value), (Quantity::Errors, 0.2, Some(1.0)));
+    let found = compared(&failing("a", 2, &[]), &failing("b", 2, &[0, 1])).amounts.remove(0);
+    assert_eq!((found.other, found.p_value), (1.0, Some(2.0 / 1024.0)));
 }

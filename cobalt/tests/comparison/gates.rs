@@ -168,3 +168,32 @@ fn several_gates_are_corrected_for_together() {
         [Finding::Missed, Finding::Missed, Finding::Inconclusive]
     );
 }
+
+#[test]
+fn a_drop_by_what_is_allowed_meets_the_gate_whatever_its_rounding() {
+    // 0.9 - 0.88 is a little more than 0.02 as a double.
+    let found = judged(&scored("a", &[0.9; 20]), &scored("b", &[0.88; 20]), drop(0.02));
+    assert_eq!(found.finding, Finding::Met, "{}", found.message);
+}
+
+#[test]
+fn a_gate_needs_at_least_seven_items() {
+    let found = judged(&scored("a", &[0.9, 0.8, 0.7]), &scored("b", &[0.3, 0.2, 0.0]), drop(0.02));
+    assert_eq!(found.finding, Finding::Inconclusive);
+    assert!(
+        found.message.contains("3 items cannot tell it from noise; about 7 items would"),
+        "{}",
+        found.message
+    );
+}
+
+#[test]
+fn a_drop_near_the_bound_takes_many_items_to_tell() {
+    // A drop of about 0.09, give or take 0.02, where 0.1 is allowed.
+    let after: Vec<_> = (0..40).map(|i| 0.41 + 0.12 * f64::from(i).sin()).collect();
+    let found = judged(&scored("a", &[0.5; 40]), &scored("b", &after), drop(0.1));
+    assert_eq!(found.finding, Finding::Inconclusive, "{}", found.message);
+    let (_, items) = found.message.split_once("; about ").unwrap();
+    let items: usize = items.split(' ').next().unwrap().replace(',', "").parse().unwrap();
+    assert!(items > 500, "{}", found.message);
+}

@@ -34,7 +34,7 @@ pub(crate) fn item(key: impl ToString, scores: &[f64]) -> MeasuredItem {
         key: key.to_string(),
         content: "1".to_owned(),
         cluster: None,
-        error: false,
+        failed: Vec::new(),
         latency_ms: 0.0,
         tokens: None,
         cost: None,

@@ -134,3 +134,40 @@ fn a_drop_of_twice_the_smallest_detectable_one_is_caught_in_over_95_percent_of_t
         assert!(share > 0.95, "{setting}: {share}");
     });
 }
+
+/// An agent that is right with this chance, and was run so often.
+fn of_runs(id: &str, items: usize, chance: f64, runs: usize, random: &mut Random) -> Measurements {
+    let mut answer = |_| f64::from(u8::from(random.uniform() < chance));
+    let scores = |_: usize| -> Vec<f64> { (0..runs).map(&mut answer).collect() };
+    let scores: Vec<_> = (0..items).map(scores).collect();
+    run(id, (0..).zip(scores).map(|(key, scores): (usize, _)| item(key, &scores)).collect())
+}
+
+#[test]
+fn a_baseline_of_fewer_runs_changes_neither() {
+    for (seed, (items, chance, runs)) in
+        (0..).zip([(20, 0.95, 5), (60, 0.98, 10), (60, 0.9, 5), (100, 0.98, 3)])
+    {
+        let share = |allowed: f64, dropped: f64, trials: u64| {
+            let missed = |trial: &u64| {
+                let mut random = Random((seed * TRIALS + trial) << 20);
+                let base = of_runs("a", items, chance, 1, &mut random);
+                let now = of_runs("b", items, chance - dropped, runs, &mut random);
+                judge_against(&base, &now, &[&drop(allowed)])[0].finding == Finding::Missed
+            };
+            (0..trials).filter(missed).count() as f64 / trials as f64
+        };
+        let unchanged = share(0.0, 0.0, TRIALS);
+        println!(
+            "unchanged: {items} items right by {chance}, 1 and {runs} runs: {:.2} % missed",
+            100.0 * unchanged
+        );
+        assert!(unchanged < 0.02, "{items} {chance} {runs}: {unchanged}");
+        let error = (chance * (1.0 - chance) * (1.0 + 1.0 / runs as f64) / items as f64).sqrt();
+        let dropped = share(ALLOWED, ALLOWED + 2.0 * 2.9 * error, TRIALS_OF_A_DROP);
+        println!(
+            "dropped: {items} items right by {chance}, 1 and {runs} runs: {:.2} % missed",
+            100.0 * dropped
+        );
+    }
+}

@@ -2,7 +2,7 @@
 
 use cobalt::report::comparison::{SampleSize, Verdict};
 
-use crate::runs::{compared, difference, item, right, run, scored, with};
+use crate::runs::{compared, difference, evaluator, item, right, run, scored, with};
 
 #[test]
 fn a_difference_beyond_noise_is_better_or_worse() {
@@ -103,4 +103,26 @@ fn endless_runs_do_not_settle_what_comes_of_the_items() {
 fn a_sample_size_reads_as_a_phrase() {
     let size = SampleSize { items: 1200, runs: Some(12) };
     assert_eq!(size.to_string(), "about 1,200 items, or 12 runs of each item");
+}
+
+#[test]
+fn an_interval_on_one_side_of_0_that_reaches_what_matters_is_not_within_noise() {
+    // One of eight evaluators drops by 0.04, which is sure enough alone, but not as one of eight.
+    let run_of = |id, scores: &[f64]| {
+        let mut run = scored(id, scores);
+        for index in 0..7 {
+            run.evaluators.push(evaluator(&format!("other {index}")));
+            run = with(run, |_, item| {
+                item.scores.insert(format!("other {index}"), vec![0.5]);
+            });
+        }
+        run
+    };
+    let after: Vec<_> = (0..40).map(|i| 0.46 + 0.1 * f64::from(i).sin()).collect();
+    let found = difference(&run_of("a", &[0.5; 40]), &run_of("b", &after));
+    let ci95 = found.ci95.unwrap();
+    assert!(ci95.high < 0.0 && ci95.low < -0.05 && found.smallest_detectable.unwrap() < 0.05, "{found:?}");
+    assert_eq!(found.verdict, Verdict::Inconclusive, "{found:?}");
+    let items = found.settled_by.unwrap().items;
+    assert!((41..100).contains(&items), "{items}");
 }

@@ -51,7 +51,7 @@ impl Draft {
         let comparison = Comparison {
             base: RunIdentity::of(base),
             other: RunIdentity::of(other),
-            notes: notes(base, other, &items),
+            notes: notes(base, other, &items, &pairs),
             items,
             evaluators: Vec::new(),
             amounts: Vec::new(),
@@ -79,7 +79,7 @@ fn common_evaluators<'a>(base: &'a Measurements, other: &'a Measurements) -> imp
 fn amounts(pairs: &[Pair<'_>]) -> Vec<(&'static str, Quantity)> {
     let is_timed = pairs.iter().any(|pair| pair.base.latency_ms > 0.0)
         && pairs.iter().any(|pair| pair.other.latency_ms > 0.0);
-    let has_errors = pairs.iter().any(|pair| pair.base.error || pair.other.error);
+    let has_errors = pairs.iter().any(|pair| !(pair.base.failed.is_empty() && pair.other.failed.is_empty()));
     let mut amounts = vec![("tokens", Quantity::Tokens), ("cost", Quantity::Cost)];
     if is_timed {
         amounts.insert(0, ("latency", Quantity::Latency));
@@ -103,7 +103,7 @@ impl Open {
             quantity,
             base: estimate.base,
             other: estimate.other,
-            difference: estimate.difference(),
+            difference: estimate.difference,
             ci95: estimate.ci95,
             p_value,
             p_adjusted: None,

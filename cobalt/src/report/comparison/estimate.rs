@@ -21,6 +21,8 @@ pub(super) struct Estimate {
     pub(super) base: f64,
     /// The mean in the other run.
     pub(super) other: f64,
+    /// The mean difference.
+    pub(super) difference: f64,
     /// How many independent clusters the items make.
     pub(super) clusters: usize,
     /// The 95 % interval; absent for one cluster.
@@ -36,8 +38,17 @@ impl Estimate {
     pub(super) fn of(paired: &Paired, quantity: Quantity) -> Option<Self> {
         let (base, other) = paired.means()?;
         let clusters = paired.clusters();
-        let mut estimate =
-            Self { base, other, clusters: clusters.len(), ci95: None, middle: other - base, std_error: None };
+        // Of figures that rounding alone tells apart it is exactly 0, as that of each item is.
+        let difference = if paired.is_unchanged() { 0.0 } else { other - base };
+        let mut estimate = Self {
+            base,
+            other,
+            difference,
+            clusters: clusters.len(),
+            ci95: None,
+            middle: difference,
+            std_error: None,
+        };
         if clusters.len() < 2 {
             return Some(estimate);
         }
@@ -66,10 +77,6 @@ impl Estimate {
         Some(estimate)
     }
 
-    pub(super) fn difference(&self) -> f64 {
-        self.other - self.base
-    }
-
     /// The smallest difference that would show in 80 % of cases at the 5 % level.
     pub(super) fn smallest_detectable(&self) -> Option<f64> {
         smallest_detectable(self.std_error?, self.degrees_of_freedom())
@@ -79,7 +86,10 @@ impl Estimate {
     pub(super) fn p_above(&self, most: f64) -> Option<f64> {
         let beyond = self.middle - most;
         match self.std_error? {
-            0.0 => Some(if beyond > 0.0 { 0.0 } else { 1.0 }),
+            0.0 => {
+                let is_beyond = beyond > ROUNDING * self.base.abs().max(self.other.abs());
+                Some(if is_beyond { 0.0 } else { 1.0 })
+            }
             error => student_t_cdf(-beyond / error, self.degrees_of_freedom()),
         }
     }
@@ -99,20 +109,29 @@ fn by_cluster(clusters: &[(f64, usize)]) -> Vec<f64> {
     clusters.iter().map(|(total, count)| mean + (total - mean * *count as f64) / usual).collect()
 }
 
-/// The chance of a difference as far from 0 as this, or farther, if nothing had changed.
+/// The chance of a difference as far from 0 as this, or farther, if nothing had changed: tested over as many runs of each
+/// item on both sides. It is 1 where these runs point the other way.
 pub(super) fn p_two_sided(paired: &Paired) -> Option<(f64, Test)> {
-    if let Some((only_base, only_other)) = paired.discordant() {
-        return Some((mcnemar(only_base, only_other), Test::Mcnemar));
-    }
-    let flips = sign_flip(&totals(paired))?;
-    Some((flips.p, if flips.exact { Test::SignFlipExact } else { Test::SignFlipMonteCarlo }))
+    let as_often = paired.as_often();
+    let difference = |paired: &Paired| sum(totals(paired));
+    let is_reversed = difference(&as_often) * difference(paired) < 0.0;
+    let (p, test) = match as_often.discordant() {
+        Some((only_base, only_other)) => (mcnemar(only_base, only_other), Test::Mcnemar),
+        None => {
+            let flips = sign_flip(&totals(&as_often))?;
+            (flips.p, if flips.exact { Test::SignFlipExact } else { Test::SignFlipMonteCarlo })
+        }
+    };
+    Some((if is_reversed { 1.0 } else { p }, test))
 }
 
-/// The chance of a difference as large as this, or larger, if nothing had changed.
+/// The chance of a difference as large as this, or larger, if nothing had changed: tested over as many runs of each item
+/// on both sides.
 pub(super) fn p_greater(paired: &Paired) -> Option<f64> {
+    let paired = paired.as_often();
     match paired.discordant() {
         Some((only_base, only_other)) => Some(mcnemar_greater(only_base, only_other)),
-        None => sign_flip(&totals(paired)).map(|flips| flips.p_greater),
+        None => sign_flip(&totals(&paired)).map(|flips| flips.p_greater),
     }
 }
 

@@ -8,6 +8,9 @@ use super::{SampleSize, gate::LEVEL};
 use crate::report::stats::Interval;
 use crate::report::{Metric, Threshold};
 
+/// With fewer clusters no flips of signs can reach the level: all of six point one way by chance in 1 of 64 cases.
+const FEWEST_CLUSTERS: usize = 7;
+
 /// What a gate is judged by. The excess of a drop or a rise is `actual - bound`, that of a ratio
 /// `other - bound * base`: an item has it in the unit of the figure, too.
 #[derive(Clone, Debug)]
@@ -42,11 +45,11 @@ impl Excess {
     fn of_difference(bound: f64, quantity: Quantity, paired: &Paired) -> Option<Self> {
         let estimate = Estimate::of(paired, quantity)?;
         Some(Self {
-            actual: estimate.difference(),
+            actual: estimate.difference,
             interval: estimate.ci95,
             p_value: larger(estimate.p_above(bound), || p_greater(paired)),
             is_unchanged: paired.is_unchanged(),
-            settled_by: settled_by(paired, &estimate, (estimate.difference() - bound).abs().max(bound)),
+            settled_by: would_settle(paired, &estimate, estimate.difference - bound, bound),
             items: paired.len(),
         })
     }
@@ -67,10 +70,18 @@ impl Excess {
             interval: estimate.ci95.map(|ci| Interval { low: ratio(ci.low), high: ratio(ci.high) }),
             p_value: larger(estimate.p_above(0.0), p_unchanged),
             is_unchanged: paired.is_unchanged(),
-            settled_by: settled_by(&allowed, &estimate, estimate.difference().abs().max(slack)),
+            settled_by: would_settle(&allowed, &estimate, estimate.difference, slack),
             items: paired.len(),
         })
     }
+}
+
+/// What would tell the agent from one at the bound, or, where that is farther away and not known yet, an unchanged agent
+/// from one at the bound.
+fn would_settle(paired: &Paired, estimate: &Estimate, beyond: f64, allowed: f64) -> Option<SampleSize> {
+    let is_known = estimate.smallest_detectable().is_some_and(|least| least <= allowed);
+    let target = if is_known { beyond.abs() } else { beyond.abs().max(allowed) };
+    settled_by(paired, estimate, target, FEWEST_CLUSTERS)
 }
 
 /// The larger of two chances. The second is only worked out where the first leaves the gate open: it takes long, and

@@ -1,8 +1,8 @@
 //! What makes two runs hard to compare, in sentences.
 
 use super::Matching;
-use super::matching::pairs;
-use crate::report::{EvaluatorSettings, Measurements};
+use super::matching::{Pair, pairs};
+use crate::report::{EvaluatorSettings, MeasuredItem, Measurements};
 use crate::suggest;
 use crate::wording::count;
 
@@ -10,11 +10,17 @@ use crate::wording::count;
 /// its figures.
 #[must_use]
 pub fn caveats(base: &Measurements, other: &Measurements) -> Vec<String> {
-    notes(base, other, &Matching::of(base, other, &pairs(base, other)))
+    let pairs = pairs(base, other);
+    notes(base, other, &Matching::of(base, other, &pairs), &pairs)
 }
 
 /// What a reader of the comparison should know of the runs; nothing where they were made alike.
-pub(super) fn notes(base: &Measurements, other: &Measurements, items: &Matching) -> Vec<String> {
+pub(super) fn notes(
+    base: &Measurements,
+    other: &Measurements,
+    items: &Matching,
+    pairs: &[Pair<'_>],
+) -> Vec<String> {
     let mut notes = Vec::new();
     if base.name != other.name {
         notes.push(format!("the runs are of two experiments, `{}` and `{}`", base.name, other.name));
@@ -29,6 +35,7 @@ pub(super) fn notes(base: &Measurements, other: &Measurements, items: &Matching)
     }
     notes.extend(of_items(base, other, items));
     notes.extend(of_evaluators(base, other));
+    notes.extend(not_scored(base, other, pairs));
     notes
 }
 
@@ -80,6 +87,21 @@ fn of_evaluators(base: &Measurements, other: &Measurements) -> Vec<String> {
         .into_iter()
         .flatten()
         .collect()
+}
+
+/// An evaluator that both runs have would else be missing without a word, as where every item of a run failed.
+fn not_scored(base: &Measurements, other: &Measurements, pairs: &[Pair<'_>]) -> Option<String> {
+    let has = |item: &MeasuredItem, name: &str| item.scores.contains_key(name);
+    let is_in_either = |name: &str| pairs.iter().any(|pair| has(pair.base, name) || has(pair.other, name));
+    let is_in_both = |name: &str| pairs.iter().any(|pair| has(pair.base, name) && has(pair.other, name));
+    let common = other.evaluators.iter().map(|one| &*one.name).filter(|name| settings(base, name).is_some());
+    let names: Vec<_> = common.filter(|name| is_in_either(name) && !is_in_both(name)).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "no item has a score of {} in both runs, which leaves nothing to compare",
+            suggest::list(names)
+        )
+    })
 }
 
 fn settings<'a>(run: &'a Measurements, name: &str) -> Option<&'a EvaluatorSettings> {

@@ -47,6 +47,8 @@ pub(super) struct Paired {
 struct PairedItem {
     base: Measured,
     other: Measured,
+    /// Both over as many runs as the side with fewer of them has.
+    as_often: (Measured, Measured),
     cluster: usize,
 }
 
@@ -79,14 +81,18 @@ impl Paired {
     ) -> Self {
         let mut paired = Self::default();
         for pair in pairs {
-            let measured = if figure.quantity == Quantity::Score {
-                Measured::scores(pair, &figure.evaluators)
-            } else {
-                let amount = |item, run| Measured::amount(figure.quantity, item, run);
-                amount(pair.base, base).zip(amount(pair.other, other))
+            let item = match figure.quantity {
+                Quantity::Score => PairedItem::of_scores(pair, &figure.evaluators),
+                Quantity::Errors => {
+                    PairedItem::of_runs(&failures(pair.base, base), &failures(pair.other, other))
+                }
+                quantity => {
+                    let amount = |item, run| Measured::amount(quantity, item, run);
+                    amount(pair.base, base).zip(amount(pair.other, other)).map(PairedItem::of)
+                }
             };
-            match measured {
-                Some((base, other)) => paired.items.push(PairedItem { base, other, cluster: pair.cluster }),
+            match item {
+                Some(item) => paired.items.push(PairedItem { cluster: pair.cluster, ..item }),
                 None => paired.unmeasured += 1,
             }
         }
@@ -101,14 +107,23 @@ impl Paired {
     pub(super) fn reversed(mut self) -> Self {
         for item in &mut self.items {
             (item.base, item.other) = (item.other, item.base);
+            item.as_often = (item.as_often.1, item.as_often.0);
         }
         self
+    }
+
+    /// The same over as many runs of each item on both sides. Had nothing changed, a mean of three runs and a single one
+    /// would still not be spread alike, and the sign of their difference would not be as likely as the other.
+    pub(super) fn as_often(&self) -> Self {
+        let item = |item: &PairedItem| PairedItem { cluster: item.cluster, ..PairedItem::of(item.as_often) };
+        Self { items: self.items.iter().map(item).collect(), unmeasured: self.unmeasured }
     }
 
     /// The same with the base's figures multiplied, which are no longer those of runs.
     pub(super) fn with_base_times(mut self, factor: f64) -> Self {
         for item in &mut self.items {
-            item.base = Measured::plain(item.base.mean * factor);
+            let base = Measured::plain(item.base.mean * factor);
+            *item = PairedItem { cluster: item.cluster, ..PairedItem::of((base, item.other)) };
         }
         self
     }
@@ -134,12 +149,16 @@ impl Paired {
     /// The differences of each cluster added up, and how many there are.
     pub(super) fn clusters(&self) -> Vec<(f64, usize)> {
         let clusters = self.items.iter().map(|item| item.cluster + 1).max().unwrap_or(0);
-        let mut differences = vec![Vec::new(); clusters];
+        let mut members = vec![Vec::new(); clusters];
         for item in &self.items {
-            differences[item.cluster].push(item.difference());
+            members[item.cluster].push(item);
         }
-        let measured = differences.into_iter().filter(|cluster| !cluster.is_empty());
-        measured.map(|cluster| (sum(cluster.iter().copied()), cluster.len())).collect()
+        let total = |members: &Vec<&PairedItem>| {
+            let size = sum(members.iter().map(|item| item.size()));
+            without_rounding(sum(members.iter().map(|item| item.difference())), size)
+        };
+        let measured = members.iter().filter(|members| !members.is_empty());
+        measured.map(|members| (total(members), members.len())).collect()
     }
 
     /// Where each item is by itself and has a single observation of 0 or 1 in both runs: how many are 1 in the base
@@ -164,25 +183,61 @@ impl Paired {
 }
 
 impl PairedItem {
-    fn difference(&self) -> f64 {
-        let (base, other) = (self.base.mean, self.other.mean);
-        let difference = other - base;
-        // Means of the same scores in another order may differ in their last digit.
-        if difference.abs() <= ROUNDING * base.abs().max(other.abs()) { 0.0 } else { difference }
+    /// In the first cluster.
+    fn of((base, other): (Measured, Measured)) -> Self {
+        Self { base, other, as_often: (base, other), cluster: 0 }
     }
+
+    /// Of what was observed in each run; `None` without a run on one side.
+    fn of_runs(base: &[f64], other: &[f64]) -> Option<Self> {
+        let runs = |most: usize| {
+            let first = |observed: &[f64]| Measured::runs(&observed[..observed.len().min(most)]);
+            first(base).zip(first(other))
+        };
+        let all = Self::of(runs(usize::MAX)?);
+        if base.len() == other.len() {
+            return Some(all);
+        }
+        Some(Self { as_often: runs(base.len().min(other.len()))?, ..all })
+    }
+
+    /// The mean score of the evaluators that scored the item in both runs.
+    fn of_scores(pair: &Pair<'_>, evaluators: &[&str]) -> Option<Self> {
+        let scores = |name: &&str| {
+            let (base, other) = (pair.base.scores.get(*name)?, pair.other.scores.get(*name)?);
+            Self::of_runs(base, other)
+        };
+        let items: Vec<_> = evaluators.iter().filter_map(scores).collect();
+        let mean =
+            |side: fn(&Self) -> Measured| Measured::mean_of(&items.iter().map(side).collect::<Vec<_>>());
+        let all = Self::of(mean(|item| item.base).zip(mean(|item| item.other))?);
+        let as_often = mean(|item| item.as_often.0).zip(mean(|item| item.as_often.1))?;
+        Some(Self { as_often, ..all })
+    }
+
+    fn difference(&self) -> f64 {
+        // Means of the same scores in another order may differ in their last digit.
+        without_rounding(self.other.mean - self.base.mean, self.size())
+    }
+
+    fn size(&self) -> f64 {
+        self.base.mean.abs().max(self.other.mean.abs())
+    }
+}
+
+/// The difference of figures of this size; 0 where it is no more than rounding.
+fn without_rounding(difference: f64, size: f64) -> f64 {
+    if difference.abs() <= ROUNDING * size { 0.0 } else { difference }
+}
+
+/// For each run of the item whether it failed: 1 or 0.
+fn failures(item: &MeasuredItem, run: &Measurements) -> Vec<f64> {
+    (0..run.runs.max(1)).map(|index| f64::from(u8::from(item.failed.contains(&index)))).collect()
 }
 
 impl Measured {
     fn plain(mean: f64) -> Self {
         Self { mean, is_binary: false, variance: None }
-    }
-
-    /// The mean score of the evaluators that scored the item in both runs.
-    fn scores(pair: &Pair<'_>, evaluators: &[&str]) -> Option<(Self, Self)> {
-        let scores = |item: &MeasuredItem, name: &str| Self::runs(item.scores.get(name)?);
-        let both = evaluators.iter().filter_map(|name| scores(pair.base, name).zip(scores(pair.other, name)));
-        let (base, other): (Vec<_>, Vec<_>) = both.unzip();
-        Self::mean_of(&base).zip(Self::mean_of(&other))
     }
 
     fn runs(scores: &[f64]) -> Option<Self> {
@@ -209,10 +264,7 @@ impl Measured {
             Quantity::Latency => Some(Self::plain(item.latency_ms)),
             Quantity::Tokens => item.tokens.map(|tokens| for_a_run(tokens as f64)),
             Quantity::Cost => item.cost.map(for_a_run),
-            Quantity::Errors => {
-                Some(Self { mean: f64::from(u8::from(item.error)), is_binary: true, variance: None })
-            }
-            Quantity::Score => None,
+            Quantity::Errors | Quantity::Score => None,
         }
     }
 }

@@ -36,11 +36,14 @@ pub(super) fn decide(
     let is_unchanged = paired.is_unchanged() && paired.discordant().is_none();
     let is_seen_well = difference.smallest_detectable.is_some_and(|least| least <= margin);
     let is_within = difference.ci95.is_some_and(|ci| ci.low >= -margin && ci.high <= margin);
-    if is_unchanged || is_within || is_seen_well && difference.difference.abs() <= margin {
+    // As where the interval does not reach 0, but one of several figures has to be farther from it.
+    let is_hinted_at = difference.ci95.is_some_and(|ci| ci.low > 0.0 || ci.high < 0.0);
+    let size = difference.difference.abs();
+    if is_unchanged || is_within || is_seen_well && size <= margin && !is_hinted_at {
         return (Verdict::WithinNoise, None);
     }
-    let target = difference.difference.abs().max(margin);
-    (Verdict::Inconclusive, settled_by(paired, estimate, target))
+    let target = if is_hinted_at { size } else { size.max(margin) };
+    (Verdict::Inconclusive, settled_by(paired, estimate, target, FEWEST_CLUSTERS))
 }
 
 /// The smallest difference that matters.
@@ -51,19 +54,25 @@ fn margin(difference: &Difference) -> f64 {
     }
 }
 
-/// How many items, or runs of these items, would show a difference of `target` in 80 % of cases.
+/// How many items, or runs of these items, would show a difference of `target` in 80 % of cases; at least so many that
+/// they make `fewest_clusters`.
 ///
 /// The standard error falls with the root of the number of items. More runs lessen only the part of its square that
 /// comes from how much the runs of an item differ.
 ///
 /// `None` for one cluster, whose spread is not known, and for a target of 0.
-pub(super) fn settled_by(paired: &Paired, estimate: &Estimate, target: f64) -> Option<SampleSize> {
+pub(super) fn settled_by(
+    paired: &Paired,
+    estimate: &Estimate,
+    target: f64,
+    fewest_clusters: usize,
+) -> Option<SampleSize> {
     let std_error = estimate.std_error.filter(|_| target > 0.0)?;
     // How many times smaller the standard error has to be.
     let ratio = estimate.smallest_detectable().unwrap_or(0.0) / target;
     let now = paired.len();
     let items = (now as f64 * ratio * ratio).ceil() as u64;
-    let fewest = (FEWEST_CLUSTERS * now).div_ceil(estimate.clusters).max(now + 1);
+    let fewest = (fewest_clusters * now).div_ceil(estimate.clusters).max(now + 1);
     let runs = if ratio > 1.0 { runs(paired, std_error, std_error / ratio) } else { None };
     Some(SampleSize { items: items.max(fewest as u64), runs })
 }
