@@ -16,7 +16,8 @@ use crate::runs::{FoundRun, KnownRuns, RunName, UnknownRun, short};
 /// The baselines that were asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Given {
-    /// Result files and baseline files. The first with an experiment's name is its baseline.
+    /// Result files and baseline files, of which the first with an experiment's name is its baseline, or a folder without
+    /// any.
     pub(crate) files: Vec<PathBuf>,
     /// The experiments that they are of.
     experiments: BTreeSet<String>,
@@ -25,7 +26,7 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// The files that a name means; there is at least one.
+    /// The files that a name means.
     pub(crate) fn by(name: &RunName, layout: &Layout) -> Result<Self, Error> {
         let typed = name.to_string();
         let folder = Path::new(&typed);
@@ -44,12 +45,14 @@ impl Given {
                 let mut given = Self::default();
                 given.add_committed(&typed, &commit, layout)?;
                 if given.files.is_empty() {
-                    return Err(Error::NothingMatched(format!(
-                        "`{typed}` is commit {}, of which there is no run, and no baseline in `{}`; check it out and run \
-                         it, or commit what `cargo cobalt baseline set` writes",
+                    eprintln!(
+                        "warning: `{typed}` is commit {}, of which there is no run, and no baseline in `{}`; check it out \
+                         and run it, or commit what `cargo cobalt baseline set` writes",
                         short(&commit),
                         seen(&layout.baselines())
-                    )));
+                    );
+                    // What there is none of yet is no mistake: a change may be what brings the first.
+                    given.lay_out()?;
                 }
                 Ok(given)
             }
@@ -105,6 +108,14 @@ impl Given {
         }
         let files = newest.values().map(|(_, path)| path.clone()).collect();
         Ok(Self { files, experiments: newest.into_keys().collect(), _laid_out: None })
+    }
+
+    /// A folder of nothing, which stands for none.
+    fn lay_out(&mut self) -> Result<(), Error> {
+        let laid_out = tempfile::tempdir().map_err(Error::LayOut)?;
+        self.files.push(laid_out.path().to_owned());
+        self._laid_out = Some(laid_out);
+        Ok(())
     }
 
     /// Lays the baselines of a commit out.

@@ -71,15 +71,33 @@ impl Baseline {
 }
 
 /// The file of the experiment among those that were named, or why none is.
-fn among(files: &[PathBuf], experiment: &str) -> Result<Result<PathBuf, String>, Error> {
+fn among(named: &[PathBuf], experiment: &str) -> Result<Result<PathBuf, String>, Error> {
     let mut others = Vec::new();
-    for path in files {
-        let name = experiment_of(path)?;
-        if name == experiment {
-            return Ok(Ok(path.clone()));
+    for path in named {
+        for file in files(path)? {
+            let name = experiment_of(&file)?;
+            if name == experiment {
+                return Ok(Ok(file));
+            }
+            others.push(name);
         }
-        others.push(name);
+    }
+    if others.is_empty() {
+        return Ok(Err(format!("there is no baseline where one is looked for; {SET_ONE}")));
     }
     let others = suggest::list(others.iter().map(String::as_str));
     Ok(Err(format!("the runs to be held against are of {others}, and none is of `{experiment}`")))
+}
+
+/// The files that a path stands for: itself, or those of the folder that it is.
+fn files(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let unread = |source| Error::Storage { action: "list", path: path.to_owned(), source };
+    let entries: Vec<_> = path.read_dir().and_then(Iterator::collect).map_err(unread)?;
+    let mut files: Vec<_> = entries.iter().map(std::fs::DirEntry::path).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    Ok(files)
 }
