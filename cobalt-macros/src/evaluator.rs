@@ -177,7 +177,7 @@ impl Argument {
         }
         let pattern = &parameter.pat;
         let names_output = function::parameter_name(parameter)
-            .is_some_and(|name| rules::closest(&name, &["output", "metadata"]).is_some());
+            .is_some_and(|name| rules::words::closest(&name, &["output", "metadata"]).is_some());
         if others.iter().any(|other| other.source == Source::Item) || names_output {
             let message = "an evaluator sees one item: name a parameter `output` for what the agent answered, \
                            `metadata` for what it reported";
@@ -221,7 +221,7 @@ fn check_pass_mark(value: &Expr, errors: &mut Errors) -> TokenStream {
         Some(number) if !number.has_unit() => {
             let mark = number.value;
             if !(0.0..=1.0).contains(&mark) {
-                errors.at(value, format!("marks {}", rules::not_from_zero_to_one(mark)));
+                errors.at(value, format!("marks {}", rules::words::not_from_zero_to_one(mark)));
             }
             quote_spanned!(span=> .pass_mark(#mark))
         }

@@ -65,7 +65,7 @@ impl Evaluators {
         if !bare || self.entries.iter().any(|entry| entry.mentions(name)) {
             return Ok(());
         }
-        let Some(meant) = rules::closest(name, &Category::NAMES) else { return Ok(()) };
+        let Some(meant) = rules::words::closest(name, &Category::NAMES) else { return Ok(()) };
         let mut message = format!("no category or evaluator `{name}`: did you mean `{meant}`?");
         if self.has_unknown_names() {
             message.push_str(&format!(" (an evaluator of that name is written `evaluators[\"{name}\"]`)"));
@@ -105,9 +105,9 @@ impl Evaluators {
                 Entry::Value(_) => None,
             })
             .unzip();
-        let message = match rules::closest(name, &names) {
+        let message = match rules::words::closest(name, &names) {
             Some(meant) => format!("no evaluator `{name}` in the list: did you mean `{meant}`?"),
-            None => format!("no evaluator `{name}` in the list: it has {}", rules::listing(&names)),
+            None => format!("no evaluator `{name}` in the list: it has {}", rules::words::listing(&names)),
         };
         quote_spanned! {span=> {
             const _: () = ::core::assert!(

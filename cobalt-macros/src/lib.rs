@@ -9,7 +9,7 @@ mod experiment;
 mod function;
 mod list;
 mod literal;
-#[path = "../../cobalt/src/report/threshold/rules.rs"]
+#[path = "../../cobalt/src/report/threshold/rules/mod.rs"]
 #[expect(unreachable_pub, dead_code, reason = "public in the library, which uses all of it")]
 mod rules;
 mod settings;

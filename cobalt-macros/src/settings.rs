@@ -82,7 +82,7 @@ impl Settings {
     fn enter(&mut self, key: &Ident, known: &[&str], errors: &mut Errors) -> bool {
         let name = key.to_string();
         if !known.contains(&name.as_str()) {
-            match rules::closest(&name, known) {
+            match rules::words::closest(&name, known) {
                 Some(meant) => {
                     errors.at(key, format!("no setting `{name}`: did you mean `{meant}`?"));
                     self.mentioned.push(meant.to_owned());
@@ -131,7 +131,7 @@ impl Settings {
 }
 
 fn any_of(known: &[&str]) -> String {
-    rules::listing(known).replace(" and `", " or `")
+    rules::words::listing(known).replace(" and `", " or `")
 }
 
 fn parse_equals(key: &Ident, input: ParseStream<'_>) -> syn::Result<()> {

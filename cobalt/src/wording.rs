@@ -20,10 +20,14 @@ pub(crate) fn thousands(number: u64) -> String {
     text
 }
 
-/// A number with at most so many decimals (one at the least) and no zeros at their end.
+/// A number with at most so many decimals (one at the least) and no zeros at their end. What is rounded to nothing has no
+/// sign.
 pub(crate) fn decimal(number: f64, most: usize) -> String {
     let text = format!("{number:.0$}", most.max(1));
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    match text.trim_end_matches('0').trim_end_matches('.') {
+        "-0" => "0".to_owned(),
+        text => text.to_owned(),
+    }
 }
 
 /// A text of at most so many characters; `…` stands for what is left out.
@@ -54,6 +58,11 @@ mod tests {
     #[test]
     fn a_number_has_no_zeros_at_its_end() {
         assert_eq!([0.0, 10.0, 0.5, 1.0 / 3.0].map(|number| decimal(number, 3)), ["0", "10", "0.5", "0.333"]);
+    }
+
+    #[test]
+    fn what_is_rounded_to_nothing_has_no_sign() {
+        assert_eq!([-0.0, -0.0001, -0.001].map(|number| decimal(number, 3)), ["0", "0", "-0.001"]);
     }
 
     #[test]

@@ -136,6 +136,37 @@ fn a_run_of_some_items_is_held_against_nothing() {
 }
 
 #[test]
+fn a_retry_of_some_items_is_held_against_nothing() {
+    let (sandbox, path) = with_baseline(4);
+    let attempt = |only: &str, number: u32| {
+        sandbox
+            .program(fixture!("silent"))
+            .env("E2E_BROKEN", 1)
+            .env("COBALT_ONLY", only)
+            .env("NEXTEST_EXECUTION_MODE", "process-per-test")
+            .env("NEXTEST_RUN_ID", only)
+            .env("NEXTEST_ATTEMPT", number)
+            .args(["--exact", "silent", "--nocapture"])
+            .run()
+    };
+    attempt("", 1).code(0);
+    std::fs::write(&path, "damaged").unwrap();
+    for number in [1, 2] {
+        attempt("failed", number).code(0);
+        let report = sandbox.reports().into_iter().find(|report| report.partial).unwrap();
+        assert_eq!((report.items.len(), report.baseline), (4, None), "attempt {number}");
+    }
+}
+
+#[test]
+fn a_damaged_baseline_fails_whatever_cases_were_asked_for_that_need_it() {
+    let (sandbox, path) = with_baseline(0);
+    std::fs::write(&path, "damaged").unwrap();
+    let finished = sandbox.program(fixture!("silent")).args(["thresholds"]).run().code(101);
+    assert_eq!(finished.cases_that("FAILED"), ["silent::baseline"]);
+}
+
+#[test]
 fn of_the_files_that_are_named_the_one_of_the_experiment_counts() {
     let (sandbox, path) = with_baseline(0);
     let text = std::fs::read_to_string(&path).unwrap();

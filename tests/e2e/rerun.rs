@@ -29,7 +29,7 @@ fn cases_of_items_that_passed_last_time_are_filtered_out() {
     let (items, finished) = called(&sandbox, only(&sandbox, "failed").env("E2E_BROKEN", 1), 101);
     assert_eq!(items, ["item-3"]);
     assert_eq!(finished.cases_that("FAILED"), ["steered::item-3"]);
-    finished.says(&["3 filtered out"]).complains(&["note: steered: what is run: 1 failed"]);
+    finished.says(&["3 filtered out"]).complains(&["note: steered: items to run: 1 failed last time"]);
     assert_eq!(called(&sandbox, only(&sandbox, "failed"), 0).0, ["item-3"]);
     let (items, finished) = called(&sandbox, only(&sandbox, "failed"), 0);
     assert!(items.is_empty());
@@ -47,7 +47,7 @@ fn other_runs_and_other_evaluators_are_a_change_and_unknown_sources_may_be_one()
         ("E2E_RUNS", "2", "4 run another number of times"),
         ("E2E_EXACT", "same", "4 scored before an evaluator changed"),
         ("COBALT_SOURCES", "two", "4 last run before the sources changed"),
-        ("COBALT_SOURCES", "", "4 of which only `cargo cobalt run` could tell"),
+        ("COBALT_SOURCES", "", "4 that may have other sources now, which only `cargo cobalt run` can tell"),
     ] {
         let (items, finished) = called(&sandbox, only(&sandbox, "changed").env(variable, value), 0);
         assert_eq!(items.len(), 4, "{variable}={value}");

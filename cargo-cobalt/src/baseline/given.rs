@@ -1,6 +1,6 @@
 //! `cargo cobalt run --baseline`: what was typed, as the files that runs are held against.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf, is_separator};
 
@@ -18,6 +18,8 @@ use crate::runs::{FoundRun, KnownRuns, RunName, UnknownRun, short};
 pub(crate) struct Given {
     /// Result files and baseline files. The first with an experiment's name is its baseline.
     pub(crate) files: Vec<PathBuf>,
+    /// The experiments that they are of.
+    experiments: BTreeSet<String>,
     /// Where files of a commit are laid for as long as they are needed.
     _laid_out: Option<TempDir>,
 }
@@ -38,7 +40,7 @@ impl Given {
                 Self::of_runs(runs, committed, layout)
             }
             Err(Error::UnknownRun(UnknownRun::Unknown { .. })) if folder.is_dir() => Self::in_folder(folder),
-            Err(Error::UnknownRun(UnknownRun::NoRunOfCommit { typed, commit })) => {
+            Err(Error::UnknownRun(UnknownRun::NoRunOfCommit { typed, commit, .. })) => {
                 let mut given = Self::default();
                 given.add_committed(&typed, &commit, layout)?;
                 if given.files.is_empty() {
@@ -55,24 +57,34 @@ impl Given {
         }
     }
 
-    /// Runs, and behind them what is committed for experiments that have none.
+    /// Runs, and behind them what is committed for experiments that have none. A run that was made with changes beside the
+    /// commit comes last: it may be of the very change that is to be judged.
     fn of_runs(
         runs: Vec<FoundRun>,
         committed: Option<(String, String)>,
         layout: &Layout,
     ) -> Result<Self, Error> {
         let mut given = Self::default();
-        for run in runs {
-            Head::read(&run.path)?.refuse_partial()?;
-            if let Some(note) = run.note {
-                eprintln!("warning: {note}");
-            }
-            given.files.push(run.path);
-        }
+        let (changed, clean): (Vec<_>, Vec<_>) = runs.into_iter().partition(|run| run.note.is_some());
+        clean.into_iter().try_for_each(|run| given.add_run(run))?;
         if let Some((revision, commit)) = committed {
             given.add_committed(&revision, &commit, layout)?;
         }
+        changed.into_iter().try_for_each(|run| given.add_run(run))?;
         Ok(given)
+    }
+
+    /// Adds a run of an experiment that has no baseline yet.
+    fn add_run(&mut self, run: FoundRun) -> Result<(), Error> {
+        if !self.experiments.insert(run.experiment) {
+            return Ok(());
+        }
+        Head::read(&run.path)?.refuse_partial()?;
+        if let Some(note) = run.note {
+            eprintln!("warning: {note}");
+        }
+        self.files.push(run.path);
+        Ok(())
     }
 
     /// The newest whole run of each experiment in a folder of baseline files or result files.
@@ -91,7 +103,8 @@ impl Given {
                 seen(folder)
             )));
         }
-        Ok(Self { files: newest.into_values().map(|(_, path)| path).collect(), _laid_out: None })
+        let files = newest.values().map(|(_, path)| path.clone()).collect();
+        Ok(Self { files, experiments: newest.into_keys().collect(), _laid_out: None })
     }
 
     /// Lays the baselines of a commit out.
@@ -103,12 +116,14 @@ impl Given {
         let laid_out = tempfile::tempdir().map_err(Error::LayOut)?;
         for file in files {
             let path = laid_out.path().join(&file.name);
-            Head::parse(&file.bytes).map_err(|reason| Error::RunFile {
+            let head = Head::parse(&file.bytes).map_err(|reason| Error::RunFile {
                 path: PathBuf::from(format!("{revision}:{}", seen(&layout.baselines().join(&file.name)))),
                 reason,
             })?;
-            fs::write(&path, &file.bytes).map_err(Error::LayOut)?;
-            self.files.push(path);
+            if self.experiments.insert(head.name) {
+                fs::write(&path, &file.bytes).map_err(Error::LayOut)?;
+                self.files.push(path);
+            }
         }
         self._laid_out = Some(laid_out);
         Ok(())

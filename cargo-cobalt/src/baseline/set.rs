@@ -25,7 +25,7 @@ pub(super) fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Er
     // All are read before the first is written: a mistake in one of several runs changes nothing.
     let read = |file: &PathBuf| Ok(read_measurements(file, settings.prices())?);
     let runs = files.values().map(read).collect::<Result<Vec<_>, Error>>()?;
-    files.keys().try_for_each(|name| check(name, &settings))?;
+    check(files.keys(), &settings)?;
     let layout = settings.layout();
     let mut written = Vec::new();
     for run in &runs {
@@ -95,18 +95,26 @@ fn nothing(arguments: &SetBaseline, known: &KnownRuns, settings: &Config) -> Str
     }
 }
 
-/// Refuses a run that would take the place of another experiment's baseline.
-fn check(name: &str, settings: &Config) -> Result<(), Error> {
-    let path = settings.layout().baseline(name);
-    match Head::read(&path) {
-        Ok(other) if other.name != name => Err(Error::Arguments(format!(
-            "`{}` holds the baseline of experiment `{}`, and would hold that of `{name}` too; give one of them a name \
-             that differs in letters or digits",
-            seen(&path),
-            other.name
-        ))),
-        _ => Ok(()),
+/// Refuses runs that would take the place of another experiment's baseline, or of each other's.
+fn check<'a>(experiments: impl Iterator<Item = &'a String>, settings: &Config) -> Result<(), Error> {
+    let mut holders = BTreeMap::new();
+    for name in experiments {
+        let path = settings.layout().baseline(name);
+        // A file that cannot be read holds nothing that is worth keeping.
+        let there = Head::read(&path).ok().map(|there| there.name);
+        let holder =
+            there.filter(|there| there != name).or_else(|| holders.insert(path.clone(), name.clone()));
+        if let Some(holder) = holder {
+            return Err(Error::Arguments(format!(
+                "`{}` can hold the baseline of experiment `{}` or that of `{}`, not both; give one of them a name that \
+                 differs in letters or digits",
+                seen(&path),
+                one_line(&holder),
+                one_line(name)
+            )));
+        }
     }
+    Ok(())
 }
 
 fn said(run: &Measurements, before: Option<&Measurements>, path: &Path) -> String {

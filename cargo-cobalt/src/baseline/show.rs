@@ -9,13 +9,16 @@ use cobalt::store::read_measurements;
 use cobalt::suggest;
 
 use super::kept::{json_files, seen};
-use super::state::Shown;
+use super::state::{Shown, State};
 use super::table::lines;
 use crate::cli::ShowBaselines;
 use crate::config::settings;
 use crate::error::Error;
 use crate::runs::{FoundRun, KnownRuns, RunName};
 use crate::terminal::{paint, print, print_json};
+
+/// What to do about stale ones.
+const WHEN_STALE: &str = "a stale baseline still counts; if the newest run is good enough, keep that one with `cargo cobalt baseline set`";
 
 pub(super) fn show(arguments: &ShowBaselines, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
@@ -34,6 +37,9 @@ pub(super) fn show(arguments: &ShowBaselines, flags: &Flags) -> Result<ExitCode,
         print_json(&shown)?;
     } else if !shown.is_empty() {
         print(&lines(&shown, paint(&io::stdout())))?;
+    }
+    if shown.iter().any(|baseline| baseline.state == State::Stale) {
+        eprintln!("{WHEN_STALE}");
     }
     let without =
         known.experiments().into_iter().filter(|name| all.iter().all(|baseline| baseline.name != *name));

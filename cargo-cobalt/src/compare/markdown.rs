@@ -22,7 +22,7 @@ pub(super) fn markdown(compared: &Compared) -> String {
     }
     let _ = writeln!(text, "\nItems: {}.", words::matching(&comparison.items, code));
     for note in &comparison.notes {
-        let _ = writeln!(text, "\n> {}", escaped(note));
+        let _ = writeln!(text, "\n> {}", sentence(note));
     }
     for (title, differences) in [("score", &comparison.evaluators), ("amount", &comparison.amounts)] {
         if !differences.is_empty() {
@@ -63,9 +63,10 @@ fn headline(comparison: &Comparison) -> String {
 fn row(label: &str, run: &RunIdentity) -> String {
     let commit = words::commit(run).unwrap_or_default();
     format!(
-        "| {label} | {} | {} | {commit} | {} |\n",
+        "| {label} | {} | {} | {} | {} |\n",
         cell(&code(&run.id)),
         words::start(run),
+        cell(&sentence(&commit)),
         words::size(run)
     )
 }
@@ -145,23 +146,18 @@ fn longest_run(text: &str) -> usize {
     text.split(|character| character != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// A sentence of ours that may hold names of others, which stand in backticks.
-fn escaped(sentence: &str) -> String {
-    let sentence = one_line(sentence);
-    // Backticks that are not ours do not come in single pairs.
-    if longest_run(&sentence) > 1 || sentence.matches('`').count() % 2 == 1 {
-        return code(&sentence);
+/// A sentence of ours, in which names of others stand in backticks. Where these have backticks themselves, so that parts of
+/// them may stand outside, all is code: a backslash would not keep an `@` from mentioning somebody.
+fn sentence(text: &str) -> String {
+    let text = one_line(text);
+    let is_ours = |character: char| character.is_ascii_alphanumeric() || " ,;:()'".contains(character);
+    let parts: Vec<_> = text.split('`').collect();
+    let is_well_formed = parts.len() % 2 == 1 && !text.contains("``");
+    if is_well_formed && parts.iter().step_by(2).all(|outside| outside.chars().all(is_ours)) {
+        text
+    } else {
+        code(&text)
     }
-    let mut escaped = String::with_capacity(sentence.len());
-    let mut is_code = false;
-    for character in sentence.chars() {
-        is_code ^= character == '`';
-        if !is_code && "<>|@[]*_#!\\".contains(character) {
-            escaped.push('\\');
-        }
-        escaped.push(character);
-    }
-    escaped
 }
 
 #[cfg(test)]
@@ -180,9 +176,10 @@ mod tests {
 
     #[test]
     fn a_name_in_a_sentence_stays_as_it_is_and_can_mention_nobody() {
-        assert_eq!(escaped("`a_b` of *c* is older"), "`a_b` of \\*c\\* is older");
-        assert_eq!(escaped("`x` @you `y`"), "`x` \\@you `y`");
-        assert_eq!(escaped("`a`b` @you"), "`` `a`b` @you ``");
+        assert_eq!(sentence("`a_b`, `<c>` are new"), "`a_b`, `<c>` are new");
+        assert_eq!(sentence("only `x` @you `y` is new"), "``only `x` @you `y` is new``");
+        assert_eq!(sentence("`a`b` @you"), "`` `a`b` @you ``");
+        assert_eq!(sentence("0123456 with changes"), "0123456 with changes");
     }
 
     #[test]

@@ -47,20 +47,30 @@ pub(crate) fn compare(arguments: &Compare, flags: &Flags) -> Result<ExitCode, Er
     let paths: Vec<_> = found.iter().map(|run| &*run.path).collect();
     let runs = read_all(&paths, settings.prices())?;
     let compared = compare_runs(&runs, arguments.items)?;
+    let shown = show(&compared, arguments);
+    // A gate holds whether or not somebody reads on.
+    if !arguments.fail_on_regression || !shown.as_ref().is_err_and(Error::is_broken_pipe) {
+        shown?;
+    }
+    Ok(if arguments.fail_on_regression { gate(&compared) } else { ExitCode::SUCCESS })
+}
+
+/// Prints the comparisons in the form that is asked for.
+fn show(compared: &[Compared], arguments: &Compare) -> Result<(), Error> {
+    #[derive(Serialize)]
+    struct Comparisons<'a> {
+        comparisons: &'a [Compared],
+    }
+
     if arguments.json {
-        #[derive(Serialize)]
-        struct Comparisons<'a> {
-            comparisons: &'a [Compared],
-        }
-        print_json(&Comparisons { comparisons: &compared })?;
+        print_json(&Comparisons { comparisons: compared })
     } else if arguments.markdown {
-        print(&compared.iter().map(markdown::markdown).collect::<Vec<_>>().join("\n"))?;
+        print(&compared.iter().map(markdown::markdown).collect::<Vec<_>>().join("\n"))
     } else {
         let (width, paint) = (stdout_width(), paint(&io::stdout()));
         let texts = compared.iter().map(|compared| text::text(compared, width, paint));
-        print(&texts.collect::<Vec<_>>().join("\n"))?;
+        print(&texts.collect::<Vec<_>>().join("\n"))
     }
-    Ok(if arguments.fail_on_regression { gate(&compared) } else { ExitCode::SUCCESS })
 }
 
 /// A run as it was read.

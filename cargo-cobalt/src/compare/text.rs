@@ -118,11 +118,8 @@ fn table(text: &mut String, title: &str, differences: &[Difference], width: Opti
     let missed: Vec<_> =
         EXPENDABLE.into_iter().filter(|column| widths[*column] == 0).map(|column| TITLES[column]).collect();
     if !missed.is_empty() {
-        let _ = writeln!(
-            text,
-            "  {}",
-            paint.faint(format!("no room for: {} (`--json` has all)", missed.join(", ")))
-        );
+        let missed = format!("no room for: {} (`--json` has all)", missed.join(", "));
+        paragraph(text, "  ", &missed, width, |line| paint.faint(line));
     }
 }
 

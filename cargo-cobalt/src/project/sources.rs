@@ -191,8 +191,11 @@ mod tests {
     }
 
     fn hash_of_app(folder: &TempDir) -> String {
+        let app = folder.path().join("app");
         let mut command = MetadataCommand::new();
-        let metadata = command.no_deps().manifest_path(folder.path().join("app/Cargo.toml")).exec().unwrap();
+        // Whoever runs this test may have another.
+        command.env("CARGO_TARGET_DIR", app.join("target"));
+        let metadata = command.no_deps().manifest_path(app.join("Cargo.toml")).exec().unwrap();
         let app = metadata.packages.iter().find(|package| *package.name == "app").unwrap();
         hash(&metadata, app).unwrap()
     }

@@ -14,12 +14,12 @@ const SHORT_HASH: usize = 10;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum UnknownRun {
     #[error(
-        "no run is named `{typed}`: it is no file, no beginning of a run's id and no git revision; {hint}"
+        "no run is named `{typed}`: it is no result file, no beginning of a run's id and no git revision; {hint}"
     )]
     Unknown { typed: String, hint: String },
 
-    #[error("`{typed}` is commit {}, of which there is no run; check it out and run it, or {LIST}", short(.commit))]
-    NoRunOfCommit { typed: String, commit: String },
+    #[error("`{typed}` is commit {}, of which there is no run; {hint}", short(.commit))]
+    NoRunOfCommit { typed: String, commit: String, hint: String },
 
     #[error("`{typed}` is commit {}, which has no run of `{experiment}` but of {}", short(.commit), suggest::list(.others.iter().map(String::as_str)))]
     NoRunOfExperiment { typed: String, commit: String, experiment: String, others: Vec<String> },
@@ -44,17 +44,29 @@ pub(crate) enum UnknownRun {
 const LIST: &str = "`cargo cobalt history` lists all runs";
 
 impl UnknownRun {
-    /// `known` are the runs that there are, the newest first, and `experiments` the names of theirs.
-    pub(super) fn unknown(typed: &str, known: &[Run], experiments: &[&str]) -> Self {
-        let hint = match meant(typed, experiments) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None if known.is_empty() => "there is no run yet; make one with `cargo cobalt run`".to_owned(),
-            None => {
-                let newest: Vec<_> = known.iter().take(SHOWN).map(described).collect();
-                format!("the newest runs are {}; {LIST}", newest.join(", "))
-            }
-        };
+    /// `known` are the runs that there are, the newest first, and `experiments` the names of theirs. `fetch` says what to
+    /// do if it is a revision.
+    pub(super) fn unknown(typed: &str, known: &[Run], experiments: &[&str], fetch: Option<String>) -> Self {
+        let hint =
+            meant(typed, experiments).map(|meant| format!("did you mean `{meant}`?")).unwrap_or_else(|| {
+                let runs = if known.is_empty() {
+                    "there is no run yet; make one with `cargo cobalt run`".to_owned()
+                } else {
+                    let newest: Vec<_> = known.iter().take(SHOWN).map(described).collect();
+                    format!("the newest runs are {}; {LIST}", newest.join(", "))
+                };
+                fetch.into_iter().chain([runs]).collect::<Vec<_>>().join("; ")
+            });
         Self::Unknown { typed: typed.to_owned(), hint }
+    }
+
+    /// A revision may be the name of an experiment, too.
+    pub(super) fn no_run_of_commit(typed: String, commit: String, experiments: &[&str]) -> Self {
+        let hint = match experiments.contains(&&*typed) {
+            true => format!("`{typed}@latest` is the newest run of the experiment"),
+            false => format!("check it out and run it, or {LIST}"),
+        };
+        Self::NoRunOfCommit { typed, commit, hint }
     }
 
     pub(super) fn unknown_experiment(typed: &str, experiment: &str, experiments: &[&str]) -> Self {

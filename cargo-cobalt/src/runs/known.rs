@@ -13,6 +13,9 @@ use crate::error::Error;
 use crate::index::{Filter, Index, Run};
 use crate::terminal::one_line;
 
+/// The fewest digits by which a commit is known that git does not have.
+const SHORTEST_HASH: usize = 7;
+
 /// The runs of a store.
 #[derive(Debug)]
 pub(crate) struct KnownRuns {
@@ -69,9 +72,20 @@ impl KnownRuns {
         runs
     }
 
+    /// The commit that a revision names: in git or, as runs may come from elsewhere, by the beginning of its hash in those.
+    pub(super) fn commit(&self, revision: &str) -> Option<String> {
+        git::commit(&self.folder, revision).or_else(|| {
+            let commits = self.whole.iter().filter_map(|run| run.git_commit.as_deref());
+            let mut meant =
+                commits.filter(|_| revision.len() >= SHORTEST_HASH).filter(|it| it.starts_with(revision));
+            let first = meant.next()?;
+            meant.all(|other| other == first).then(|| first.to_owned())
+        })
+    }
+
     /// The commit that a name tells, where its runs are those that a git revision stands for.
     pub(crate) fn commit_of(&self, name: &RunName, runs: &[FoundRun]) -> Option<String> {
-        let commit = git::commit(&self.folder, name.as_str())?;
+        let commit = self.commit(name.as_str())?;
         let of_commit = self.of_commit(&commit);
         let is_of_commit = |run: &FoundRun| of_commit.iter().any(|known| known.id == run.id);
         runs.iter().all(is_of_commit).then_some(commit)

@@ -91,7 +91,7 @@ impl KnownRuns {
     /// Why a name that does for other experiments does not for this one.
     fn not_of(&self, name: &RunName, experiment: &str) -> UnknownRun {
         let typed = name.as_str();
-        match git::commit(&self.folder, typed) {
+        match self.commit(typed) {
             Some(commit) if name.meaning == Meaning::Other => self.none_of_commit(typed, commit, experiment),
             _ => self.too_few(name, experiment),
         }
@@ -101,7 +101,7 @@ impl KnownRuns {
         let others: Vec<_> = self.of_commit(&commit).into_iter().map(|run| run.name.clone()).collect();
         let (typed, experiment) = (typed.to_owned(), experiment.to_owned());
         match others.is_empty() {
-            true => UnknownRun::NoRunOfCommit { typed, commit },
+            true => UnknownRun::no_run_of_commit(typed, commit, &self.experiments()),
             false => UnknownRun::NoRunOfExperiment { typed, commit, experiment, others },
         }
     }
@@ -112,7 +112,7 @@ impl KnownRuns {
         {
             return Ok(Named::One(of_file(Path::new(typed))?));
         }
-        let commit = git::commit(&self.folder, typed);
+        let commit = self.commit(typed);
         match self.by_id(typed)? {
             Some(run) if run.id == typed => Ok(Named::One(run)),
             Some(run) => {
@@ -158,7 +158,7 @@ impl KnownRuns {
         // Names of experiments and revisions may both have an `@`.
         let split = typed.match_indices('@').map(|(at, _)| (&typed[..at], &typed[at + 1..]));
         for (experiment, revision) in split {
-            let Some(commit) = git::commit(&self.folder, revision) else { continue };
+            let Some(commit) = self.commit(revision) else { continue };
             if !experiments.contains(&experiment) {
                 return Err(UnknownRun::unknown_experiment(typed, experiment, &experiments));
             }
@@ -168,14 +168,16 @@ impl KnownRuns {
                 None => Err(self.none_of_commit(typed, commit, experiment)),
             };
         }
-        Err(UnknownRun::unknown(typed, &self.whole, &experiments))
+        let revision = typed.rsplit_once('@').map_or(typed, |(_, revision)| revision);
+        let fetch = git::how_to_fetch(&self.folder, revision);
+        Err(UnknownRun::unknown(typed, &self.whole, &experiments, fetch))
     }
 
     fn of_revision(&self, typed: &str, commit: String) -> Result<Named, UnknownRun> {
         let runs = self.of_commit(&commit);
         let mut runs: Vec<_> = runs.into_iter().map(|run| self.found_by(typed, run)).collect();
         match runs.len() {
-            0 => Err(UnknownRun::NoRunOfCommit { typed: typed.to_owned(), commit }),
+            0 => Err(UnknownRun::no_run_of_commit(typed.to_owned(), commit, &self.experiments())),
             1 => Ok(Named::One(runs.remove(0))),
             _ => Ok(Named::OfEach(runs)),
         }

@@ -117,9 +117,22 @@ fn a_baseline_of_another_experiment_is_not_overwritten() {
     keep(&project, "help desk", "dddddddddddd", 16, &[1.0]);
     keep(&project, "help-desk", "eeeeeeeeeeee", 15, &[1.0]);
     project.cobalt(&["baseline", "set", "ddd"], 0);
-    project.cobalt(&["baseline", "set", "eee"], 2).tells("holds the baseline of experiment `help desk`");
+    project
+        .cobalt(&["baseline", "set", "eee"], 2)
+        .tells("the baseline of experiment `help desk` or that of `help-desk`");
     project.cobalt(&["baseline", "set"], 2).tells("give one of them a name that differs");
     assert_eq!(set(&project), pairs(&[("help desk", "dddddddddddd")]));
+}
+
+#[test]
+fn of_two_experiments_that_would_share_a_file_neither_is_lost() {
+    let project = Project::empty();
+    keep(&project, "help desk", "dddddddddddd", 16, &[1.0]);
+    keep(&project, "help-desk", "eeeeeeeeeeee", 15, &[1.0]);
+    project
+        .cobalt(&["baseline", "set"], 2)
+        .tells("the baseline of experiment `help desk` or that of `help-desk`");
+    assert!(!project.path(".cobalt/baselines").exists());
 }
 
 #[test]
@@ -145,6 +158,7 @@ fn a_table_shows_which_baselines_are_stale_and_why() {
     assert!(lines[3].starts_with("desk: the data sets differ: 1 item added"), "{stdout}");
     assert!(stdout.contains("intent: `right` had other settings"), "{stdout}");
     assert!(stderr.contains("no baseline yet: `new`"), "{stderr}");
+    assert!(stderr.contains("keep that one with `cargo cobalt baseline set`"), "{stderr}");
     let shown = project.cobalt(&["baseline", "show", "--json", "--name", "desk"], 0).stdout;
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!((&shown[0]["state"], &shown[0]["newestRun"]), (&json!("stale"), &json!("dddddddddddd")));

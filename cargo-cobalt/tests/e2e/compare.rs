@@ -1,107 +1,14 @@
-//! `cargo cobalt compare` on folders with result files: what it finds, how runs are named, and what it exits with.
+//! `cargo cobalt compare`: what it finds, how it says it, and what it exits with.
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 use crate::command::{COBALT, program};
 use crate::project::Said;
-
-/// How many items a run has.
-const ITEMS: usize = 40;
-
-/// A package with a store.
-struct Store(TempDir);
-
-/// A run to be kept: of the first items, so many are right.
-struct Kept<'a> {
-    id: &'a str,
-    name: &'a str,
-    day: u32,
-    right: usize,
-    commit: Option<&'a str>,
-    partial: bool,
-}
-
-impl Default for Kept<'_> {
-    fn default() -> Self {
-        Self { id: "aaaaaaaaaaaa", name: "desk", day: 1, right: ITEMS, commit: None, partial: false }
-    }
-}
-
-impl Store {
-    fn new() -> Self {
-        let store = Self(tempfile::tempdir().unwrap());
-        fs::write(store.0.path().join("Cargo.toml"), "[package]\nname = \"trial\"\n\n[workspace]\n").unwrap();
-        fs::create_dir_all(store.0.path().join(".cobalt/results")).unwrap();
-        store
-    }
-
-    /// Two runs of `desk`, of which the newer one is far worse, and an older one of `intent`.
-    fn with_a_drop() -> Self {
-        let store = Self::new();
-        store.keep(&Kept::default());
-        store.keep(&Kept { id: "bbbbbbbbbbbb", day: 3, right: 10, ..Kept::default() });
-        store.keep(&Kept { id: "cccccccccccc", name: "intent", day: 2, ..Kept::default() });
-        store
-    }
-
-    fn keep(&self, run: &Kept<'_>) -> String {
-        let Kept { id, name, day, right, commit, partial } = *run;
-        let item = |index: usize| {
-            let score = f64::from(u8::from(index < right));
-            json!({
-                "index": index, "key": format!("item-{index}"), "status": "ok", "passed": true, "latencyMs": 10.0,
-                "input": { "id": format!("item-{index}"), "input": "what now?" },
-                "output": { "output": if index < right { "this" } else { "that | `or` <not>" } },
-                "evaluations": { "right": { "score": score, "reason": format!("it is worth {score}") } },
-            })
-        };
-        let mut report = json!({
-            "schema": 1, "id": id, "name": name, "timestamp": format!("2026-02-{day:02}T14:30:00.000Z"),
-            "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["right"], "passMarks": [0.5] },
-            "summary": { "totalItems": ITEMS }, "passed": true, "partial": partial,
-            "items": (0..ITEMS).map(item).collect::<Vec<_>>(),
-        });
-        if let Some(commit) = commit {
-            report["git"] = json!({ "commit": commit, "dirty": false });
-        }
-        let file = format!(".cobalt/results/2026-02-{day:02}T14-30-00_{name}_{id}.json");
-        fs::write(self.0.path().join(&file), report.to_string()).unwrap();
-        file
-    }
-
-    fn compare(&self, arguments: &[&str], code: i32) -> Said {
-        Said::by(&mut self.command(arguments), code)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = program(COBALT, self.0.path());
-        command.args(["cobalt", "compare"]).args(arguments);
-        command
-    }
-
-    /// The ids of the runs that names mean together.
-    fn ids(&self, names: &[&str]) -> Vec<String> {
-        let said = self.compare(&[names, &["--json"]].concat(), 0);
-        let json: Value = serde_json::from_str(&said.stdout).unwrap();
-        let comparisons = json["comparisons"].as_array().unwrap();
-        let id = |run: &Value| run["id"].as_str().unwrap()[..1].to_owned();
-        let base = id(&comparisons[0]["base"]);
-        std::iter::once(base).chain(comparisons.iter().map(|it| id(&it["other"]))).collect()
-    }
-
-    fn git(&self, arguments: &[&str]) -> String {
-        let mut git = program("git", self.0.path());
-        // As it is for somebody who has set nothing up.
-        git.env("GIT_CONFIG_GLOBAL", "").env("GIT_CONFIG_NOSYSTEM", "1");
-        git.args(["-c", "user.name=t", "-c", "user.email=t@example.com"]).args(arguments);
-        Said::by(&mut git, 0).stdout.trim().to_owned()
-    }
-}
+use crate::store::{ITEMS, Kept, Store};
 
 #[test]
 fn a_drop_is_said_with_its_figures_and_the_items_that_it_comes_from() {
@@ -122,7 +29,7 @@ fn a_run_against_itself_is_within_noise() {
     let store = Store::with_a_drop();
     let said = store.compare(&["bbbb", "bbbb", "--fail-on-regression"], 0);
     assert!(!said.stdout.contains("changed most"), "{said:?}");
-    said.says("no difference seen (within noise)").says("0.250  0.250   0.000");
+    said.says("no difference seen (within noise)").says("0.250  0.250   0.000").says("both are the same run");
 }
 
 #[test]
@@ -141,58 +48,22 @@ fn a_regression_fails_where_that_is_asked_for() {
 }
 
 #[test]
-fn runs_are_named_by_id_by_age_by_experiment_and_by_file() {
+fn a_regression_fails_though_nobody_reads_on() {
     let store = Store::with_a_drop();
-    assert_eq!(store.ids(&["latest~1", "latest"]), ["a", "b"], "of the experiment that ran last");
-    assert_eq!(store.ids(&["cccccccccccc", "latest"]), ["c", "c"], "of the experiment that is told");
-    assert_eq!(store.ids(&["intent@latest", "desk@latest~1", "bb"]), ["c", "a", "b"]);
-    let partial = store.keep(&Kept { id: "dddddddddddd", day: 9, partial: true, ..Kept::default() });
-    assert_eq!(store.ids(&["latest~1", "latest"]), ["a", "b"], "a partial run is no measure");
-    assert_eq!(store.ids(&["dddd", &partial]), ["d", "d"], "but has a name");
-}
-
-#[test]
-fn a_revision_means_the_newest_run_of_its_commit() {
-    let store = Store::with_a_drop();
-    store.git(&["init", "--quiet"]);
-    store.git(&["commit", "--quiet", "--allow-empty", "--message", "first"]);
-    let commit = store.git(&["rev-parse", "HEAD"]);
-    store.git(&["tag", "v1"]);
-    store.keep(&Kept { id: "eeeeeeeeeeee", day: 4, commit: Some(&commit), ..Kept::default() });
-    store.keep(&Kept { id: "ffffffffffff", day: 5, commit: Some(&commit), ..Kept::default() });
-    assert_eq!(store.ids(&["v1", "latest~1"]), ["f", "e"]);
-    assert_eq!(store.ids(&[&commit[..12], "HEAD"]), ["f", "f"]);
-    store.keep(&Kept {
-        id: "111111111111",
-        day: 6,
-        name: "intent",
-        commit: Some(&commit),
-        ..Kept::default()
-    });
-    assert_eq!(store.ids(&["desk@v1", "v1"]), ["f", "f"], "of the experiment that is told");
-    assert_eq!(store.ids(&["v1", "latest"]), ["1", "1"], "of the one that ran last");
-    store.git(&["commit", "--quiet", "--allow-empty", "--message", "second"]);
-    store.compare(&["v1", "HEAD"], 4).tells("of which there is no run");
-}
-
-#[test]
-fn a_name_that_no_run_has_is_said_with_what_may_have_been_meant() {
-    let store = Store::with_a_drop();
-    store.compare(&["aaaa", "zzzzzz"], 4).tells("`zzzzzz`").tells("bbbbbbbbbbbb (`desk`, 2026-02-03 14:30)");
-    store.compare(&["aaaa", "desc@latest"], 4).tells("did you mean `desk`?");
-    store.compare(&["aaaa", "desk"], 4).tells("did you mean `desk@latest`?");
-    store.compare(&["desk@latest~7", "aaaa"], 4).tells("`desk` has only 2 whole runs");
-    store.compare(&["aaaa", "latest~x"], 2).tells("expected a whole number");
-    store.compare(&["aaaa"], 2).tells("2 values required").tells("RUN");
-    store.keep(&Kept { id: "aaaa00000000", day: 7, ..Kept::default() });
-    store.compare(&["aaaa", "bbbb"], 4).tells("may mean several runs").tells("aaaa00000000 (`desk`");
-    Store::new().compare(&["latest", "latest~1"], 4).tells("there is no whole run in `.cobalt/results` yet");
+    let code = |arguments: &[&str]| {
+        let mut running =
+            store.command(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        drop(running.stdout.take());
+        running.wait().unwrap().code()
+    };
+    assert_eq!(code(&["aaaa", "bbbb", "--fail-on-regression"]), Some(1));
+    assert_eq!(code(&["aaaa", "bbbb"]), Some(0));
 }
 
 #[test]
 fn a_file_that_is_no_run_is_named() {
     let store = Store::with_a_drop();
-    fs::write(store.0.path().join("x.json"), "{}").unwrap();
+    fs::write(store.folder().join("x.json"), "{}").unwrap();
     store
         .compare(&["aaaa", "./x.json"], 3)
         .tells("`./x.json`")
@@ -202,7 +73,7 @@ fn a_file_that_is_no_run_is_named() {
 #[test]
 fn runs_without_a_common_item_are_not_compared() {
     let store = Store::with_a_drop();
-    let path = store.0.path().join(store.keep(&Kept { id: "dddddddddddd", day: 4, ..Kept::default() }));
+    let path = store.folder().join(store.keep(&Kept { id: "dddddddddddd", day: 4, ..Kept::default() }));
     let text = fs::read_to_string(&path).unwrap().replace("item-", "other-");
     fs::write(&path, text).unwrap();
     store.compare(&["aaaa", "dddd"], 4).tells("no item in common").tells("`item-0`").tells("`other-0`");
@@ -243,9 +114,9 @@ fn markdown_keeps_foreign_texts_in_code() {
 #[test]
 fn a_baseline_file_is_compared_by_its_numbers() {
     let store = Store::with_a_drop();
-    let mut set = program(COBALT, store.0.path());
+    let mut set = program(COBALT, store.folder());
     Said::by(set.args(["cobalt", "baseline", "set", "aaaa"]), 0);
-    assert!(Path::new(&store.0.path().join(".cobalt/baselines/desk.json")).exists());
+    assert!(Path::new(&store.folder().join(".cobalt/baselines/desk.json")).exists());
     let said = store.compare(&[".cobalt/baselines/desk.json", "latest"], 0);
     said.says("worse in right").says("a baseline file has no outputs");
 }

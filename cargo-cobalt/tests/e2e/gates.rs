@@ -10,8 +10,8 @@ use crate::project::{Project, Said};
 /// A package whose agent is steered to be right in so many percent of 200 items.
 fn noisy() -> Project {
     let project = Project::empty();
-    project.target("evals");
-    project.write("tests/evals.rs", include_str!("fixture/noisy.rs"));
+    project.target("noisy");
+    project.write("tests/noisy.rs", include_str!("fixture/noisy.rs"));
     items(&project, 0..200);
     steer(&project, 80, 1);
     project
@@ -74,7 +74,7 @@ fn a_stale_baseline_is_said_and_only_what_is_common_is_judged() {
     run(&project, &[], 0).says("no item in common");
     run(&project, &["--on-inconclusive", "fail"], 1);
     project.write(".cobalt/baselines/gated.json", "<<<<<<< ours\n");
-    run(&project, &[], 3).tells("gated.json");
+    run(&project, &[], 3).tells("gated.json").tells("set it anew with `cargo cobalt baseline set`");
 }
 
 #[test]
@@ -96,7 +96,11 @@ fn a_baseline_may_come_from_a_commit_a_folder_or_a_file() {
     run(&project, &["--baseline", "kept/gated.json", "--on-inconclusive", "fail"], 0);
     run(&project, &["--on-inconclusive", "fail"], 1).says("has no baseline yet");
 
-    // A run of the commit goes before.
+    // Runs of the commit go before, unless they were made with changes beside it.
+    run(&project, &["--baseline", "HEAD"], 0);
+    assert_eq!(report(&project)["baseline"]["base"]["id"], *baseline);
+    git(&project, &["checkout", "--quiet", "--", "."]);
+    run(&project, &[], 0);
     let newest = report(&project)["id"].clone();
     run(&project, &["--baseline", "HEAD", "--on-inconclusive", "fail"], 0);
     assert_eq!(report(&project)["baseline"]["base"]["id"], newest);

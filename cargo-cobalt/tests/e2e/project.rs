@@ -41,7 +41,8 @@ impl Project {
         project
     }
 
-    /// Declares a test target with a `main` of its own.
+    /// Declares a test target with a `main` of its own. All packages share what is built, and cargo tells them apart by their
+    /// targets only: experiments that are others need another name.
     pub(crate) fn target(&self, name: &str) {
         let manifest = fs::read_to_string(self.path("Cargo.toml")).unwrap();
         self.write("Cargo.toml", &format!("{manifest}\n[[test]]\nname = \"{name}\"\nharness = false\n"));

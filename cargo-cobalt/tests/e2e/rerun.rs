@@ -40,7 +40,7 @@ fn what_failed_last_time_is_run_again_until_it_passes() {
     let (items, said) = runs(&project, &["--rerun-failed"]);
     assert_eq!(items, some(&["rome", "oslo"]));
     assert!(newest(&project).1, "a run of some items is partial");
-    said.tells("partial run (2 failed)").says("strict: FAILED, 1 item in error");
+    said.tells("partial run (2 failed last time)").says("strict: FAILED, 1 item in error");
 
     let (items, _) = runs(&project, &["--rerun-failed", "--", "strict::rome"]);
     assert_eq!(items, None, "it has passed since");
@@ -65,7 +65,7 @@ fn what_has_changed_is_run_again_and_everything_where_a_source_has() {
     project.answers(&[("paris", "Paris"), ("rome", "Paris"), ("oslo", "Oslo")]);
     let (items, said) = runs(&project, &["--changed"]);
     assert_eq!(items, some(&["rome", "oslo"]));
-    said.tells("partial run (1 without a result yet, 1 changed)");
+    said.tells("partial run (1 without a result yet, 1 changed since)");
 
     project.write("src/prompt.txt", "Be brief.");
     let (items, said) = runs(&project, &["--changed", "--", "strict::oslo"]);

@@ -11,24 +11,18 @@ use super::error::{ConfigError, Place};
 use super::find::{asked_for, candidates};
 use super::flags::Flags;
 use super::merged::{Config, Declarable};
-use super::model::{Ci, File, ModelPrice, Storage};
+use super::model::{Ci, File};
 use super::read::{Read, dotted};
 use super::settings::{Origin, Setting, shown_variable, without_secrets};
-use super::values::{Bound, Count, Dollars, Length, Reporter, Target, VariableName, VariableValue};
-use super::variables::{
-    CACHE_DIR, CI, CONCURRENCY, CONFIG, DIR, HISTORY_DB, RESULTS_DIR, SOURCES, TIMEOUT, Variables,
-};
-use crate::llm::prices::{LongPrompt, Price, PriceTable};
+use super::values::{Bound, Count, Length, Reporter, Target, VariableName, VariableValue};
+use super::variables::{CI, CONCURRENCY, CONFIG, SOURCES, TIMEOUT, Variables};
 use crate::paths::workspace_root;
 use crate::report::Threshold;
-use crate::store::Layout;
 
 /// How many items are worked on at a time, unless something is set.
 const DEFAULT_CONCURRENCY: usize = 5;
 /// How long an agent may take for an item, unless something is set.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
-/// The folder of everything, unless something is set.
-const DEFAULT_DIR: &str = ".cobalt";
 
 /// The settings of a folder.
 pub(super) fn merge(
@@ -211,43 +205,6 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         value
     }
 
-    /// Where runs are kept. `COBALT_DIR` moves all of it, so that what the file says of its parts does not count then.
-    fn layout(&mut self, storage: Storage) -> Layout {
-        let dir = first([
-            (self.variables.path(DIR), Origin::variable(DIR)),
-            (storage.dir, self.origin("storage.dir")),
-        ]);
-        let (dir, origin) = dir.unwrap_or((DEFAULT_DIR.into(), Origin::Default));
-        let dir = self.workspace.join(dir);
-        self.note("storage.dir", &dir, origin.clone());
-        let parts = [
-            ("storage.results", RESULTS_DIR, storage.results, "results"),
-            ("storage.history", HISTORY_DB, storage.history, "history.db"),
-            ("storage.cache", CACHE_DIR, storage.cache, "cache"),
-        ];
-        let [results, history, cache] = parts.map(|(key, variable, written, name)| {
-            let written = written.filter(|_| origin != Origin::variable(DIR));
-            let part = first([
-                (self.variables.path(variable), Origin::variable(variable)),
-                (written, self.origin(key)),
-            ]);
-            let (path, origin) = part.unwrap_or((dir.join(name), origin.clone()));
-            let path = self.workspace.join(path);
-            self.note(key, &path, origin);
-            path
-        });
-        Layout::new(dir, results, history, cache)
-    }
-
-    fn prices(&mut self, written: BTreeMap<String, ModelPrice>) -> PriceTable {
-        let mut table = PriceTable::default();
-        for (model, price) in written {
-            self.note_written(&dotted("prices", &model), Some(&price));
-            table.insert(model, price.into()).expect("amounts are checked as they are read");
-        }
-        table
-    }
-
     fn env(&mut self, written: BTreeMap<VariableName, VariableValue>) -> BTreeMap<String, String> {
         let mut env = BTreeMap::new();
         for (VariableName(name), VariableValue(value)) in written {
@@ -292,20 +249,4 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
 /// The first value that is there.
 pub(super) fn first<T, const N: usize>(candidates: [(Option<T>, Origin); N]) -> Option<(T, Origin)> {
     candidates.into_iter().find_map(|(value, origin)| Some((value?, origin)))
-}
-
-impl From<ModelPrice> for Price {
-    fn from(written: ModelPrice) -> Self {
-        let ModelPrice { input: Dollars(input), output: Dollars(output), cached_input, long_prompt } =
-            written;
-        Self {
-            cached_input: cached_input.map(|Dollars(rate)| rate),
-            long_prompt: long_prompt.map(|long| LongPrompt {
-                above: long.above,
-                input: long.input.0,
-                output: long.output.0,
-            }),
-            ..Self::new(input, output)
-        }
-    }
 }

@@ -11,10 +11,12 @@ mod merged;
 mod model;
 mod models;
 mod only;
+mod prices;
 mod read;
 #[cfg(feature = "schema")]
 mod schema;
 mod settings;
+mod storage;
 #[cfg(test)]
 mod tests;
 mod values;

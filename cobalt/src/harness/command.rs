@@ -144,8 +144,10 @@ fn run(schedule: Schedule, args: &Args, config: Config, mut stream: Stream) -> R
     let told = Arc::new(Told::default());
     for case in &schedule.cases {
         match &case.waits_for {
-            // Which items it has is not known; it is told where any could be meant.
-            WaitsFor::Failure { experiment, why } if args.may_concern(&case.name, case.is_ignored) => {
+            // Where it is not known which items it has, it is told where any could be meant.
+            WaitsFor::Failure { experiment, why, .. }
+                if case.is_selected(args) || args.may_concern(&case.name, case.is_ignored) =>
+            {
                 stream.send(&Event::ExperimentBroken { name: experiment.clone(), error: why.to_string() });
                 told.unfit.store(true, Ordering::SeqCst);
             }

@@ -115,7 +115,7 @@ fn run(args: &Args) -> Result<i32, String> {
         eprintln!("note: {experiment}: nothing to run: {why}");
     }
     for run in &schedule.runs {
-        run.why().into_iter().for_each(|why| eprintln!("note: {}: what is run: {why}", run.plan().name()));
+        run.why().into_iter().for_each(|why| eprintln!("note: {}: items to run: {why}", run.plan().name()));
     }
     execute(schedule, args, config)
 }

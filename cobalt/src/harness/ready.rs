@@ -23,13 +23,18 @@ pub(super) enum Way {
     Begin { items: Option<Vec<usize>>, id: Option<String>, why: Option<String> },
     /// What is left of a run.
     Resume(CutOff),
-    /// What ended in an error in the run of this id, or all where there is none.
-    Retry(String),
+    /// What ended in an error in a run.
+    Retry(CutOff),
     /// Nothing: none of its cases is selected, or no item is left for a reason that is told.
     Leave { why: Option<String> },
 }
 
 impl Way {
+    /// What an earlier attempt left of the run of this id.
+    pub(super) fn retry(id: &str, config: &Config) -> Result<Self, Broken> {
+        CutOff::find(config.layout(), id).map(Self::Retry).map_err(unread)
+    }
+
     /// A new run of the selected items, or of all; where only those are wanted that failed or have changed, of these.
     pub(super) fn begin(
         plan: &Plan,
@@ -38,7 +43,6 @@ impl Way {
         config: &Config,
     ) -> Result<Self, Broken> {
         let Some(only) = config.only() else { return Ok(Self::Begin { items: selected, id, why: None }) };
-        let unread = |error| Broken { case: "results", error };
         let Rerun { items, why } = plan.rerun(only, selected, config).map_err(unread)?;
         let why = Some(why);
         let nothing = items.as_ref().is_some_and(Vec::is_empty);
@@ -48,10 +52,15 @@ impl Way {
     /// The items that are scored, where these are not all.
     fn items(&self) -> Option<&[usize]> {
         match self {
-            Self::Begin { items, .. } | Self::Resume(CutOff { selection: items, .. }) => items.as_deref(),
-            _ => None,
+            Self::Begin { items, .. } => items.as_deref(),
+            Self::Resume(run) | Self::Retry(run) => run.selection.as_deref(),
+            Self::Leave { .. } => None,
         }
     }
+}
+
+fn unread(error: Error) -> Broken {
+    Broken { case: "results", error }
 }
 
 impl Ready {
@@ -84,7 +93,7 @@ impl Ready {
         let run = match way {
             Way::Begin { items, id: None, why } => Run::new(plan, items, layout)?.because(why),
             Way::Begin { items, id: Some(id), why } => Run::with_id(plan, items, layout, id)?.because(why),
-            Way::Retry(id) => Run::retry(plan, layout, id)?,
+            Way::Retry(CutOff { id, .. }) => Run::retry(plan, layout, id)?,
             Way::Resume(CutOff { id, .. }) => Run::resume(plan, layout, &id)?,
             Way::Leave { .. } => return Ok((cases, None)),
         };

@@ -35,13 +35,25 @@ pub(super) struct Case {
     pub(super) is_ignored: bool,
 }
 
+impl Case {
+    /// Whether it is to be told of.
+    pub(super) fn is_selected(&self, args: &Args) -> bool {
+        match self.waits_for {
+            WaitsFor::Unselected => false,
+            WaitsFor::Failure { stands_for_selected: true, .. } => true,
+            _ => args.selects(&self.name, self.is_ignored),
+        }
+    }
+}
+
 /// What tells a case's verdict.
 #[derive(Clone)]
 pub(super) enum WaitsFor {
     /// A view of the experiment that runs under this number.
     View(usize, View),
-    /// Nothing: it is known to fail, as the experiment of this name cannot be run.
-    Failure { experiment: String, why: Arc<str> },
+    /// Nothing: it is known to fail, as the experiment of this name cannot be run. It stands for the cases that were
+    /// selected where it is known that some were, as the data was read.
+    Failure { experiment: String, why: Arc<str>, stands_for_selected: bool },
     /// Nothing: the experiment of this name is not run, as this variable is not set.
     Variable { experiment: String, variable: String },
     /// Nothing: the case is not selected, and only counted.
@@ -60,11 +72,13 @@ impl Part {
         experiment: String,
         case: impl FnOnce(&Broken) -> String,
         is_ignored: bool,
+        stands_for_selected: bool,
     ) -> Self {
         match ready {
             Ok(ready) => Self::Run { ready: Box::new(ready), is_ignored },
             Err(broken) => {
-                let waits_for = WaitsFor::Failure { experiment, why: broken.error.to_string().into() };
+                let why = broken.error.to_string().into();
+                let waits_for = WaitsFor::Failure { experiment, why, stands_for_selected };
                 Self::Case(Case { name: case(&broken), waits_for, is_ignored })
             }
         }
@@ -105,14 +119,14 @@ impl Schedule {
                     let cases = vec![(name.clone(), View::Whole)];
                     let ready = declared.load(config).plan.and_then(|plan| {
                         let way = match (nextest.is_retry(), resumed) {
-                            (true, Some(run)) => Way::Retry(run.id),
-                            (true, None) if config.layout().has_run(&id) => Way::Retry(id),
+                            (true, Some(run)) => Way::Retry(run),
+                            (true, None) if config.layout().has_run(&id) => Way::retry(&id, config)?,
                             (false, Some(run)) => Way::Resume(run),
                             (_, None) => Way::begin(&plan, None, Some(id), config)?,
                         };
                         Ready { plan, cases, way }.check(config, &mut missing)
                     });
-                    Part::of(ready, experiment, |_| name, is_ignored)
+                    Part::of(ready, experiment, |_| name, is_ignored, true)
                 }
             });
         }
@@ -196,7 +210,9 @@ pub(super) fn part(
     missing: &mut MissingKeys,
 ) -> Part {
     let (name, experiment) = (declared.case_name(), declared.name());
-    let ready = declared.load(config).plan.and_then(|plan| {
+    let plan = declared.load(config).plan;
+    let is_read = plan.is_ok();
+    let ready = plan.and_then(|plan| {
         let cases =
             if is_ignored { vec![(name.clone(), View::Whole)] } else { cases::cases_of(&name, &plan) };
         let way = match (resumed, cases::selection(&cases, |case| args.selects(case, is_ignored))) {
@@ -210,5 +226,5 @@ pub(super) fn part(
     let case = |broken: &Broken| {
         if is_ignored { name.clone() } else { cases::broken_case(&name, broken) }
     };
-    Part::of(ready, experiment, case, is_ignored)
+    Part::of(ready, experiment, case, is_ignored, is_read)
 }

@@ -28,8 +28,7 @@ impl Trials {
 
     pub(super) fn run(&self, cases: Vec<Case>, args: &Args) -> Conclusion {
         let selected = |case: Case| {
-            let is_left = matches!(case.waits_for, WaitsFor::Unselected);
-            let is_selected = !is_left && args.selects(&case.name, case.is_ignored);
+            let is_selected = case.is_selected(args);
             self.trial(case).with_ignored_flag(is_selected)
         };
         let mut trials: Vec<_> = cases.into_iter().map(selected).collect();

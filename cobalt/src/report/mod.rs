@@ -58,6 +58,7 @@ mod item;
 mod judges;
 mod measurements;
 mod model;
+mod shown;
 pub mod stats;
 mod summary;
 mod threshold;
@@ -69,8 +70,9 @@ pub use item::{Evaluations, Execution, ItemResult, RunAggregation, ScoredEvaluat
 pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements};
 pub(crate) use model::SCHEMA;
 pub use model::{CiStatus, DatasetSummary, GitState, Report, RunConfig, Timestamp, Violation};
+pub(crate) use shown::with_unit;
 pub use summary::{LatencyStats, ScoreStats, Summary};
 pub(crate) use threshold::duration;
 pub use threshold::{Category, Comparison, LatencyBound, Metric, NumberBound, Threshold, ThresholdError};
+pub(crate) use verdict::ci_status;
 pub use verdict::{ThresholdOutcome, judge};
-pub(crate) use verdict::{ci_status, with_unit};

@@ -72,6 +72,11 @@ impl Report {
         Ok(serde_json::to_string_pretty(self)?)
     }
 
+    /// The indexes of the items that the run is about, where these are not all.
+    pub(crate) fn selection(&self) -> Option<Vec<usize>> {
+        self.partial.then(|| self.items.iter().map(|item| item.index).collect())
+    }
+
     /// Everything but the items.
     pub(crate) fn without_items(&self) -> Self {
         Self {

@@ -7,8 +7,9 @@ use super::figures::{EvaluatorFigures, Figures, share};
 use super::model::{CiStatus, Violation};
 use super::stats::{Describe, describe, sum};
 use super::threshold::{Category, Metric, Threshold};
+use super::with_unit;
 use crate::suggest;
-use crate::wording::{count, decimal};
+use crate::wording::count;
 
 /// What became of one threshold.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,20 +98,6 @@ fn violation(threshold: &Threshold, outcome: &ThresholdOutcome) -> Violation {
 
 fn what(threshold: &Threshold) -> String {
     format!("{}.{}", threshold.category(), threshold.metric())
-}
-
-/// A figure with its unit.
-pub(crate) fn with_unit(threshold: &Threshold, actual: f64) -> String {
-    let figure = decimal(actual, 6);
-    // What is rounded to the other side of the bound is shown in full.
-    let keeps_its_side = figure.parse().is_ok_and(|r| threshold.holds(r) == threshold.holds(actual));
-    let figure = if keeps_its_side { figure } else { actual.to_string() };
-    match threshold.category() {
-        _ if threshold.metric() == Metric::Ratio => figure,
-        Category::Latency => format!("{figure} ms"),
-        Category::Cost | Category::JudgeCost => format!("${figure}"),
-        _ => figure,
-    }
 }
 
 fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> {
@@ -259,13 +246,5 @@ mod tests {
     fn items_that_each_failed_in_some_run_are_measured_by_their_other_runs() {
         let outcome = judged("e.avg >= 0.5", vec![vec![failed(), scored(1.0)], vec![scored(0.5), failed()]]);
         assert_eq!((outcome.passed, outcome.actual), (true, Some(0.75)));
-    }
-
-    #[test]
-    fn a_figure_is_shown_on_its_side_of_the_bound() {
-        let one = |score| judged("e.avg >= 0.8", vec![vec![scored(score)]]).message;
-        assert_eq!(one(0.5), "e.avg is 0.5, which misses `e.avg >= 0.8`");
-        assert_eq!(one(0.799_999_999), "e.avg is 0.799999999, which misses `e.avg >= 0.8`");
-        assert_eq!(one(0.800_000_001), "e.avg is 0.8, which meets `e.avg >= 0.8`");
     }
 }

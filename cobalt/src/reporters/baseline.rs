@@ -35,16 +35,20 @@ fn run(base: &RunIdentity, items: &Matching) -> String {
 /// A figure's name, its two values, the difference with its interval, and what can be said of it.
 fn row(difference: &Difference, paint: Paint) -> [String; 4] {
     let DifferenceFigures { base, other, difference: change, ci95, .. } = DifferenceFigures::from(difference);
-    let interval = ci95.map(|interval| format!(" (95 %: {interval})")).unwrap_or_default();
+    // Where no item's figure differs, the interval may have no width.
+    let has_width = difference.ci95.is_some_and(|ci| ci.low < ci.high);
+    let interval =
+        ci95.filter(|_| has_width).map(|interval| format!(" (95 %: {interval})")).unwrap_or_default();
+    let verdict = difference.verdict.to_string();
     [
         printable(&difference.name).into_owned(),
         format!("{base} → {other}"),
         format!("{change}{interval}"),
         match difference.verdict {
-            Verdict::Better => paint.good("better"),
-            Verdict::Worse => paint.bad("worse"),
-            Verdict::WithinNoise => "no difference seen".to_owned(),
-            Verdict::Inconclusive => paint.odd("inconclusive"),
+            Verdict::Better => paint.good(verdict),
+            Verdict::Worse => paint.bad(verdict),
+            Verdict::Inconclusive => paint.odd(verdict),
+            Verdict::WithinNoise => verdict,
         },
     ]
 }

@@ -17,7 +17,7 @@ pub struct DifferenceFigures {
     pub ci95: Option<String>,
     /// The corrected p-value.
     pub p: Option<String>,
-    /// The smallest detectable difference.
+    /// The smallest detectable difference; `none` where that is more than any two scores can differ.
     pub smallest_detectable: Option<String>,
 }
 
@@ -34,7 +34,7 @@ impl From<&Difference> for DifferenceFigures {
             difference: unit.signed(difference.difference),
             ci95: difference.ci95.map(interval),
             p: difference.p_adjusted.map(chance),
-            smallest_detectable: difference.smallest_detectable.map(|smallest| unit.plain(smallest)),
+            smallest_detectable: detectable(difference, "none"),
         }
     }
 }
@@ -50,8 +50,7 @@ pub fn explained(difference: &Difference) -> String {
         ));
     }
     let is_open = matches!(difference.verdict, Verdict::Inconclusive | Verdict::WithinNoise);
-    if let Some(smallest) = difference.smallest_detectable.filter(|_| is_open) {
-        let smallest = Unit::of(difference).plain(smallest);
+    if let Some(smallest) = detectable(difference, "no size").filter(|_| is_open) {
         parts.push(format!("a difference of {smallest} would show in 80 % of cases"));
     }
     if let Some(needed) = difference.settled_by {
@@ -60,6 +59,13 @@ pub fn explained(difference: &Difference) -> String {
         parts.push(format!("{items} items{} would settle it", runs.unwrap_or_default()));
     }
     parts.join("; ")
+}
+
+/// The smallest detectable difference, or `none` where it is larger than scores and shares can differ.
+fn detectable(difference: &Difference, none: &str) -> Option<String> {
+    let smallest = difference.smallest_detectable?;
+    let is_share = matches!(difference.quantity, Quantity::Score | Quantity::Errors);
+    Some(if is_share && smallest > 1.0 { none.to_owned() } else { Unit::of(difference).plain(smallest) })
 }
 
 /// How many items became better and worse.
@@ -100,7 +106,7 @@ impl Unit {
             Quantity::Score => unit(1.0, 3, ""),
             Quantity::Errors => unit(100.0, 1, " %"),
             Quantity::Tokens => unit(1.0, usize::from(size < 100.0), ""),
-            Quantity::Latency if size < 1.0 => unit(1000.0, 0, " µs"),
+            Quantity::Latency if size < 1.0 => unit(1000.0, usize::from(size < 0.1), " µs"),
             Quantity::Latency if size < 1000.0 => unit(1.0, usize::from(size < 100.0), " ms"),
             Quantity::Latency => unit(0.001, 2, " s"),
             Quantity::Cost => Self { factor: 1.0, decimals: cents(size), prefix: "$", suffix: "" },
@@ -170,6 +176,7 @@ mod tests {
         assert_eq!(figures(Quantity::Score, 1.0, 0.75), ["1.000", "0.750", "-0.250"]);
         assert_eq!(figures(Quantity::Errors, 0.0, 0.025), ["0.0 %", "2.5 %", "+2.5 %"]);
         assert_eq!(figures(Quantity::Latency, 0.5, 0.25), ["500 µs", "250 µs", "-250 µs"]);
+        assert_eq!(figures(Quantity::Latency, 0.002, 0.001_66), ["2.0 µs", "1.7 µs", "-0.3 µs"]);
         assert_eq!(figures(Quantity::Latency, 120.0, 84.4), ["120 ms", "84 ms", "-36 ms"]);
         assert_eq!(figures(Quantity::Latency, 900.0, 1350.0), ["0.90 s", "1.35 s", "+0.45 s"]);
         assert_eq!(figures(Quantity::Tokens, 1200.0, 1234.6), ["1,200", "1,235", "+35"]);
@@ -194,6 +201,18 @@ mod tests {
         let figures =
             DifferenceFigures::from(&Difference { ci95, ..difference(Quantity::Latency, 100.0, 200.0) });
         assert_eq!(figures.ci95.as_deref(), Some("-12 to +340 ms"));
+    }
+
+    #[test]
+    fn a_difference_that_no_scores_can_have_is_not_said_to_be_detectable() {
+        let few =
+            |quantity| Difference { smallest_detectable: Some(1.073), ..difference(quantity, 1.0, 0.75) };
+        let shown = |quantity| DifferenceFigures::from(&few(quantity)).smallest_detectable.unwrap();
+        assert_eq!([Quantity::Score, Quantity::Tokens].map(shown), ["none", "1.1"]);
+        assert!(
+            explained(&few(Quantity::Score))
+                .ends_with("; a difference of no size would show in 80 % of cases")
+        );
     }
 
     #[test]

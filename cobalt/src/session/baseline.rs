@@ -1,5 +1,6 @@
 //! What a run is held against: the kept run of the same experiment, found before anything runs.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::config::Config;
@@ -21,6 +22,11 @@ pub(crate) enum Baseline {
 }
 
 impl Baseline {
+    /// Of a run of some items, which is held against nothing.
+    pub(super) fn of_some_items() -> Self {
+        Self::Absent("only some of the items are run".to_owned())
+    }
+
     /// That of the experiment of this name. A file that is there and cannot be read is an error.
     pub(super) fn find(experiment: &str, config: &Config) -> Result<Self, Error> {
         let path = match config.baseline_files() {
@@ -28,12 +34,24 @@ impl Baseline {
                 Ok(path) => path,
                 Err(reason) => return Ok(Self::Absent(reason)),
             },
-            None => config.layout().baseline(experiment),
+            None => return Self::kept(experiment, config),
         };
-        if config.baseline_files().is_none() && !path.exists() {
+        Self::read(&path, experiment, config.prices())
+    }
+
+    /// That which `cargo cobalt baseline set` has kept.
+    fn kept(experiment: &str, config: &Config) -> Result<Self, Error> {
+        let path = config.layout().baseline(experiment);
+        if !path.exists() {
             return Ok(Self::Absent(format!("`{experiment}` has no baseline yet; {SET_ONE}")));
         }
-        Self::read(&path, experiment, config.prices())
+        Self::read(&path, experiment, config.prices()).map_err(|error| match error {
+            Error::Storage { action, path, source } => {
+                let reason = format!("{source}; set it anew with `cargo cobalt baseline set`");
+                Error::Storage { action, path, source: io::Error::new(source.kind(), reason) }
+            }
+            error => error,
+        })
     }
 
     fn read(path: &Path, experiment: &str, prices: &PriceTable) -> Result<Self, Error> {

@@ -5,7 +5,10 @@
 
 mod baseline;
 mod check;
+mod ending;
+mod judging;
 mod plan;
+mod record;
 mod recorder;
 mod rerun;
 mod resolve;
@@ -20,8 +23,9 @@ use tokio::task::AbortHandle;
 
 pub use check::MissingKey;
 pub(crate) use check::MissingKeys;
+pub(crate) use ending::{Ending, Outcome};
 pub(crate) use plan::Plan;
-pub(crate) use recorder::{Ending, Listener, Outcome};
+pub(crate) use recorder::Listener;
 pub(crate) use rerun::Rerun;
 pub(crate) use run::{Run, named_to_resume, to_resume};
 

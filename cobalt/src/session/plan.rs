@@ -23,8 +23,8 @@ pub(crate) struct Plan {
     pub(super) save: bool,
     /// A hash of the package's sources, where it is known.
     pub(super) sources: Option<String>,
-    /// What the run is held against, once that was looked for.
-    pub(super) baseline: Option<Baseline>,
+    /// What the run is held against.
+    pub(super) baseline: Baseline,
 }
 
 impl Plan {
@@ -44,13 +44,13 @@ impl Plan {
             progress,
             save,
             sources: config.sources().map(str::to_owned),
-            baseline: None,
+            baseline: Baseline::of_some_items(),
         })
     }
 
-    /// Looks for what the run is held against.
+    /// Looks for what a run of all items is held against.
     pub(crate) fn find_baseline(&mut self, config: &Config) -> Result<(), Error> {
-        self.baseline = Some(Baseline::find(self.name(), config)?);
+        self.baseline = Baseline::find(self.name(), config)?;
         Ok(())
     }
 

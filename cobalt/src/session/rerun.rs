@@ -40,16 +40,14 @@ enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Failed => "failed",
+            Self::Failed => "failed last time",
             Self::NoResult => "without a result yet",
-            Self::SourcesNotTold => {
-                "of which only `cargo cobalt run` could tell whether the sources have changed"
-            }
+            Self::SourcesNotTold => "that may have other sources now, which only `cargo cobalt run` can tell",
             Self::SourcesNotKept => "last run with sources that are not known",
             Self::SourcesChanged => "last run before the sources changed",
             Self::RunsChanged => "run another number of times",
             Self::EvaluatorsChanged => "scored before an evaluator changed",
-            Self::ContentChanged => "changed",
+            Self::ContentChanged => "changed since",
         })
     }
 }

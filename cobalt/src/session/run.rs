@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 use super::plan::Plan;
-use super::recorder::Record;
+use super::record::Record;
 use crate::config::RESUME;
 use crate::engine::Work;
 use crate::error::Error;
@@ -182,7 +182,7 @@ impl Run {
         }
         let Some(path) = layout.result_of(&id) else { return Self::with_id(plan, None, layout, id) };
         let report = read_report(&path)?;
-        let selection = report.partial.then(|| report.items.iter().map(|item| item.index).collect());
+        let selection = report.selection();
         let done = Done {
             timestamp: report.timestamp,
             elapsed: Duration::from_millis(report.summary.total_duration_ms),

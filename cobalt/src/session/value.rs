@@ -22,7 +22,8 @@ impl Experiment {
     ///
     /// The configuration is wrong, the data set cannot be read or is empty, a setting makes no sense, an evaluator cannot
     /// score the items or lacks a key, a variable of [`ignore_without`](Self::ignore_without) is not set, there is no tokio
-    /// runtime, the run to resume does not fit, or the results cannot be written (the report is then in the error).
+    /// runtime, the baseline cannot be read, the run to resume does not fit, or the results cannot be written (the report is
+    /// then in the error).
     pub async fn run<M>(self, agent: impl Agent<M>) -> Result<Report, Error> {
         self.declaration.refuse_if_ignored()?;
         let config = Config::from_environment()?;

@@ -265,7 +265,11 @@ impl CutOff {
                 (header.name, header.selection)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => match layout.result_of(id) {
-                Some(result) => (read_report(&result)?.name, None),
+                Some(result) => {
+                    let report = read_report(&result)?;
+                    let selection = report.selection();
+                    (report.name, selection)
+                }
                 None => return Err(refuse(missing(layout, id))),
             },
             Err(source) => return Err(storage("read", &path, source)),

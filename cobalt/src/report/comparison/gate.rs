@@ -7,8 +7,8 @@ use super::excess::Excess;
 use super::matching::{Pair, pairs};
 use super::paired::{Figure, Paired};
 use crate::report::stats::holm;
-use crate::report::verdict::{unknown, with_unit};
-use crate::report::{Category, Measurements, Threshold};
+use crate::report::verdict::unknown;
+use crate::report::{Category, Measurements, Threshold, with_unit};
 use crate::wording::count;
 
 /// The level of the tests by which a gate is missed.

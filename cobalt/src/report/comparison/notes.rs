@@ -25,6 +25,9 @@ pub(super) fn notes(
     if base.name != other.name {
         notes.push(format!("the runs are of two experiments, `{}` and `{}`", base.name, other.name));
     }
+    if base.id == other.id {
+        notes.push("both are the same run".to_owned());
+    }
     for (run, which) in [(base, "base"), (other, "other run")] {
         if run.partial {
             notes.push(format!("the {which} is partial: only some of its items were run"));
@@ -44,7 +47,7 @@ fn of_items(base: &Measurements, other: &Measurements, items: &Matching) -> Opti
         );
     }
     let parts = [
-        (items.changed.len(), "changed (counted in, though their content is another)"),
+        (items.changed.len(), "changed (counted in here, left out by gates)"),
         (items.added.len(), "added"),
         (items.removed.len(), "removed"),
     ];

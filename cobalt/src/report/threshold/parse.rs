@@ -31,11 +31,10 @@ impl FromStr for Threshold {
 
 fn parse(text: &str) -> Result<Threshold, String> {
     const SHAPE: &str = "a threshold is written like `score.avg >= 0.8`";
-    const EXAMPLE: &str = "score.avg >= 0.8";
     let compared = text.strip_prefix(VS_BASELINE).and_then(|rest| rest.trim_start().strip_prefix('.'));
     let (category, rest) = match compared {
-        Some(rest) => category(rest.trim_start(), VS_BASELINE_EXAMPLE)?,
-        None => category(text, EXAMPLE)?,
+        Some(rest) => category(rest.trim_start(), Kind::AgainstBaseline)?,
+        None => category(text, Kind::OfOneRun)?,
     };
     let operator_at = rest.find(['<', '>', '=', '!']).ok_or(SHAPE)?;
     let (metric, rest) = rest.split_at(operator_at);
@@ -55,24 +54,52 @@ fn parse(text: &str) -> Result<Threshold, String> {
     Ok(Threshold::new(category, metric, comparison, value).labelled(bound))
 }
 
+/// What a figure is one of, as far as examples of it differ.
+#[derive(Clone, Copy)]
+enum Kind {
+    OfOneRun,
+    AgainstBaseline,
+}
+
+impl Kind {
+    /// A threshold of this kind.
+    fn example(self) -> &'static str {
+        match self {
+            Self::OfOneRun => "score.avg >= 0.8",
+            Self::AgainstBaseline => VS_BASELINE_EXAMPLE,
+        }
+    }
+
+    /// The first figure of a category that was most likely meant by a word, if it has any.
+    fn figure_of(self, word: &str) -> Option<String> {
+        let category = Category::from_name(rules::words::closest(word, &Category::NAMES)?)?;
+        let metrics = match self {
+            Self::OfOneRun => category.metrics(),
+            Self::AgainstBaseline => category.baseline_metrics(),
+        };
+        Some(category.figure(Metric::from_name(metrics.first()?)?))
+    }
+}
+
 /// Splits `score.avg …` or `evaluators["any name"].avg …` behind the first dot.
-///
-/// `example` shows how it is written.
-fn category<'a>(text: &'a str, example: &str) -> Result<(Category, &'a str), String> {
+fn category(text: &str, kind: Kind) -> Result<(Category, &str), String> {
+    let example = kind.example();
     if let Some(quoted) = text.strip_prefix(EVALUATORS).and_then(|rest| rest.strip_prefix("[\"")) {
         let (name, rest) = unquote(quoted)
             .and_then(|(name, rest)| Some((name, rest.strip_prefix("].")?)))
-            .ok_or_else(|| format!("the name is not closed: write `{EVALUATORS}[\"name\"].avg >= 0.8`"))?;
+            .ok_or_else(|| {
+                let example = example.replace("score", &format!("{EVALUATORS}[\"name\"]"));
+                format!("the name is not closed: write `{example}`")
+            })?;
         return Ok((Category::Evaluator(name), rest));
     }
     let subject = text.split(['<', '>', '=', '!']).next().unwrap_or_default();
     // The mark of `pass_rate(0.6)` has a dot, too.
     let subject = subject.split('(').next().unwrap_or_default();
-    let (name, _) =
-        subject.rsplit_once('.').ok_or_else(|| match rules::closest(subject.trim(), &Category::NAMES) {
-            Some(name) => format!("it names no metric: write, for example, `{name}.{}`", first_metric(name)),
-            None => format!("it names no metric: write, for example, `{example}`"),
-        })?;
+    let (name, _) = subject.rsplit_once('.').ok_or_else(|| {
+        let figure = kind.figure_of(subject.trim());
+        format!("it names no metric: write, for example, `{}`", figure.as_deref().unwrap_or(example))
+    })?;
     let rest = &text[name.len() + 1..];
     let name = name.trim();
     if name.is_empty() {
@@ -80,10 +107,6 @@ fn category<'a>(text: &'a str, example: &str) -> Result<(Category, &'a str), Str
     }
     let category = Category::from_name(name).unwrap_or_else(|| Category::Evaluator(name.to_owned()));
     Ok((category, rest))
-}
-
-fn first_metric(category: &str) -> &'static str {
-    Category::from_name(category).map_or("avg", |category| category.metrics()[0])
 }
 
 /// The text up to the closing quotation mark, without its escapes, and the rest behind the mark.

@@ -63,7 +63,7 @@ fn a_threshold_is_read_from_text() {
 
 #[test]
 fn every_unit_is_read() {
-    for (unit, nanos) in rules::DURATION_UNITS {
+    for (unit, nanos) in rules::duration::DURATION_UNITS {
         assert_eq!(parsed(&format!("latency.avg <= 2{unit}")).bound(), 2.0 * nanos as f64 / 1e6);
     }
 }
@@ -148,6 +148,9 @@ fn a_refusal_quotes_the_threshold_and_says_what_to_write() {
         ("vs_baseline.latency.ratio <= 200ms", "`vs_baseline.latency.ratio` is a number such as `1.1`"),
         ("vs_baseline.drop <= 0.02", "write, for example, `vs_baseline.score.drop <= 0.02`"),
         ("vs_baseline <= 0.02", "it names no metric"),
+        ("vs_baseline.score <= 0.02", "it names no metric: write, for example, `vs_baseline.score.drop`"),
+        ("vs_baseline.latency <= 5s", "write, for example, `vs_baseline.latency.rise`"),
+        (r#"vs_baseline.evaluators["x.drop <= 0"#, r#"write `vs_baseline.evaluators["name"].drop <= 0.02`"#),
     ] {
         let refusal = refused(text);
         assert!(refusal.contains(expected), "{refusal}");

@@ -107,7 +107,7 @@ pub(crate) fn r#type(mut item: Item) -> String {
         vs_baseline.r#match.drop <= 1.0 - SHARE,
         vs_baseline.evaluators["any name"].drop <= 0,
         vs_baseline.latency.rise <= 200ms,
-        vs_baseline.latency.rise < std::time::Duration::from_secs(1),
+        vs_baseline.latency.rise < Duration::from_secs(1),
         vs_baseline.latency.ratio <= 1.2,
         vs_baseline.tokens.ratio <= 2.0 * SHARE,
         vs_baseline.cost.rise <= 0.001,

@@ -1,0 +1,76 @@
+//! How the test binaries are to be built.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// How cargo is to build, in cargo's own words.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Cargo options")]
+pub(crate) struct Build {
+    /// Packages whose experiments are meant, by name or by a pattern with `*`, `?` or `[…]`; may be given more than once
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) package: Vec<String>,
+
+    /// All packages of the workspace, wherever the command is started
+    #[arg(long)]
+    pub(crate) workspace: bool,
+
+    /// Packages to leave out, by name or by pattern
+    #[arg(long, value_name = "NAME")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Test targets by name; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    pub(crate) test: Vec<String>,
+
+    /// Features to turn on
+    #[arg(short = 'F', long, value_name = "FEATURES")]
+    pub(crate) features: Vec<String>,
+
+    /// Turns all features on
+    #[arg(long)]
+    pub(crate) all_features: bool,
+
+    /// Leaves the default features off
+    #[arg(long)]
+    pub(crate) no_default_features: bool,
+
+    /// Builds with optimisations
+    #[arg(short, long)]
+    pub(crate) release: bool,
+
+    /// Builds with this profile
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+
+    /// Builds for this platform
+    ///
+    /// The binaries are started as they are: a `runner` of cargo's configuration is not used.
+    #[arg(long, value_name = "TRIPLE")]
+    pub(crate) target: Option<String>,
+
+    /// Where cargo puts what it builds
+    #[arg(long, value_name = "PATH")]
+    pub(crate) target_dir: Option<PathBuf>,
+
+    /// The manifest of the project, instead of that of the current folder
+    #[arg(long, value_name = "PATH")]
+    pub(crate) manifest_path: Option<PathBuf>,
+
+    /// How many jobs cargo runs at a time
+    #[arg(short, long, value_name = "N")]
+    pub(crate) jobs: Option<String>,
+
+    /// Refuses to change Cargo.lock
+    #[arg(long)]
+    pub(crate) locked: bool,
+
+    /// Refuses to use the network while it builds
+    #[arg(long)]
+    pub(crate) offline: bool,
+
+    /// Both of these
+    #[arg(long)]
+    pub(crate) frozen: bool,
+}

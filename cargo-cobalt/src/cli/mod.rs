@@ -1,0 +1,121 @@
+//! The command line: what may be typed, and nothing of what it means.
+
+mod baseline;
+mod build;
+mod color;
+mod past;
+mod run;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+pub(crate) use baseline::{Baseline, BaselineCommand, SetBaseline, ShowBaselines};
+pub(crate) use build::Build;
+pub(crate) use color::Color;
+pub(crate) use past::{Compare, History};
+pub(crate) use run::{List, Run, Selection};
+
+/// What cargo calls: `cargo-cobalt cobalt …`.
+#[derive(Debug, Parser)]
+#[command(name = "cargo", bin_name = "cargo", styles = clap::builder::Styles::plain())]
+pub(crate) enum Cargo {
+    /// Runs experiments: `cargo test` for AI agents
+    #[command(version)]
+    Cobalt(Cobalt),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Cobalt {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Builds and runs the experiments of a workspace
+    ///
+    /// Experiments are the test targets with `harness = false` that call `cobalt::main()`.
+    ///
+    /// Exit codes: 0; 1 an item, an evaluator or a threshold failed (with --ci); 2 wrong arguments; 3 the project could
+    /// not be built or configured, or the experiments not be run or kept; 4 nothing matched; 130 stopped by Ctrl-C.
+    Run(Run),
+    /// Names the experiments, their tags and how many items they have
+    List(List),
+    /// Shows past runs
+    History(History),
+    /// Tells whether a run is better or worse than another, and by which items
+    ///
+    /// A run is named by the beginning of its id; by `latest`, or `latest~1` for the one before; by `NAME@latest`, for
+    /// those of an experiment; by a result file; or by a git revision that it was made on. `history` lists them.
+    ///
+    /// Exit codes: 0; 1 worse (with --fail-on-regression); 2 wrong arguments; 3 a file could not be read; 4 no such run, or
+    /// no item in common.
+    Compare(Compare),
+    /// Sets and shows what later runs are held against
+    Baseline(Baseline),
+    /// Makes a new project with an experiment, or adds one to the package in the folder
+    ///
+    /// No file that is there is overwritten.
+    Init(Init),
+    /// Shows the settings in force, and where each comes from
+    Config(Config),
+}
+
+/// Where the settings are.
+#[derive(Debug, Args)]
+pub(crate) struct Settings {
+    /// Reads the settings from this file instead of the nearest cobalt.toml
+    #[arg(long, value_name = "PATH")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The folder of the project
+    #[arg(value_name = "DIR", default_value = ".")]
+    pub(crate) dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Config {
+    /// Prints a JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Prints the JSON schema of cobalt.toml instead
+    #[arg(long)]
+    pub(crate) schema: bool,
+
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+/// Reads a number that is not 0.
+fn count(text: &str) -> Result<NonZeroUsize, &'static str> {
+    text.parse().map_err(|_| "expected a whole number from 1")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_starts_at_one() {
+        assert_eq!(count("1").map(NonZeroUsize::get), Ok(1));
+        for text in ["0", "-1", "1.5", "many"] {
+            assert_eq!(count(text), Err("expected a whole number from 1"), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory;
+        Cargo::command().debug_assert();
+    }
+}

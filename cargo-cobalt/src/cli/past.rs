@@ -1,0 +1,62 @@
+//! What may be typed of the commands that look at past runs: `cargo cobalt history` and `compare`.
+
+use std::num::NonZeroUsize;
+
+use clap::Args;
+use cobalt::pattern::Pattern;
+
+use super::{Settings, count};
+use crate::history::Since;
+use crate::runs::RunName;
+
+#[derive(Debug, Args)]
+pub(crate) struct History {
+    /// The most runs to show, the newest first
+    #[arg(long, value_name = "N", default_value = "20", value_parser = count)]
+    pub(crate) limit: NonZeroUsize,
+
+    /// Only experiments whose name contains or, with `*`, `?` or `[…]`, matches this
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) name: Option<Pattern>,
+
+    /// Only runs with this tag
+    #[arg(long, value_name = "TAG")]
+    pub(crate) tag: Option<String>,
+
+    /// Only runs since then: a date such as 2026-02-05, a time such as 2026-02-05T14:30:00Z, or an age such as 7d or 12h
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) since: Option<Since>,
+
+    /// Prints a JSON list
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    /// The run to compare with, and one or more that are compared with it
+    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    pub(crate) runs: Vec<RunName>,
+
+    /// How many of the items that changed most are shown
+    #[arg(long, value_name = "N", default_value = "5")]
+    pub(crate) items: usize,
+
+    /// Prints a JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Prints Markdown, as for a comment on a pull request
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
+
+    /// Exits with 1 if an evaluator or the share of errors is worse, beyond noise
+    #[arg(long)]
+    pub(crate) fail_on_regression: bool,
+
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}

@@ -1,0 +1,94 @@
+//! What may be typed of `cargo cobalt run`, and of `list`, which names what would be run.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+use cobalt::config::OnInconclusive;
+use cobalt::pattern::Pattern;
+
+use super::{Build, Settings, count};
+use crate::runs::RunName;
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+
+    /// How many items of an experiment are worked on at a time
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) concurrency: Option<NonZeroUsize>,
+
+    /// Exits with 1 if an item, an evaluator or a threshold failed
+    #[arg(long)]
+    pub(crate) ci: bool,
+
+    /// What runs are held against: a run as `compare` takes it, a git revision, a baseline file, or a folder of these
+    ///
+    /// Without it, each experiment has the baseline that `cargo cobalt baseline set` has kept. Of a git revision, that is a
+    /// run of the commit, or else the baseline that is committed there, or else a run with changes beside the commit.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<RunName>,
+
+    /// What becomes of a threshold against a baseline that noise may hide, or that has no baseline: `pass` or `fail`
+    #[arg(long, value_name = "OUTCOME")]
+    pub(crate) on_inconclusive: Option<OnInconclusive>,
+
+    /// Goes on with runs that were cut off, by their ids
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub(crate) resume: Vec<String>,
+
+    /// Runs only the items that failed last time: in error, or below a pass mark
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) rerun_failed: bool,
+
+    /// Runs only what has no result yet, or none as the sources, the evaluators and the items are now
+    #[arg(long, conflicts_with_all = ["rerun_failed", "resume"])]
+    pub(crate) changed: bool,
+
+    /// Shows no line for each item
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+
+    #[command(flatten)]
+    pub(crate) build: Build,
+
+    /// Arguments for the test binaries, as `cargo test` passes them: names of cases, `--exact`, `--skip`, `--list`, …
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    pub(crate) harness: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+
+    /// Prints a JSON list
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+
+    #[command(flatten)]
+    pub(crate) build: Build,
+}
+
+/// Which experiments.
+#[derive(Debug, Args)]
+pub(crate) struct Selection {
+    /// Test targets by name, by file, or by a folder of such files; a word that a target has for its name is no folder
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<String>,
+
+    /// A test target by its file, or those in a folder; may be given more than once
+    #[arg(long, value_name = "PATH")]
+    pub(crate) file: Vec<PathBuf>,
+
+    /// Experiments whose name or tag contains or, with `*`, `?` or `[…]`, matches this; may be given more than once
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) filter: Vec<Pattern>,
+}

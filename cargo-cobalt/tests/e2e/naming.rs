@@ -1,0 +1,91 @@
+//! How runs are named: by id, by age, by experiment, by file and by git revision.
+
+use crate::store::{Kept, Store};
+
+#[test]
+fn runs_are_named_by_id_by_age_by_experiment_and_by_file() {
+    let store = Store::with_a_drop();
+    assert_eq!(store.ids(&["latest~1", "latest"]), ["a", "b"], "of the experiment that ran last");
+    assert_eq!(store.ids(&["cccccccccccc", "latest"]), ["c", "c"], "of the experiment that is told");
+    assert_eq!(store.ids(&["intent@latest", "desk@latest~1", "bb"]), ["c", "a", "b"]);
+    let partial = store.keep(&Kept { id: "dddddddddddd", day: 9, partial: true, ..Kept::default() });
+    assert_eq!(store.ids(&["latest~1", "latest"]), ["a", "b"], "a partial run is no measure");
+    assert_eq!(store.ids(&["dddd", &partial]), ["d", "d"], "but has a name");
+}
+
+#[test]
+fn a_revision_means_the_newest_run_of_its_commit() {
+    let store = Store::with_a_drop();
+    store.git(&["init", "--quiet"]);
+    store.git(&["commit", "--quiet", "--allow-empty", "--message", "first"]);
+    let commit = store.git(&["rev-parse", "HEAD"]);
+    store.git(&["tag", "v1"]);
+    store.keep(&Kept { id: "eeeeeeeeeeee", day: 4, commit: Some(&commit), ..Kept::default() });
+    store.keep(&Kept { id: "ffffffffffff", day: 5, commit: Some(&commit), ..Kept::default() });
+    assert_eq!(store.ids(&["v1", "latest~1"]), ["f", "e"]);
+    assert_eq!(store.ids(&[&commit[..12], "HEAD"]), ["f", "f"]);
+    store.keep(&Kept {
+        id: "111111111111",
+        day: 6,
+        name: "intent",
+        commit: Some(&commit),
+        ..Kept::default()
+    });
+    assert_eq!(store.ids(&["desk@v1", "v1"]), ["f", "f"], "of the experiment that is told");
+    assert_eq!(store.ids(&["v1", "latest"]), ["1", "1"], "of the one that ran last");
+    store.git(&["commit", "--quiet", "--allow-empty", "--message", "second"]);
+    store.compare(&["v1", "HEAD"], 4).tells("of which there is no run");
+    store.git(&["branch", "intent"]);
+    store.compare(&["v1", "intent"], 4).tells("`intent@latest` is the newest run of the experiment");
+}
+
+#[test]
+fn a_commit_that_git_does_not_have_is_known_by_its_runs() {
+    let store = Store::with_a_drop();
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    store.keep(&Kept { id: "eeeeeeeeeeee", day: 4, commit: Some(commit), ..Kept::default() });
+    assert_eq!(store.ids(&[commit, "0123456", "desk@0123456789"]), ["e", "e", "e"], "there is no git here");
+    let other = "0123456fffffffffffffffffffffffffffffffff";
+    store.keep(&Kept { id: "ffffffffffff", day: 5, commit: Some(other), ..Kept::default() });
+    store.compare(&["aaaa", "0123456"], 4).tells("no run is named `0123456`");
+    assert_eq!(store.ids(&["01234567", "0123456f"]), ["e", "f"]);
+}
+
+#[test]
+fn a_revision_that_is_not_there_is_said_with_how_it_is_fetched() {
+    let (there, here) = (Store::new(), Store::with_a_drop());
+    there.git(&["init", "--quiet", "--initial-branch", "trunk"]);
+    for message in ["first", "second"] {
+        there.git(&["commit", "--quiet", "--allow-empty", "--message", message]);
+    }
+    there.git(&["branch", "feature"]);
+    here.git(&["init", "--quiet"]);
+    assert!(
+        !here.compare(&["aaaa", "feature"], 4).stderr.contains("git fetch"),
+        "there is nowhere to fetch from"
+    );
+    let url = format!("file://{}", there.folder().display());
+    here.git(&["remote", "add", "-t", "trunk", "origin", &url]);
+    here.git(&["fetch", "--quiet", "--depth", "1", "origin"]);
+    let said = here.compare(&["aaaa", "origin/feature"], 4);
+    let fetch = "git fetch --unshallow --tags origin '+refs/heads/*:refs/remotes/origin/*'";
+    said.tells(&format!("a revision that is not here yet comes with `{fetch}`"));
+    here.git(&["fetch", "--quiet", "--unshallow", "--tags", "origin", "+refs/heads/*:refs/remotes/origin/*"]);
+    here.compare(&["aaaa", "origin/feature~1"], 4).tells("of which there is no run");
+    here.compare(&["aaaa", "feature"], 4).tells("there is `origin/feature`");
+    here.compare(&["aaaa", "zzzz"], 4).tells("`git fetch --tags origin ");
+}
+
+#[test]
+fn a_name_that_no_run_has_is_said_with_what_may_have_been_meant() {
+    let store = Store::with_a_drop();
+    store.compare(&["aaaa", "zzzzzz"], 4).tells("`zzzzzz`").tells("bbbbbbbbbbbb (`desk`, 2026-02-03 14:30)");
+    store.compare(&["aaaa", "desc@latest"], 4).tells("did you mean `desk`?");
+    store.compare(&["aaaa", "desk"], 4).tells("did you mean `desk@latest`?");
+    store.compare(&["desk@latest~7", "aaaa"], 4).tells("`desk` has only 2 whole runs");
+    store.compare(&["aaaa", "latest~x"], 2).tells("expected a whole number");
+    store.compare(&["aaaa"], 2).tells("2 values required").tells("RUN");
+    store.keep(&Kept { id: "aaaa00000000", day: 7, ..Kept::default() });
+    store.compare(&["aaaa", "bbbb"], 4).tells("may mean several runs").tells("aaaa00000000 (`desk`");
+    Store::new().compare(&["latest", "latest~1"], 4).tells("there is no whole run in `.cobalt/results` yet");
+}

@@ -1,0 +1,109 @@
+//! A package with a store of result files, for what looks at past runs.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::command::{COBALT, program};
+use crate::project::Said;
+
+/// How many items a run has.
+pub(crate) const ITEMS: usize = 40;
+
+/// A package with a store.
+pub(crate) struct Store(TempDir);
+
+/// A run to be kept: of the first items, so many are right.
+pub(crate) struct Kept<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) day: u32,
+    pub(crate) right: usize,
+    pub(crate) commit: Option<&'a str>,
+    pub(crate) partial: bool,
+}
+
+impl Default for Kept<'_> {
+    fn default() -> Self {
+        Self { id: "aaaaaaaaaaaa", name: "desk", day: 1, right: ITEMS, commit: None, partial: false }
+    }
+}
+
+impl Store {
+    pub(crate) fn new() -> Self {
+        let store = Self(tempfile::tempdir().unwrap());
+        fs::write(store.0.path().join("Cargo.toml"), "[package]\nname = \"trial\"\n\n[workspace]\n").unwrap();
+        fs::create_dir_all(store.0.path().join(".cobalt/results")).unwrap();
+        store
+    }
+
+    /// Two runs of `desk`, of which the newer one is far worse, and an older one of `intent`.
+    pub(crate) fn with_a_drop() -> Self {
+        let store = Self::new();
+        store.keep(&Kept::default());
+        store.keep(&Kept { id: "bbbbbbbbbbbb", day: 3, right: 10, ..Kept::default() });
+        store.keep(&Kept { id: "cccccccccccc", name: "intent", day: 2, ..Kept::default() });
+        store
+    }
+
+    pub(crate) fn keep(&self, run: &Kept<'_>) -> String {
+        let Kept { id, name, day, right, commit, partial } = *run;
+        let item = |index: usize| {
+            let score = f64::from(u8::from(index < right));
+            json!({
+                "index": index, "key": format!("item-{index}"), "status": "ok", "passed": true, "latencyMs": 10.0,
+                "input": { "id": format!("item-{index}"), "input": "what now?" },
+                "output": { "output": if index < right { "this" } else { "that | `or` <not>" } },
+                "evaluations": { "right": { "score": score, "reason": format!("it is worth {score}") } },
+            })
+        };
+        let mut report = json!({
+            "schema": 1, "id": id, "name": name, "timestamp": format!("2026-02-{day:02}T14:30:00.000Z"),
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["right"], "passMarks": [0.5] },
+            "summary": { "totalItems": ITEMS }, "passed": true, "partial": partial,
+            "items": (0..ITEMS).map(item).collect::<Vec<_>>(),
+        });
+        if let Some(commit) = commit {
+            report["git"] = json!({ "commit": commit, "dirty": false });
+        }
+        let file = format!(".cobalt/results/2026-02-{day:02}T14-30-00_{name}_{id}.json");
+        fs::write(self.0.path().join(&file), report.to_string()).unwrap();
+        file
+    }
+
+    pub(crate) fn compare(&self, arguments: &[&str], code: i32) -> Said {
+        Said::by(&mut self.command(arguments), code)
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = program(COBALT, self.0.path());
+        command.args(["cobalt", "compare"]).args(arguments);
+        command
+    }
+
+    /// The package's folder.
+    pub(crate) fn folder(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// The ids of the runs that names mean together.
+    pub(crate) fn ids(&self, names: &[&str]) -> Vec<String> {
+        let said = self.compare(&[names, &["--json"]].concat(), 0);
+        let json: Value = serde_json::from_str(&said.stdout).unwrap();
+        let comparisons = json["comparisons"].as_array().unwrap();
+        let id = |run: &Value| run["id"].as_str().unwrap()[..1].to_owned();
+        let base = id(&comparisons[0]["base"]);
+        std::iter::once(base).chain(comparisons.iter().map(|it| id(&it["other"]))).collect()
+    }
+
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        let mut git = program("git", self.0.path());
+        // As it is for somebody who has set nothing up.
+        git.env("GIT_CONFIG_GLOBAL", "").env("GIT_CONFIG_NOSYSTEM", "1");
+        git.args(["-c", "user.name=t", "-c", "user.email=t@example.com"]).args(arguments);
+        Said::by(&mut git, 0).stdout.trim().to_owned()
+    }
+}

@@ -1,0 +1,48 @@
+//! What the items of a run come to: its figures, how it differs from its baseline, and its thresholds.
+
+use std::time::Duration;
+
+use super::baseline::Baseline;
+use crate::config::{Config, OnInconclusive};
+use crate::experiment::Definition;
+use crate::report::comparison::{Comparison, compare, too_old};
+use crate::report::{Against, Figures, Measurements, Report, ThresholdOutcome, ci_status, judge_all};
+
+/// Adds to a report with all its items what they come to. Some of the items are held against no thresholds.
+pub(super) fn judge(
+    report: &mut Report,
+    definition: &Definition,
+    baseline: &Baseline,
+    duration: Duration,
+    config: &Config,
+) -> Vec<ThresholdOutcome> {
+    let thresholds = if report.partial { &[][..] } else { &definition.thresholds[..] };
+    let runs = match baseline {
+        Baseline::Found(run) => Ok((&**run, Measurements::of(report, config.prices()))),
+        Baseline::Absent(reason) => Err(&**reason),
+    };
+    let against = Against {
+        runs: runs.as_ref().map(|(baseline, now)| (*baseline, now)).map_err(|reason| *reason),
+        inconclusive_passes: config.on_inconclusive() == OnInconclusive::Pass,
+    };
+    let difference = |(baseline, now)| difference(baseline, now, config.baseline_max_age());
+    let comparison = against.runs.ok().and_then(difference);
+    let evaluators = definition.evaluators.iter();
+    let evaluators: Vec<_> = evaluators.map(|evaluator| (evaluator.name(), evaluator.pass_mark())).collect();
+    let figures = Figures::gather(&report.items, &evaluators, config.prices());
+    let outcomes = judge_all(thresholds, &figures, &against);
+    let summary = figures.summary(duration);
+    report.passed =
+        summary.passed_items == summary.total_items && outcomes.iter().all(|threshold| threshold.passed);
+    report.summary = summary;
+    report.baseline = comparison.map(Box::new);
+    report.ci_status = ci_status(thresholds, &outcomes);
+    outcomes
+}
+
+/// How a run differs from its baseline, and what speaks against holding it against that.
+fn difference(baseline: &Measurements, now: &Measurements, max_age: Duration) -> Option<Comparison> {
+    let mut comparison = compare(baseline, &[now]).pop()?;
+    comparison.notes.extend(too_old(baseline, now.timestamp, max_age));
+    Some(comparison)
+}

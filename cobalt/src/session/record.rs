@@ -1,0 +1,177 @@
+//! One experiment's record: its journal while it goes on, its report at the end.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Semaphore;
+
+use super::baseline::Baseline;
+use super::ending::{Ending, Outcome};
+use super::judging::judge;
+use crate::config::Config;
+use crate::engine::Work;
+use crate::error::Error;
+use crate::experiment::{Definition, Progress};
+use crate::llm::prices::PRICES_AS_OF;
+use crate::report::{GitState, ItemResult, Report, SCHEMA, Summary, ThresholdOutcome};
+use crate::store::{JournalHeader, JournalWriter, Layout, write_report};
+
+/// One experiment's record.
+pub(crate) struct Record {
+    header: JournalHeader,
+    definition: Arc<Definition>,
+    progress: Option<Progress>,
+    journal: Option<JournalWriter>,
+    pub(super) saves: bool,
+    /// What the run is held against.
+    baseline: Baseline,
+    /// The first thing that went wrong with the journal; the result file may still be written.
+    journal_error: Option<Error>,
+    pub(super) items: Vec<ItemResult>,
+    /// How many items `items` will be in the end.
+    expected: usize,
+    executed: usize,
+    started: Instant,
+    /// How long the run had gone on in earlier processes.
+    before: Duration,
+    /// What the engine waits for before it starts another item.
+    slots: Arc<Semaphore>,
+    /// Items of the batch at hand.
+    arrived: usize,
+    pub(super) ended: bool,
+}
+
+impl Record {
+    /// The record of what `work` adds to the items that are done.
+    pub(super) fn new(
+        work: &Work,
+        header: JournalHeader,
+        progress: Option<Progress>,
+        baseline: Baseline,
+        journal: Option<JournalWriter>,
+        mut items: Vec<ItemResult>,
+        before: Duration,
+    ) -> Self {
+        items.reserve_exact(work.items.len());
+        Self {
+            header,
+            definition: Arc::clone(&work.definition),
+            progress,
+            saves: journal.is_some(),
+            journal,
+            baseline,
+            journal_error: None,
+            expected: items.len() + work.items.len(),
+            executed: items.len() * work.definition.runs,
+            items,
+            started: Instant::now(),
+            before,
+            slots: Arc::clone(&work.slots),
+            arrived: 0,
+            ended: false,
+        }
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.before + self.started.elapsed()
+    }
+
+    pub(super) fn executed(&mut self) {
+        self.executed += 1;
+        let Some(progress) = &self.progress else { return };
+        let (done, total) = (self.executed, self.expected * self.definition.runs);
+        // The caller's function must not take the results down with it.
+        if catch_unwind(AssertUnwindSafe(|| progress(done, total))).is_err() {
+            self.progress = None;
+        }
+    }
+
+    pub(super) fn add_to_journal(&mut self, item: &ItemResult) {
+        let at = self.elapsed();
+        self.with_journal(|journal| journal.push(at, item));
+        self.arrived += 1;
+    }
+
+    /// Puts the batch on disk, and lets the engine go on.
+    pub(super) fn flush(&mut self) {
+        if self.arrived > 0 {
+            self.with_journal(JournalWriter::flush);
+            self.slots.add_permits(std::mem::take(&mut self.arrived));
+        }
+    }
+
+    fn with_journal(&mut self, write: impl FnOnce(&mut JournalWriter) -> Result<(), Error>) {
+        if let Some(journal) = &mut self.journal
+            && let Err(error) = write(journal)
+        {
+            self.journal_error.get_or_insert(error);
+        }
+    }
+
+    pub(super) fn interrupt(&mut self) -> Ending {
+        self.ended = true;
+        Ending::Interrupted { experiment: self.header.name.clone(), id: self.header.id.clone() }
+    }
+
+    pub(super) fn finish(&mut self, config: &Config, git: Option<GitState>) -> Ending {
+        if self.items.len() < self.expected {
+            return self.interrupt();
+        }
+        self.ended = true;
+        let duration = self.elapsed();
+        let mut items = std::mem::take(&mut self.items);
+        items.sort_unstable_by_key(|item| item.index);
+        let (report, thresholds) = self.report(items, duration, git, config);
+        let (path, unsaved) = if self.saves { self.save(config.layout(), &report) } else { (None, None) };
+        Ending::Finished(Box::new(Outcome { report, thresholds, path, unsaved }))
+    }
+
+    /// Writes the result file, which makes the journal superfluous.
+    fn save(&mut self, layout: &Layout, report: &Report) -> (Option<PathBuf>, Option<Error>) {
+        match write_report(layout, report) {
+            Ok(path) => (Some(path), self.journal.take().and_then(|journal| journal.remove().err())),
+            Err(error) => {
+                let id = self.header.id.clone();
+                // Where the journal broke off, that is where it began to go wrong.
+                let kept = match self.journal_error.take() {
+                    Some(first) => Error::PartlyInJournal { id, source: Box::new(first) },
+                    None => Error::InJournal { id, source: Box::new(error) },
+                };
+                (None, Some(kept))
+            }
+        }
+    }
+
+    fn report(
+        &self,
+        items: Vec<ItemResult>,
+        duration: Duration,
+        git: Option<GitState>,
+        config: &Config,
+    ) -> (Report, Vec<ThresholdOutcome>) {
+        let header = &self.header;
+        let mut report = Report {
+            schema: SCHEMA,
+            id: header.id.clone(),
+            name: header.name.clone(),
+            timestamp: header.timestamp,
+            tags: header.tags.clone(),
+            config: header.config.clone(),
+            ci_status: None,
+            passed: false,
+            summary: Summary::default(),
+            // Some of the items are no measure of the agent.
+            partial: header.selection.is_some(),
+            dataset: Some(header.dataset.clone()),
+            git,
+            sources: header.sources.clone(),
+            baseline: None,
+            prices_as_of: Some(PRICES_AS_OF.to_owned()),
+            items,
+        };
+        let thresholds = judge(&mut report, &self.definition, &self.baseline, duration, config);
+        (report, thresholds)
+    }
+}
