@@ -143,7 +143,7 @@ fn amounts_are_those_of_one_run_and_less_is_better() {
     );
     assert!(is_close(found[0].difference, 100.0) && is_close(found[1].difference, 100.0));
     assert!(is_close(found[2].base, 0.01) && is_close(found[2].other, 0.02));
-    assert!(is_close(found[3].difference, 2.0 / 30.0) && found[3].test == Some(Test::Mcnemar));
+    assert!(is_close(found[3].difference, 2.0 / 30.0) && found[3].test == Some(Test::Permutation));
 }
 
 #[test]
@@ -233,18 +233,23 @@ fn figures_that_only_rounding_tells_apart_have_no_difference() {
 }
 
 #[test]
-fn a_chance_is_that_of_as_many_runs_on_both_sides() {
-    let once = run("a", (0..8).map(|key| item(key, &[1.0])).collect());
-    // Each item is right the first time: only the later runs, of which the base has none, are wrong.
-    let often = run("b", (0..8).map(|key| item(key, &[1.0, 0.0, 1.0])).collect());
-    let found = difference(&once, &often);
-    assert_eq!((found.test, found.p_value, found.worse), (Some(Test::Mcnemar), Some(1.0), 8));
-    // The first runs point the other way.
-    let wrong_once = run("c", (0..8).map(|key| item(key, &[0.0])).collect());
-    let mostly_wrong = run("d", (0..8).map(|key| item(key, &[1.0, 0.0, 0.0, 0.0])).collect());
-    let half = run("e", (0..8).map(|key| item(key, &[0.5])).collect());
-    assert_eq!(difference(&wrong_once, &mostly_wrong).p_value, Some(2.0 / 256.0));
-    assert_eq!(difference(&half, &mostly_wrong).p_value, Some(1.0));
+fn runs_that_one_side_has_more_of_are_exchanged_between_the_sides() {
+    let runs_of = |id, scores: &[f64], cluster: usize| {
+        let run = run(id, (0..8).map(|key| item(key, scores)).collect());
+        with(run, |index, item| item.cluster = Some((index / cluster).to_string()))
+    };
+    // One of four runs is wrong, by chance that of the base in z of eight items: as far from 0 as with none are four or more.
+    let once = runs_of("a", &[1.0], 1);
+    let found = difference(&once, &runs_of("b", &[1.0, 0.0, 1.0], 1));
+    assert_eq!((found.test, found.worse), (Some(Test::Permutation), 8));
+    let expected = 0.100_113 + 0.113_815;
+    assert!((found.p_value.unwrap() - expected).abs() < 0.015, "{found:?}");
+    // In clusters of two items, only as many runs count on both sides, and these agree.
+    let found = difference(&runs_of("a", &[1.0], 2), &runs_of("b", &[1.0, 0.0, 1.0], 2));
+    assert_eq!((found.test, found.p_value), (Some(Test::SignFlipExact), Some(1.0)));
+    // Or point the other way.
+    let found = difference(&runs_of("a", &[0.5], 2), &runs_of("b", &[1.0, 0.0, 0.0, 0.0], 2));
+    assert_eq!((found.difference, found.p_value), (-0.25, Some(1.0)));
 }
 
 #[test]
@@ -254,9 +259,10 @@ fn errors_are_the_share_of_the_runs_that_failed() {
         run.runs = runs;
         run
     };
-    // One in five on both sides is no difference, though every item failed once in the second.
+    // Each item failed once, in five runs: no more than one run may hide.
     let found = compared(&failing("a", 1, &[]), &failing("b", 5, &[3])).amounts.remove(0);
-    assert_eq!((found.quantity, found.other, found.p_value), (Quantity::Errors, 0.2, Some(1.0)));
+    assert_eq!((found.quantity, found.other, found.test), (Quantity::Errors, 0.2, Some(Test::Permutation)));
+    assert!(found.p_value.unwrap() > 0.05, "{found:?}");
     let found = compared(&failing("a", 2, &[]), &failing("b", 2, &[0, 1])).amounts.remove(0);
     assert_eq!((found.other, found.p_value), (1.0, Some(2.0 / 1024.0)));
 }

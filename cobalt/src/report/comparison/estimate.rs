@@ -1,10 +1,10 @@
 //! What can be said of a mean difference: its standard error, its interval, and the chance of it.
 
-use super::paired::Paired;
+use super::paired::{Exchangeable, Paired};
 use super::{Quantity, Test};
 use crate::report::stats::{
-    Interval, bootstrap_mean, describe, matched_proportions, mcnemar, mcnemar_greater, sign_flip,
-    smallest_detectable, student_t_cdf, sum,
+    Interval, SignFlip, Stratum, bootstrap_mean, describe, matched_proportions, mcnemar, mcnemar_greater,
+    sign_flip, smallest_detectable, stratified_permutation, student_t_cdf, sum,
 };
 
 /// A standard error below this share of the figures is rounding.
@@ -109,32 +109,32 @@ fn by_cluster(clusters: &[(f64, usize)]) -> Vec<f64> {
     clusters.iter().map(|(total, count)| mean + (total - mean * *count as f64) / usual).collect()
 }
 
-/// The chance of a difference as far from 0 as this, or farther, if nothing had changed: tested over as many runs of each
-/// item on both sides. It is 1 where these runs point the other way.
+/// The chance of a difference as far from 0 as this, or farther, if nothing had changed. It is 1 where the runs that can be
+/// tested point the other way.
 pub(super) fn p_two_sided(paired: &Paired) -> Option<(f64, Test)> {
-    let as_often = paired.as_often();
-    let difference = |paired: &Paired| sum(totals(paired));
-    let is_reversed = difference(&as_often) * difference(paired) < 0.0;
-    let (p, test) = match as_often.discordant() {
-        Some((only_base, only_other)) => (mcnemar(only_base, only_other), Test::Mcnemar),
-        None => {
-            let flips = sign_flip(&totals(&as_often))?;
-            (flips.p, if flips.exact { Test::SignFlipExact } else { Test::SignFlipMonteCarlo })
-        }
-    };
-    Some((if is_reversed { 1.0 } else { p }, test))
-}
-
-/// The chance of a difference as large as this, or larger, if nothing had changed: tested over as many runs of each item
-/// on both sides.
-pub(super) fn p_greater(paired: &Paired) -> Option<f64> {
-    let paired = paired.as_often();
-    match paired.discordant() {
-        Some((only_base, only_other)) => Some(mcnemar_greater(only_base, only_other)),
-        None => sign_flip(&totals(&paired)).map(|flips| flips.p_greater),
+    if let Some((only_base, only_other)) = paired.discordant() {
+        return Some((mcnemar(only_base, only_other), Test::Mcnemar));
     }
+    let Exchangeable { differences, strata } = paired.exchangeable();
+    let tested = sum(differences.iter().copied().chain(strata.iter().map(Stratum::difference)));
+    let found = sum(paired.differences());
+    let (permuted, test) = permuted(&differences, &strata)?;
+    Some((if tested * found < 0.0 { 1.0 } else { permuted.p }, test))
 }
 
-fn totals(paired: &Paired) -> Vec<f64> {
-    paired.clusters().into_iter().map(|(total, _)| total).collect()
+/// The chance of a difference as large as this, or larger, if nothing had changed.
+pub(super) fn p_greater(paired: &Paired) -> Option<f64> {
+    if let Some((only_base, only_other)) = paired.discordant() {
+        return Some(mcnemar_greater(only_base, only_other));
+    }
+    let Exchangeable { differences, strata } = paired.exchangeable();
+    Some(permuted(&differences, &strata)?.0.p_greater)
+}
+
+fn permuted(differences: &[f64], strata: &[Stratum]) -> Option<(SignFlip, Test)> {
+    if !strata.is_empty() {
+        return Some((stratified_permutation(differences, strata)?, Test::Permutation));
+    }
+    let flips = sign_flip(differences)?;
+    Some((flips, if flips.exact { Test::SignFlipExact } else { Test::SignFlipMonteCarlo }))
 }

@@ -10,6 +10,7 @@ mod matching;
 mod model;
 mod notes;
 mod paired;
+mod paired_item;
 mod verdict;
 
 pub use age::too_old;

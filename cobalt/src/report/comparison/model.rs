@@ -148,6 +148,8 @@ pub enum Test {
     SignFlipExact,
     /// Random flips of the differences' signs, with a fixed seed.
     SignFlipMonteCarlo,
+    /// Random exchanges of the runs of an item between the sides, as one side has more of them, with a fixed seed.
+    Permutation,
 }
 
 /// What can be said of a difference.

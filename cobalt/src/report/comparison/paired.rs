@@ -2,11 +2,9 @@
 
 use super::Quantity;
 use super::matching::Pair;
-use crate::report::stats::{describe, sum};
-use crate::report::{MeasuredItem, Measurements};
-
-/// Differences below this share of their figures are rounding.
-const ROUNDING: f64 = 1e-12;
+use super::paired_item::{Measured, PairedItem, UnequalRuns, failures, total};
+use crate::report::Measurements;
+use crate::report::stats::{Stratum, describe};
 
 /// What is compared.
 #[derive(Clone, Debug)]
@@ -43,24 +41,13 @@ pub(super) struct Paired {
     pub(super) unmeasured: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct PairedItem {
-    base: Measured,
-    other: Measured,
-    /// Both over as many runs as the side with fewer of them has.
-    as_often: (Measured, Measured),
-    cluster: usize,
-}
-
-/// An item's figure in one run.
-#[derive(Clone, Copy, Debug)]
-struct Measured {
-    /// The mean over the runs.
-    mean: f64,
-    /// Whether it is a single observation of 0 or 1.
-    is_binary: bool,
-    /// The variance among the runs, and how many they are; absent for one, and where they are not known apart.
-    variance: Option<(f64, usize)>,
+/// What would be as likely the other way round, had nothing changed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Exchangeable {
+    /// The differences of clusters, each over as many runs on both sides: as likely with the other sign.
+    pub(super) differences: Vec<f64>,
+    /// The runs of single items of which one side has more: as likely on either side.
+    pub(super) strata: Vec<Stratum>,
 }
 
 /// How much the runs of the same item differ, and what that adds to the variance of the mean difference.
@@ -107,16 +94,14 @@ impl Paired {
     pub(super) fn reversed(mut self) -> Self {
         for item in &mut self.items {
             (item.base, item.other) = (item.other, item.base);
-            item.as_often = (item.as_often.1, item.as_often.0);
+            if let Some(unequal) = &mut item.unequal {
+                unequal.as_often = -unequal.as_often;
+                if let Some(runs) = &mut unequal.runs {
+                    std::mem::swap(&mut runs.first, &mut runs.second);
+                }
+            }
         }
         self
-    }
-
-    /// The same over as many runs of each item on both sides. Had nothing changed, a mean of three runs and a single one
-    /// would still not be spread alike, and the sign of their difference would not be as likely as the other.
-    pub(super) fn as_often(&self) -> Self {
-        let item = |item: &PairedItem| PairedItem { cluster: item.cluster, ..PairedItem::of(item.as_often) };
-        Self { items: self.items.iter().map(item).collect(), unmeasured: self.unmeasured }
     }
 
     /// The same with the base's figures multiplied, which are no longer those of runs.
@@ -148,17 +133,36 @@ impl Paired {
 
     /// The differences of each cluster added up, and how many there are.
     pub(super) fn clusters(&self) -> Vec<(f64, usize)> {
+        let total = |members: &Vec<&PairedItem>| total(members, PairedItem::difference);
+        self.members().iter().map(|members| (total(members), members.len())).collect()
+    }
+
+    /// What flips of signs and changes of sides may be tried on. Had nothing changed, a mean of five runs and a single one
+    /// would still not be spread alike, so that the sign of their difference tells nothing; but each run would be as
+    /// likely on either side. The items of one cluster may vary together in a run: there, only as many runs count on
+    /// both sides.
+    pub(super) fn exchangeable(&self) -> Exchangeable {
+        let mut exchangeable = Exchangeable::default();
+        for members in self.members() {
+            match members[..] {
+                [PairedItem { unequal: Some(UnequalRuns { runs: Some(runs), .. }), .. }] => {
+                    exchangeable.strata.push(runs.clone());
+                }
+                _ => exchangeable.differences.push(total(&members, PairedItem::difference_as_often)),
+            }
+        }
+        exchangeable
+    }
+
+    /// The items of each cluster.
+    fn members(&self) -> Vec<Vec<&PairedItem>> {
         let clusters = self.items.iter().map(|item| item.cluster + 1).max().unwrap_or(0);
         let mut members = vec![Vec::new(); clusters];
         for item in &self.items {
             members[item.cluster].push(item);
         }
-        let total = |members: &Vec<&PairedItem>| {
-            let size = sum(members.iter().map(|item| item.size()));
-            without_rounding(sum(members.iter().map(|item| item.difference())), size)
-        };
-        let measured = members.iter().filter(|members| !members.is_empty());
-        measured.map(|members| (total(members), members.len())).collect()
+        members.retain(|members| !members.is_empty());
+        members
     }
 
     /// Where each item is by itself and has a single observation of 0 or 1 in both runs: how many are 1 in the base
@@ -179,92 +183,5 @@ impl Paired {
             several.map(|((a, n), (b, m))| (a + b, a / n as f64 + b / m as f64)).unzip();
         let of_mean = |variances: &[f64]| Some(describe(variances)?.mean / self.len() as f64);
         Some(RunSpread { of_one_run: of_mean(&one)?, of_all_runs: of_mean(&all)? })
-    }
-}
-
-impl PairedItem {
-    /// In the first cluster.
-    fn of((base, other): (Measured, Measured)) -> Self {
-        Self { base, other, as_often: (base, other), cluster: 0 }
-    }
-
-    /// Of what was observed in each run; `None` without a run on one side.
-    fn of_runs(base: &[f64], other: &[f64]) -> Option<Self> {
-        let runs = |most: usize| {
-            let first = |observed: &[f64]| Measured::runs(&observed[..observed.len().min(most)]);
-            first(base).zip(first(other))
-        };
-        let all = Self::of(runs(usize::MAX)?);
-        if base.len() == other.len() {
-            return Some(all);
-        }
-        Some(Self { as_often: runs(base.len().min(other.len()))?, ..all })
-    }
-
-    /// The mean score of the evaluators that scored the item in both runs.
-    fn of_scores(pair: &Pair<'_>, evaluators: &[&str]) -> Option<Self> {
-        let scores = |name: &&str| {
-            let (base, other) = (pair.base.scores.get(*name)?, pair.other.scores.get(*name)?);
-            Self::of_runs(base, other)
-        };
-        let items: Vec<_> = evaluators.iter().filter_map(scores).collect();
-        let mean =
-            |side: fn(&Self) -> Measured| Measured::mean_of(&items.iter().map(side).collect::<Vec<_>>());
-        let all = Self::of(mean(|item| item.base).zip(mean(|item| item.other))?);
-        let as_often = mean(|item| item.as_often.0).zip(mean(|item| item.as_often.1))?;
-        Some(Self { as_often, ..all })
-    }
-
-    fn difference(&self) -> f64 {
-        // Means of the same scores in another order may differ in their last digit.
-        without_rounding(self.other.mean - self.base.mean, self.size())
-    }
-
-    fn size(&self) -> f64 {
-        self.base.mean.abs().max(self.other.mean.abs())
-    }
-}
-
-/// The difference of figures of this size; 0 where it is no more than rounding.
-fn without_rounding(difference: f64, size: f64) -> f64 {
-    if difference.abs() <= ROUNDING * size { 0.0 } else { difference }
-}
-
-/// For each run of the item whether it failed: 1 or 0.
-fn failures(item: &MeasuredItem, run: &Measurements) -> Vec<f64> {
-    (0..run.runs.max(1)).map(|index| f64::from(u8::from(item.failed.contains(&index)))).collect()
-}
-
-impl Measured {
-    fn plain(mean: f64) -> Self {
-        Self { mean, is_binary: false, variance: None }
-    }
-
-    fn runs(scores: &[f64]) -> Option<Self> {
-        let all = describe(scores)?;
-        Some(Self {
-            mean: all.mean,
-            is_binary: matches!(*scores, [score] if score == 0.0 || score == 1.0),
-            variance: all.stddev_sample.map(|deviation| (deviation * deviation, scores.len())),
-        })
-    }
-
-    /// Several evaluators' figures as one; they hang together in a way that their variances do not tell.
-    fn mean_of(evaluators: &[Self]) -> Option<Self> {
-        match evaluators {
-            [only] => Some(*only),
-            _ => describe(&evaluators.iter().map(|one| one.mean).collect::<Vec<_>>())
-                .map(|d| Self::plain(d.mean)),
-        }
-    }
-
-    fn amount(quantity: Quantity, item: &MeasuredItem, run: &Measurements) -> Option<Self> {
-        let for_a_run = |total: f64| Self::plain(total / run.runs.max(1) as f64);
-        match quantity {
-            Quantity::Latency => Some(Self::plain(item.latency_ms)),
-            Quantity::Tokens => item.tokens.map(|tokens| for_a_run(tokens as f64)),
-            Quantity::Cost => item.cost.map(for_a_run),
-            Quantity::Errors | Quantity::Score => None,
-        }
     }
 }

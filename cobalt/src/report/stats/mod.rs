@@ -12,6 +12,7 @@ mod paired_t;
 mod pass_at_k;
 mod proportion;
 mod sign_flip;
+mod stratified;
 mod student_t;
 
 pub use bootstrap::{BootstrapMean, bootstrap_mean};
@@ -23,6 +24,7 @@ pub use paired_t::{PairedT, paired_t, smallest_detectable};
 pub use pass_at_k::{pass_at_k, pass_hat_k};
 pub use proportion::wilson;
 pub use sign_flip::{SignFlip, sign_flip};
+pub use stratified::{Stratum, stratified_permutation};
 pub use student_t::{student_t_cdf, student_t_quantile};
 
 use serde::{Deserialize, Serialize};

@@ -6,9 +6,9 @@ use super::{ROUNDING, sum};
 const EXACT_UP_TO: usize = 32;
 
 /// So many random flips are drawn beyond that.
-const DRAWS: usize = 20_000;
+pub(super) const DRAWS: usize = 20_000;
 
-const SEED: u64 = 0x0005_1972_f11b;
+pub(super) const SEED: u64 = 0x0005_1972_f11b;
 
 /// A sign-flip test.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -99,7 +99,12 @@ fn pairs_at_least(left: &[f64], right: &[f64], least: f64) -> u64 {
 }
 
 fn monte_carlo(sizes: &[f64], observed: f64, rounding: f64) -> SignFlip {
-    let sums = drawn_sums(sizes);
+    let sums = drawn_sums(sizes, DRAWS, &mut fastrand::Rng::with_seed(SEED));
+    beyond(&sums, observed, rounding)
+}
+
+/// How many of the sums that were drawn reach the observed one, which counts as drawn, too.
+pub(super) fn beyond(sums: &[f64], observed: f64, rounding: f64) -> SignFlip {
     let share = |hit: &dyn Fn(f64) -> bool| {
         let hits = sums.iter().filter(|sum| hit(**sum)).count();
         (1 + hits) as f64 / (1 + sums.len()) as f64
@@ -112,9 +117,8 @@ fn monte_carlo(sizes: &[f64], observed: f64, rounding: f64) -> SignFlip {
 }
 
 /// The sums of `sizes` with random signs, one for each draw. The sums of each eight sizes are looked up.
-fn drawn_sums(sizes: &[f64]) -> Vec<f64> {
-    let mut random = fastrand::Rng::with_seed(SEED);
-    let mut sums = vec![0.0; DRAWS];
+pub(super) fn drawn_sums(sizes: &[f64], draws: usize, random: &mut fastrand::Rng) -> Vec<f64> {
+    let mut sums = vec![0.0; draws];
     // All draws of the same 64 signs at once, so that their tables stay in the fastest cache.
     for sizes in sizes.chunks(64) {
         let mut tables = [[0.0; 256]; 8];
