@@ -113,7 +113,7 @@ pub enum Quantity {
     Tokens,
     /// US dollars for an item; less is better.
     Cost,
-    /// The share of items in error; fewer are better.
+    /// The share of an item's runs in error; fewer are better.
     Errors,
 }
 
