@@ -40,13 +40,17 @@ pub(crate) fn write(results: &Path, run: usize, items: usize) -> usize {
     let (id, minute, hour, day) = (format!("{run:012x}"), run % 60, run / 60 % 24, 1 + run / 1440 % 28);
     let timestamp = format!("2026-01-{day:02}T{hour:02}:{minute:02}:00.000Z");
     let score = |index: usize| f64::from(u8::from((index * 7 + run) % 10 > 3));
+    // Another number from 0 to 1 for each item and run, as a judge's scores and an agent's latencies are.
+    let any = |index: usize, of: usize| ((index * 7919 + run * 104_729 + of * 613) % 1000) as f64 / 1000.0;
     let item = |index: usize| {
         serde_json::json!({
             "index": index, "key": format!("item-{index}"),
             "input": { "input": "A customer asks why the parcel is late. ".repeat(4), "expectedOutput": "late" },
-            "output": { "output": "It is late as there is snow. ".repeat(4), "metadata": { "model": "m" } },
-            "latencyMs": 12.5,
-            "evaluations": { "correct": { "score": score(index), "reason": "r".repeat(60) }, "tone": { "score": 0.5 } },
+            "output": { "output": "It is late as there is snow. ".repeat(4), "metadata": {
+                "model": "gpt-4o-mini", "tokens": { "input": 400, "output": (100.0 * any(index, 0)) as u64 },
+            } },
+            "latencyMs": 10.0 + 5.0 * any(index, 1),
+            "evaluations": { "correct": { "score": score(index), "reason": "r".repeat(60) }, "tone": { "score": any(index, 2) } },
             "status": "ok", "passed": true,
         })
     };
