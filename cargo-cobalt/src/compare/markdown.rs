@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use cobalt::report::comparison::{Comparison, Difference, ItemChange, ItemSide, RunIdentity, Verdict};
-use cobalt::reporters::{DifferenceFigures, explained};
+use cobalt::reporters::explained;
 
 use super::{Compared, sides, words};
 use crate::terminal::one_line;
@@ -28,8 +28,8 @@ pub(super) fn markdown(compared: &Compared) -> String {
         if !differences.is_empty() {
             let _ = writeln!(
                 text,
-                "\n| {title} | base | other | change | 95 % interval | p | detectable | verdict |\n\
-                 |---|--:|--:|--:|--:|--:|--:|---|"
+                "\n| {title} | {} |\n|---|--:|--:|--:|--:|--:|--:|---|",
+                words::TITLES.join(" | ")
             );
             differences.iter().for_each(|difference| text.push_str(&figures(difference)));
         }
@@ -72,23 +72,11 @@ fn row(label: &str, run: &RunIdentity) -> String {
 }
 
 fn figures(difference: &Difference) -> String {
-    let figures = DifferenceFigures::from(difference);
-    let verdict = difference.verdict.to_string();
-    let verdict = match difference.verdict {
-        Verdict::Better | Verdict::Worse => format!("**{verdict}**"),
-        Verdict::WithinNoise | Verdict::Inconclusive => verdict,
-    };
-    let cells = [
-        cell(&code(&difference.name)),
-        figures.base,
-        figures.other,
-        figures.difference,
-        figures.ci95.unwrap_or_default(),
-        figures.p.unwrap_or_default(),
-        figures.smallest_detectable.unwrap_or_default(),
-        verdict,
-    ];
-    format!("| {} |\n", cells.join(" | "))
+    let [figures @ .., mut verdict] = words::cells(difference);
+    if matches!(difference.verdict, Verdict::Better | Verdict::Worse) {
+        verdict = format!("**{verdict}**");
+    }
+    format!("| {} | {} | {verdict} |\n", cell(&code(&difference.name)), figures.join(" | "))
 }
 
 fn item(text: &mut String, compared: &Compared, change: &ItemChange) {

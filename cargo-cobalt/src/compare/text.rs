@@ -3,14 +3,13 @@
 use std::fmt::Write as _;
 
 use cobalt::report::comparison::{Comparison, Difference, RunIdentity, Verdict};
-use cobalt::reporters::{DifferenceFigures, Paint, explained};
+use cobalt::reporters::{Paint, explained};
 
+use super::words::{TITLES, cells};
 use super::{Compared, items, words};
 use crate::terminal::{columns, fit, one_line, wrap};
 
 const GAP: usize = 2;
-/// The titles but that of the first column.
-const TITLES: [&str; 7] = ["base", "other", "change", "95 % interval", "p", "detectable", "verdict"];
 /// The columns that are left out where there is no room, in this order: of the smallest detectable difference, the
 /// p-value, and the interval.
 const EXPENDABLE: [usize; 3] = [5, 4, 3];
@@ -136,19 +135,6 @@ fn line(label: &str, cells: &[String], name: usize, widths: &[usize]) -> String 
         }
     }
     line
-}
-
-fn cells(difference: &Difference) -> [String; TITLES.len()] {
-    let figures = DifferenceFigures::from(difference);
-    [
-        figures.base,
-        figures.other,
-        figures.difference,
-        figures.ci95.unwrap_or_default(),
-        figures.p.unwrap_or_default(),
-        figures.smallest_detectable.unwrap_or_default(),
-        difference.verdict.to_string(),
-    ]
 }
 
 /// What each verdict rests on.

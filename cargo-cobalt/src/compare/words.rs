@@ -1,16 +1,34 @@
 //! What the text for terminals and the Markdown say alike.
 
 use cobalt::report::comparison::{Comparison, Difference, Matching, RunIdentity, Verdict};
+use cobalt::reporters::DifferenceFigures;
 
 use crate::runs::short;
 use crate::terminal::one_line;
 
+/// The titles of a table of differences, but that of the first column.
+pub(super) const TITLES: [&str; 7] =
+    ["base", "other", "change", "95 % interval", "p", "detectable", "verdict"];
 /// The most keys of items that are named.
 const KEYS: usize = 3;
 
 /// All that was compared.
 pub(super) fn differences(comparison: &Comparison) -> impl Iterator<Item = &Difference> {
     comparison.evaluators.iter().chain(&comparison.amounts)
+}
+
+/// A difference in the columns of [`TITLES`].
+pub(super) fn cells(difference: &Difference) -> [String; TITLES.len()] {
+    let figures = DifferenceFigures::from(difference);
+    [
+        figures.base,
+        figures.other,
+        figures.difference,
+        figures.ci95.unwrap_or_default(),
+        figures.p.unwrap_or_default(),
+        figures.smallest_detectable.unwrap_or_default(),
+        difference.verdict.to_string(),
+    ]
 }
 
 /// The verdicts that deserve to be said first, each with what it is on. Without any, no difference was seen.

@@ -91,7 +91,7 @@ pub struct Difference {
     pub items: usize,
     /// How many independent clusters they make.
     pub clusters: usize,
-    /// Items for which the other run is better, worse, and equal.
+    /// Items for which the other run is better.
     pub better: usize,
     /// Items for which the other run is worse.
     pub worse: usize,
