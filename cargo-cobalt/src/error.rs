@@ -54,6 +54,9 @@ pub(crate) enum Error {
     #[error("failed to find the current folder: {0}; change to a folder that exists")]
     CurrentFolder(io::Error),
 
+    #[error("failed to write the report `{}`: {source}", .path.display())]
+    ReportFile { path: PathBuf, source: io::Error },
+
     #[error("failed to list the results in `{}`: {source}; make the folder readable, or name another one in COBALT_DIR", .path.display())]
     Results { path: PathBuf, source: io::Error },
 

@@ -11,7 +11,9 @@ mod index;
 mod init;
 mod interrupt;
 mod list;
+mod markdown;
 mod project;
+mod reporters;
 mod run;
 mod runs;
 mod terminal;
@@ -62,6 +64,7 @@ fn flags(command: &Command) -> Flags {
             ci: run.ci,
             resume: run.resume.clone(),
             only: only(run),
+            reporters: run.reporter.clone(),
             on_inconclusive: run.on_inconclusive,
             ..of_file(&run.settings)
         },

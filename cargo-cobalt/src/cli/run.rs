@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use cobalt::config::OnInconclusive;
+use cobalt::config::{OnInconclusive, Reporter};
 use cobalt::pattern::Pattern;
 
 use super::{Build, Settings, count};
@@ -45,6 +45,11 @@ pub(crate) struct Run {
     /// Runs only what has no result yet, or none as the sources, the evaluators and the items are now
     #[arg(long, conflicts_with_all = ["rerun_failed", "resume"])]
     pub(crate) changed: bool,
+
+    /// Shows the run in this way, in place of what cobalt.toml says: `cli`, `json`, `junit`, `github-actions`, `pr-comment`,
+    /// `markdown` or `html`, the latter five with a file as in `junit=out.xml`; may be given more than once
+    #[arg(long, value_name = "NAME[=PATH]")]
+    pub(crate) reporter: Vec<Reporter>,
 
     /// Shows no line for each item
     #[arg(short, long)]

@@ -13,10 +13,11 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use cobalt::Wanted;
-use cobalt::config::{Config, Flags, Reporter, SOURCES};
+use cobalt::config::{Config, Flags, ReporterKind, SOURCES};
 
 pub(crate) use self::process::{Asked, Message, run as run_binary};
-use self::screen::{Look, Screen};
+use self::screen::Look;
+pub(crate) use self::screen::Screen;
 use self::tally::Tally;
 use crate::baseline::Given;
 use crate::cli::{Color, Run};
@@ -25,6 +26,7 @@ use crate::environment::Environment;
 use crate::error::Error;
 use crate::interrupt;
 use crate::project::{Binary, Built, Project, compile};
+use crate::reporters::Reporters;
 use crate::terminal::{paint, stderr_width};
 
 /// A binary, and what is added to its variables.
@@ -41,6 +43,7 @@ pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCo
     let given = arguments.baseline.as_ref().map(|name| Given::by(name, settings.layout())).transpose()?;
     let files = given.as_ref().map_or_else(Vec::new, |given| given.files.clone());
     let flags = &Flags { baseline: files, ..flags.clone() };
+    let mut reporters = Reporters::of(&settings)?;
     interrupt::pass_on()?;
     let built = compile(&candidates, &arguments.build, color);
     if interrupt::was_heard() {
@@ -55,12 +58,13 @@ pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCo
     let mut tally = Tally::default();
     let missing = keys::missing(&ready, arguments)?;
     if missing.is_empty() {
-        run_all(&ready, arguments, &mut screen, &mut tally)?;
+        run_all(&ready, arguments, &mut screen, &mut reporters, &mut tally)?;
     } else {
         missing.iter().try_for_each(|key| tally.refuse(&key.to_string(), &mut screen))?;
     }
     screen.summaries();
-    let code = tally.conclude(settings.is_ci(), &binaries, &screen)?;
+    let (code, results) = tally.conclude(settings.is_ci(), &binaries, &screen)?;
+    reporters.finish(&results, &screen)?;
     // Last, as what became of the experiments does not depend on it.
     screen.into_result().map(|()| code)
 }
@@ -87,9 +91,10 @@ fn with_variables<'a>(
 }
 
 fn look(arguments: &Run, project: &Project, settings: &Config) -> Look {
+    let has = |kind| settings.reporters().iter().any(|reporter| reporter.kind == kind);
     Look {
-        cli: settings.reporters().contains(&Reporter::Cli),
-        json: settings.reporters().contains(&Reporter::Json),
+        cli: has(ReporterKind::Cli),
+        json: has(ReporterKind::Json),
         live: io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
         quiet: arguments.quiet,
         width: stderr_width(),
@@ -117,10 +122,11 @@ fn run_all(
     binaries: &[WithVariables<'_>],
     arguments: &Run,
     screen: &mut Screen,
+    reporters: &mut Reporters,
     tally: &mut Tally,
 ) -> Result<(), Error> {
     for (binary, variables) in binaries {
-        run_one(binary, arguments, variables, screen, tally)?;
+        run_one(binary, arguments, variables, screen, reporters, tally)?;
         if interrupt::was_heard() {
             tally.interrupted();
             break;
@@ -134,6 +140,7 @@ fn run_one(
     arguments: &Run,
     variables: &[(String, OsString)],
     screen: &mut Screen,
+    reporters: &mut Reporters,
     tally: &mut Tally,
 ) -> Result<(), Error> {
     let filters = &arguments.selection.filter;
@@ -141,6 +148,7 @@ fn run_one(
     let status = run_binary(binary, asked, |message| match message {
         Message::Event(event, line) => {
             let is_new = tally.hear(&event);
+            reporters.hear(&event, screen);
             screen.event(event, &line, is_new);
         }
         Message::Stdout(line) => screen.printed_to_stdout(&line),

@@ -33,7 +33,7 @@ pub(super) struct Look {
 
 /// Shows events.
 #[derive(Debug)]
-pub(super) struct Screen {
+pub(crate) struct Screen {
     look: Look,
     bars: Bars,
     /// The experiments of the binary that runs, by their numbers.
@@ -134,12 +134,17 @@ impl Screen {
     }
 
     /// Prints a line on stderr, above the bars.
-    pub(super) fn tell(&self, line: &str) {
+    pub(crate) fn tell(&self, line: &str) {
         self.bars.above(|| drop(writeln!(io::stderr(), "{line}")));
     }
 
     pub(super) fn error(&self, error: &str) {
         self.tell(&format!("{}: {}", self.look.paint_stderr.bad("error"), printable(error)));
+    }
+
+    /// The experiments of all binaries that came to their end, in the order in which they stand in the source.
+    pub(super) fn finished(&self) -> &[ExperimentFinished] {
+        &self.finished
     }
 
     /// What the experiments came to, in the order in which they stand in the source.

@@ -9,6 +9,7 @@ use cobalt::reporters::{Event, ExperimentStarted};
 use super::screen::Screen;
 use crate::error::Error;
 use crate::project::Binary;
+use crate::reporters::{CutOff, Finished, Results};
 
 /// What is known of the run as a whole.
 #[derive(Debug, Default)]
@@ -17,14 +18,12 @@ pub(super) struct Tally {
     worst: i32,
     /// How many experiments were selected, broken ones too.
     selected: usize,
-    /// Ids of runs that were stopped before their end.
-    cut_off: Vec<String>,
     /// Ids of runs that are under way or have ended.
     started: Vec<String>,
     /// Runs that a binary did not resume, and why.
     not_resumed: BTreeMap<String, String>,
-    /// Errors that were shown: each binary may say the same.
-    errors: Vec<String>,
+    /// What is known for the reporters; each of several binaries may tell the same error.
+    results: Results,
     /// Whether the binary at hand has said hello.
     greeted: bool,
     /// The experiments of the binary at hand that have started and not ended.
@@ -34,6 +33,7 @@ pub(super) struct Tally {
 impl Tally {
     /// Takes an event in; whether it is to be shown.
     pub(super) fn hear(&mut self, event: &Event) -> bool {
+        self.results.hear(event);
         match event {
             Event::Hello { .. } => self.greeted = true,
             Event::TestOutput { experiments } => self.selected += experiments,
@@ -46,15 +46,14 @@ impl Tally {
                 self.running.insert(started.experiment, started.clone());
             }
             Event::ExperimentFinished(finished) => drop(self.running.remove(&finished.experiment)),
-            Event::ExperimentInterrupted { id, .. } => {
-                self.running.retain(|_, running| running.id != *id);
-                self.cut_off.push(id.clone());
-            }
+            Event::ExperimentInterrupted { id, .. } => self.running.retain(|_, running| running.id != *id),
             Event::NotResumed { id, error } => drop(self.not_resumed.insert(id.clone(), error.clone())),
             Event::Failed { error } => {
                 self.selected += 1;
-                let is_new = !self.errors.contains(error);
-                self.errors.push(error.clone());
+                let is_new = !self.results.errors.contains(error);
+                if is_new {
+                    self.results.errors.push(error.clone());
+                }
                 return is_new;
             }
             _ => {}
@@ -71,27 +70,31 @@ impl Tally {
         screen: &Screen,
     ) {
         let mut code = status.code().unwrap_or_else(|| {
-            screen.error(&format!("{} was ended: {status}", binary.name()));
+            self.fail(format!("{} was ended: {status}", binary.name()), screen);
             UNFIT
         });
         if !self.greeted && matches!(code, 0 | FAILED) && !asks_for_help(arguments) {
-            screen.error(&format!(
-                "{} ended ({status}) before it ran its experiments; `cobalt::main()` is to be the first that its `main` \
-                 calls",
-                binary.name()
-            ));
+            let name = binary.name();
+            self.fail(
+                format!(
+                    "{name} ended ({status}) before it ran its experiments; `cobalt::main()` is to be the first that its \
+                     `main` calls"
+                ),
+                screen,
+            );
             code = UNFIT;
         }
         for (_, running) in std::mem::take(&mut self.running) {
             let ExperimentStarted { name, id, .. } = running;
             if code != INTERRUPTED {
-                screen.error(&format!(
-                    "{} ended ({status}) before experiment `{name}` did; what is finished is kept",
-                    binary.name()
-                ));
+                let binary = binary.name();
+                let error = format!(
+                    "{binary} ended ({status}) before experiment `{name}` did; what is finished is kept"
+                );
+                self.fail(error, screen);
                 code = UNFIT;
             }
-            self.cut_off.push(id);
+            self.results.cut_off.push(CutOff { name, id });
         }
         // Help was asked for, and given.
         self.selected += usize::from(!self.greeted);
@@ -116,20 +119,33 @@ impl Tally {
         self.worst = INTERRUPTED;
     }
 
-    /// Says what is left to do, and gives the exit code. `ci` is whether failures count.
-    pub(super) fn conclude(self, ci: bool, binaries: &[Binary], screen: &Screen) -> Result<ExitCode, Error> {
+    /// Something went wrong that no event tells.
+    fn fail(&mut self, error: String, screen: &Screen) {
+        screen.error(&error);
+        self.results.errors.push(error);
+    }
+
+    /// Says what is left to do, and gives the exit code and what is known for the reporters. `ci` is whether failures count.
+    pub(super) fn conclude(
+        mut self,
+        ci: bool,
+        binaries: &[Binary],
+        screen: &Screen,
+    ) -> Result<(ExitCode, Results), Error> {
         let mut worst = self.worst;
-        for (id, why) in &self.not_resumed {
-            if !self.started.contains(id) {
-                screen.error(why);
+        let resumes = !self.not_resumed.is_empty();
+        for (id, why) in std::mem::take(&mut self.not_resumed) {
+            if !self.started.contains(&id) {
+                self.fail(why, screen);
                 worst = if gravity(worst) < gravity(UNFIT) { UNFIT } else { worst };
             }
         }
-        if !self.cut_off.is_empty() {
+        let cut_off: Vec<_> = self.results.cut_off.iter().map(|run| &*run.id).collect();
+        if !cut_off.is_empty() {
             screen.tell("stopped before the end; what is finished is kept. To run the rest:");
-            screen.tell(&format!("  cargo cobalt run --resume {}", self.cut_off.join(",")));
+            screen.tell(&format!("  cargo cobalt run --resume {}", cut_off.join(",")));
         }
-        if self.selected == 0 && self.not_resumed.is_empty() {
+        if self.selected == 0 && !resumes {
             if binaries.is_empty() {
                 let why = "none of the test targets that were chosen calls `cobalt::main()`";
                 return Err(Error::NothingMatched(why.to_owned()));
@@ -143,10 +159,12 @@ impl Tally {
         if worst == FAILED && !ci {
             screen.tell("the exit code is 0 all the same; with --ci it is 1");
         }
-        Ok(ExitCode::from(match worst {
+        let code = match worst {
             FAILED => u8::from(ci),
             code => u8::try_from(code).unwrap_or(u8::MAX),
-        }))
+        };
+        self.results.experiments = screen.finished().iter().map(Finished::read).collect();
+        Ok((ExitCode::from(code), self.results))
     }
 }
 

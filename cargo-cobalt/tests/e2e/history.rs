@@ -93,6 +93,7 @@ fn report(id: &str, name: &str, days_ago: u32, tags: &[&str]) -> Report {
         name: name.to_owned(),
         timestamp: Timestamp::from(SystemTime::now() - DAY * days_ago),
         tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
+        declared_at: None,
         config: RunConfig::default(),
         summary: Summary {
             total_items: 40,

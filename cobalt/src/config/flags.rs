@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use super::baseline::{OnInconclusive, absolute};
 use super::error::ConfigError;
 use super::only::Only;
+use super::reporter::Reporter;
 use super::variables::{BASELINE, CI, CONCURRENCY, CONFIG, ON_INCONCLUSIVE, ONLY, RESUME};
 
 /// Settings from flags of the command, which come before all others.
@@ -27,6 +28,8 @@ pub struct Flags {
     /// `--baseline`: baseline files and result files, of which the one of an experiment's name is what it is held against.
     /// Relative paths begin at the current folder.
     pub baseline: Vec<PathBuf>,
+    /// `--reporter`: what shows the run, in place of what the file says. Relative paths begin at the current folder.
+    pub reporters: Vec<Reporter>,
     /// `--on-inconclusive`: what becomes of a threshold that noise may hide.
     pub on_inconclusive: Option<OnInconclusive>,
 }

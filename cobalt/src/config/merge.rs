@@ -7,17 +7,20 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::baseline::absolute;
 use super::error::{ConfigError, Place};
 use super::find::{asked_for, candidates};
 use super::flags::Flags;
 use super::merged::{Config, Declarable};
 use super::model::{Ci, File};
 use super::read::{Read, dotted};
+use super::reporter::{Reporter, ReporterKind};
 use super::settings::{Origin, Setting, shown_variable, without_secrets};
-use super::values::{Bound, Count, Length, Reporter, Target, VariableName, VariableValue};
+use super::values::{Bound, Count, Length, Target, VariableName, VariableValue};
 use super::variables::{CI, CONCURRENCY, CONFIG, SOURCES, TIMEOUT, Variables};
 use crate::paths::workspace_root;
 use crate::report::Threshold;
+use crate::store::Layout;
 
 /// How many items are worked on at a time, unless something is set.
 const DEFAULT_CONCURRENCY: usize = 5;
@@ -98,11 +101,11 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let (is_ci, ci) = self.ci(ci.unwrap_or_default())?;
         let concurrency = self.concurrency(concurrency, ci.concurrency)?;
         let timeout = self.timeout(timeout, ci.timeout)?;
-        let reporters = self.or_default("reporters", reporters, || vec![Reporter::Cli]);
         let targets = self.or_default("targets", targets, || vec![Target::any()]);
         let evaluators = self.or_default("evaluators", evaluators, Vec::new);
         let thresholds = self.or_default("thresholds", thresholds, Vec::new);
         let layout = self.layout(storage.unwrap_or_default());
+        let reporters = self.reporters(reporters, &layout);
         let models = self.models(
             judge.unwrap_or_default(),
             embedding.unwrap_or_default(),
@@ -133,6 +136,20 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             baseline,
             settings: self.settings,
         })
+    }
+
+    /// What shows a run. Relative paths begin at the root of the workspace, and those of flags at the current folder.
+    fn reporters(&mut self, written: Option<Vec<Reporter>>, layout: &Layout) -> Vec<Reporter> {
+        let flags = (!self.flags.reporters.is_empty()).then(|| self.flags.reporters.clone());
+        let (folder, origin) = match flags {
+            Some(_) => (absolute(Path::new(".")), Origin::Flag),
+            None if written.is_some() => (self.workspace.clone(), self.origin("reporters")),
+            None => (self.workspace.clone(), Origin::Default),
+        };
+        let chosen = flags.or(written).unwrap_or_else(|| vec![Reporter::of(ReporterKind::Cli)]);
+        let placed: Vec<_> = chosen.into_iter().map(|reporter| reporter.placed(&folder, layout)).collect();
+        self.note("reporters", &placed, origin);
+        placed
     }
 
     /// Whether `[ci]` is in force, and what of it: all or nothing.

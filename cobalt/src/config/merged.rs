@@ -12,8 +12,9 @@ use super::evaluators::Entry;
 use super::flags::Flags;
 use super::merge::merge;
 use super::only::Only;
+use super::reporter::Reporter;
 use super::settings::Setting;
-use super::values::{Reporter, Target};
+use super::values::Target;
 use crate::evaluators::Evaluator;
 use crate::llm::ModelSettings;
 use crate::llm::prices::PriceTable;
@@ -120,7 +121,7 @@ impl Config {
         self.targets.iter().any(|target| target.0.matches(name))
     }
 
-    /// What shows a run; at least one.
+    /// What shows a run, each with its file where it writes one; at least one.
     #[must_use]
     pub fn reporters(&self) -> &[Reporter] {
         &self.reporters

@@ -13,6 +13,7 @@ mod models;
 mod only;
 mod prices;
 mod read;
+mod reporter;
 #[cfg(feature = "schema")]
 mod schema;
 mod settings;
@@ -29,9 +30,9 @@ pub use flags::Flags;
 pub(crate) use merge::DEFAULT_TIMEOUT;
 pub use merged::Config;
 pub use only::Only;
+pub use reporter::{Reporter, ReporterKind};
 #[cfg(feature = "schema")]
 pub use schema::schema;
 pub use settings::{Origin, Setting};
-pub use values::Reporter;
 pub(crate) use variables::RESUME;
 pub use variables::SOURCES;

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::baseline::Baseline;
 use super::evaluators::Entry;
 use super::models::{Cache, Embedding, Judge};
-use super::values::{Bound, Count, Dollars, Length, Reporter, Target, VariableName, VariableValue};
+use super::reporter::Reporter;
+use super::values::{Bound, Count, Dollars, Length, Target, VariableName, VariableValue};
 
 /// The settings of Cobalt, `cargo test` for AI agents. Everything is optional.
 #[derive(Debug, Default, Deserialize)]

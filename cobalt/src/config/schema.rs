@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::evaluators::{KindName, TokenizerName};
 use super::model::File;
 use super::models::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word};
+use super::reporter::{Reporter, ReporterKind};
 use super::values::{
     Argument, Bound, Count, Dollars, EnvironmentName, Length, Limit, Score, Target, VariableName,
     VariableValue, Weight,
@@ -95,11 +96,25 @@ schema_of! {
         "pattern": "^.+\\.\\s*(avg|min|max|p50|p95|p99|total|drop|rise|ratio|pass_rate\\s*(\\(.+\\))?)\\s*[<>]=?\\s*[0-9.].*$",
         "examples": ["score.avg >= 0.8", "latency.p95 <= 5s", "right.pass_rate >= 0.95", "vs_baseline.score.drop <= 0.02"],
     },
+    Reporter: {
+        "type": "string",
+        "pattern": reporters(),
+        "examples": ["cli", "junit", "html=target/report.html"],
+    },
     Target: { "type": "string", "examples": ["evals", "evals-*"] },
     Argument: { "type": "string" },
     EnvironmentName: { "type": "string", "pattern": "^[^=]+$" },
     VariableName: { "type": "string", "pattern": "^(?!COBALT_|CARGO_)[^=]+$" },
     VariableValue: { "type": "string" },
+}
+
+/// The names of the reporters, and a path behind those that write a file.
+fn reporters() -> String {
+    let names = |writes: bool| {
+        let kinds = ReporterKind::ALL.into_iter().filter(|kind| kind.file_name().is_some() == writes);
+        kinds.map(ReporterKind::name).collect::<Vec<_>>().join("|")
+    };
+    format!("^({}|({})(=.+)?)$", names(false), names(true))
 }
 
 /// The names of the kinds of `Autoeval`.

@@ -126,29 +126,6 @@ impl<'de> Deserialize<'de> for Target {
     }
 }
 
-/// What shows a run, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Reporter {
-    /// Progress and tables for a person.
-    Cli,
-    /// A JSON object a line for each event, for a program.
-    Json,
-}
-
-impl<'de> Deserialize<'de> for Reporter {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |text: &str| match text {
-            "cli" => Ok(Self::Cli),
-            "json" => Ok(Self::Json),
-            _ => Err(format!("unknown reporter `{text}`; there are `cli` and `json`")),
-        };
-        deserializer.deserialize_str(Text { expected: "the name of a reporter: `cli` or `json`", read })
-    }
-}
-
 /// The name of an environment variable.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(super) struct EnvironmentName(pub(super) String);

@@ -55,7 +55,7 @@ impl Dataset {
     /// assert_eq!(dataset.case_keys(), ["billing-refund-EU", "0001", "billing-refund-EU-2"]);
     /// ```
     pub fn case_keys(&self) -> Vec<String> {
-        unique(self.iter().enumerate().map(|(index, item)| case_name(index, item)).collect())
+        case_names(self.iter().enumerate())
     }
 
     /// SHA-256 over the items in their order, as 64 hexadecimal digits: the same for the same content, whatever
@@ -81,6 +81,11 @@ pub(crate) fn content_hash(item: &Item) -> String {
     let mut hash = Canonical::of_item(item);
     hash.truncate(KEY_DIGITS);
     hash
+}
+
+/// The names in test cases of items with these indexes.
+pub(crate) fn case_names<'a>(items: impl Iterator<Item = (usize, &'a Item)>) -> Vec<String> {
+    unique(items.map(|(index, item)| case_name(index, item)).collect())
 }
 
 fn natural_key(item: &Item) -> String {

@@ -8,7 +8,7 @@ use super::agent::{Agent, AgentFn};
 use crate::dataset::{Dataset, IntoDataset};
 use crate::error::{BoxError, Error};
 use crate::evaluators::Evaluator;
-use crate::report::Threshold;
+use crate::report::{SourcePlace, Threshold};
 
 pub(crate) type Progress = Arc<dyn Fn(usize, usize) + Send + Sync>;
 
@@ -55,6 +55,8 @@ pub(crate) struct Declaration {
     pub(crate) ignore_without: Vec<String>,
     /// A hash of the declaration's source, where an attribute made it.
     pub(crate) source_hash: Option<u64>,
+    /// Where the declaration stands, where an attribute made it.
+    pub(crate) declared_at: Option<SourcePlace>,
 }
 
 impl Declaration {
@@ -89,6 +91,7 @@ impl Experiment {
                 strict: None,
                 ignore_without: Vec::new(),
                 source_hash: None,
+                declared_at: None,
             },
             dataset: dataset.into_dataset(),
             progress: None,

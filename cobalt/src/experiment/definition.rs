@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::evaluators::Evaluator;
-use crate::report::Threshold;
+use crate::report::{SourcePlace, Threshold};
 
 /// What an experiment is, apart from its data and its agent.
 #[derive(Clone, Debug)]
@@ -22,6 +22,8 @@ pub(crate) struct Definition {
     pub(crate) models: Option<String>,
     /// A hash of the declaration's source, where an attribute made it.
     pub(crate) source_hash: Option<u64>,
+    /// Where the declaration stands, where an attribute made it.
+    pub(crate) declared_at: Option<SourcePlace>,
 }
 
 impl Definition {

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use super::shown::Shown;
 use crate::error::Error;
-use crate::experiment::Definition;
 use crate::report::ItemResult;
-use crate::reporters::{ExperimentFinished, Paint, explain, printable, summary};
+use crate::reporters::{ExperimentFinished, Paint, printable, summary};
 use crate::session::{Ending, Listener};
 
 /// What became of a case.
@@ -156,8 +156,7 @@ impl Slots {
 /// Puts what the session tells on the board.
 pub(super) struct Writer {
     pub(super) board: Arc<Board>,
-    /// The experiments, each with its items' names in test cases.
-    pub(super) experiments: Vec<(Arc<Definition>, Vec<String>)>,
+    pub(super) experiments: Vec<Shown>,
     /// The root of the workspace, from which paths are seen.
     pub(super) workspace: PathBuf,
     pub(super) paint: Paint,
@@ -175,7 +174,7 @@ impl Drop for Writer {
 
 impl Listener for Writer {
     fn item(&mut self, experiment: usize, item: &ItemResult) {
-        let verdict = Verdict::of(item.passed, || explain(item, &self.experiments[experiment].0));
+        let verdict = Verdict::of(item.passed, || self.experiments[experiment].explain(item));
         let slots = &self.board.experiments[experiment];
         slots.lock().items[item.index] = Some(verdict);
     }
@@ -191,14 +190,14 @@ impl Listener for Writer {
         let mut state = slots.lock();
         match ending {
             Ending::Finished(outcome) => {
-                let judged = outcome.thresholds.iter();
+                let judged = outcome.report.thresholds().iter();
                 state.thresholds = judged
                     .map(|threshold| {
                         Verdict::of(threshold.passed, || printable(&threshold.message).into_owned())
                     })
                     .collect();
-                let (definition, names) = &self.experiments[experiment];
-                let finished = ExperimentFinished::of(experiment, &outcome, definition, names);
+                let names = &self.experiments[experiment].names;
+                let finished = ExperimentFinished::of_outcome(experiment, &outcome, names);
                 let text = summary(&finished, &self.workspace, self.paint);
                 let unpriced_models = finished.report.summary.unpriced_models;
                 state.summary = Some(Ok(Summary { text, unpriced_models, unsaved: outcome.unsaved }));

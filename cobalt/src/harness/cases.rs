@@ -10,6 +10,7 @@ use crate::error::{BoxError, Error};
 use crate::experiment::{Declaration, Experiment, Prepared};
 use crate::panics;
 use crate::private::ExperimentDefinition;
+use crate::report::SourcePlace;
 use crate::session::Plan;
 use crate::slug::slug;
 
@@ -80,6 +81,11 @@ pub(super) fn case_name(definition: &ExperimentDefinition) -> String {
     if name.is_empty() { "experiment".to_owned() } else { name }
 }
 
+/// Where an experiment is declared.
+fn place(definition: &ExperimentDefinition) -> SourcePlace {
+    SourcePlace { file: definition.file.to_owned(), line: definition.line }
+}
+
 /// An experiment whose declaration was read, and not its data.
 pub(super) struct Declared {
     definition: &'static ExperimentDefinition,
@@ -92,6 +98,7 @@ impl Declared {
         let name = (definition.name)();
         let mut experiment = Experiment::new(name.clone(), Dataset::from_items([] as [Item; 0]));
         experiment.declaration.source_hash = Some(definition.source_hash);
+        experiment.declaration.declared_at = Some(place(definition));
         let prepared = guarded(|| (definition.define)(experiment)).map_err(|problem| Broken {
             case: "definition",
             error: Error::Definition { experiment: name, problem: problem.to_string() },
@@ -107,6 +114,11 @@ impl Declared {
     /// The experiment's tags, as far as its declaration can be read.
     pub(super) fn tags(&self) -> &[String] {
         self.declaration().map_or(&[], |declaration| &declaration.tags)
+    }
+
+    /// Where it is declared.
+    pub(super) fn place(&self) -> SourcePlace {
+        place(self.definition)
     }
 
     /// The experiment's name.

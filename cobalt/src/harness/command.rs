@@ -12,13 +12,13 @@ use super::keys;
 use super::process::{Process, handle, no_signals};
 use super::request::{Request, Wanted};
 use super::schedule::{Schedule, WaitsFor};
+use super::shown::Shown;
 use crate::config::Config;
 use crate::experiment::Definition;
 use crate::private::ExperimentDefinition;
 use crate::report::ItemResult;
 use crate::reporters::{
     Event, ExperimentFinished, ExperimentStarted, ItemFinished, Listed, PROTOCOL, RunFinished, Stream,
-    explain,
 };
 use crate::session::{Ending, Interrupter, Listener, Run, Session};
 
@@ -145,10 +145,14 @@ fn run(schedule: Schedule, args: &Args, config: Config, mut stream: Stream) -> R
     for case in &schedule.cases {
         match &case.waits_for {
             // Where it is not known which items it has, it is told where any could be meant.
-            WaitsFor::Failure { experiment, why, .. }
+            WaitsFor::Failure { experiment, declared_at, why, .. }
                 if case.is_selected(args) || args.may_concern(&case.name, case.is_ignored) =>
             {
-                stream.send(&Event::ExperimentBroken { name: experiment.clone(), error: why.to_string() });
+                stream.send(&Event::ExperimentBroken {
+                    name: experiment.clone(),
+                    error: why.to_string(),
+                    declared_at: Some(declared_at.clone()),
+                });
                 told.unfit.store(true, Ordering::SeqCst);
             }
             WaitsFor::Variable { experiment, variable } if args.may_concern(&case.name, true) => {
@@ -169,8 +173,9 @@ fn run(schedule: Schedule, args: &Args, config: Config, mut stream: Stream) -> R
         stream.send(&Event::ExperimentStarted(started(experiment, run)));
     }
     stream.flush();
-    let experiments = schedule.runs.iter().map(Shown::new).collect();
-    let narrator = Narrator { stream, experiments, told: Arc::clone(&told) };
+    let experiments: Vec<_> = schedule.runs.iter().map(Shown::of).collect();
+    let explained = vec![0; experiments.len()];
+    let narrator = Narrator { stream, experiments, explained, told: Arc::clone(&told) };
     let session = Session::start(schedule.runs, config, narrator, &handle(&runtime));
     let interrupter = session.interrupter();
     if args.fail_fast {
@@ -194,6 +199,7 @@ fn started(experiment: usize, run: &Run) -> ExperimentStarted {
         id: run.id().to_owned(),
         name: definition.name.clone(),
         tags: definition.tags.clone(),
+        declared_at: definition.declared_at.clone(),
         items: run.selection().map_or(run.plan().dataset().len(), <[usize]>::len),
         done: run.done(),
         runs: definition.runs,
@@ -252,49 +258,36 @@ impl Told {
     }
 }
 
-/// An experiment as the events show it.
-struct Shown {
-    definition: Arc<Definition>,
-    /// The items' names in test cases, by index.
-    names: Vec<String>,
-    /// How many items were told at length.
-    explained: usize,
-}
-
-impl Shown {
-    fn new(run: &Run) -> Self {
-        let (definition, dataset) = (Arc::clone(run.plan().definition()), run.plan().dataset());
-        Self { definition, names: dataset.case_keys(), explained: 0 }
-    }
-
-    /// Why an item did not pass, for the first such items.
-    fn why(&mut self, item: &ItemResult) -> Option<String> {
-        if item.passed || self.explained == MOST_EXPLAINED {
-            return None;
-        }
-        self.explained += 1;
-        Some(explain(item, &self.definition))
-    }
-}
-
 /// Tells the events of a session.
 struct Narrator {
     stream: Stream,
     experiments: Vec<Shown>,
+    /// How many items of each were told at length.
+    explained: Vec<usize>,
     told: Arc<Told>,
 }
 
 impl Narrator {
+    /// Why an item did not pass, for the first such items of an experiment.
+    fn why(&mut self, experiment: usize, item: &ItemResult) -> Option<String> {
+        let explained = &mut self.explained[experiment];
+        if item.passed || *explained == MOST_EXPLAINED {
+            return None;
+        }
+        *explained += 1;
+        Some(self.experiments[experiment].explain(item))
+    }
+
     fn item_finished(&self, experiment: usize, item: &ItemResult) -> ItemFinished {
-        let Shown { definition, names, .. } = &self.experiments[experiment];
-        ItemFinished::of(experiment, item, &names[item.index], definition)
+        let Shown { config, names, .. } = &self.experiments[experiment];
+        ItemFinished::of(experiment, item, &names[item.index], config)
     }
 }
 
 impl Listener for Narrator {
     fn run(&mut self, experiment: usize, index: usize, run: usize) {
         // Of a single run the item tells.
-        if self.experiments[experiment].definition.runs > 1 {
+        if self.experiments[experiment].config.runs > 1 {
             self.stream.send(&Event::RunFinished(RunFinished { experiment, index, run }));
         }
     }
@@ -303,7 +296,7 @@ impl Listener for Narrator {
         if !item.passed {
             self.told.failed();
         }
-        let why = self.experiments[experiment].why(item);
+        let why = self.why(experiment, item);
         let event = ItemFinished { why, ..self.item_finished(experiment, item) };
         self.stream.send(&Event::ItemFinished(event));
     }
@@ -326,8 +319,8 @@ impl Listener for Narrator {
                 if outcome.unsaved.is_some() {
                     self.told.unfit.store(true, Ordering::SeqCst);
                 }
-                let Shown { definition, names, .. } = &self.experiments[experiment];
-                let finished = ExperimentFinished::of(experiment, &outcome, definition, names);
+                let names = &self.experiments[experiment].names;
+                let finished = ExperimentFinished::of_outcome(experiment, &outcome, names);
                 Event::ExperimentFinished(Box::new(finished))
             }
             Ending::Interrupted { experiment: name, id } => {

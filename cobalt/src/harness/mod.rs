@@ -15,6 +15,7 @@ mod process;
 mod ready;
 mod request;
 mod schedule;
+mod shown;
 mod signals;
 mod trials;
 
@@ -34,11 +35,12 @@ use self::nextest::Nextest;
 use self::process::{Process, handle, no_signals};
 pub use self::request::{Request, Wanted};
 use self::schedule::Schedule;
+use self::shown::Shown;
 use self::trials::Trials;
 use crate::config::Config;
 use crate::evaluators::EndsAll;
 use crate::private::ExperimentDefinition;
-use crate::session::{Run, Session};
+use crate::session::Session;
 use crate::wording::count;
 use crate::{panics, paths};
 
@@ -147,8 +149,7 @@ fn list(args: &Args, definitions: &[&'static ExperimentDefinition], whole: bool,
 fn execute(schedule: Schedule, args: &Args, config: Config) -> Result<i32, String> {
     let Process { runtime, signals } = Process::start(&schedule.runs)?;
     let board = Arc::new(Board::new(schedule.runs.iter().map(|run| run.plan().dataset().len())));
-    let plans = schedule.runs.iter().map(Run::plan);
-    let experiments = plans.map(|plan| (Arc::clone(plan.definition()), plan.dataset().case_keys())).collect();
+    let experiments = schedule.runs.iter().map(Shown::of).collect();
     let workspace = paths::workspace_root(&paths::package_root());
     let writer = Writer { board: Arc::clone(&board), experiments, workspace, paint: args.paint() };
     let session = Session::start(schedule.runs, config, writer, &handle(&runtime));

@@ -11,6 +11,7 @@ use super::ready::{Ready, Way};
 use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
+use crate::report::SourcePlace;
 use crate::session::{MissingKeys, Run, to_resume};
 use crate::store::CutOff;
 
@@ -53,7 +54,7 @@ pub(super) enum WaitsFor {
     View(usize, View),
     /// Nothing: it is known to fail, as the experiment of this name cannot be run. It stands for the cases that were
     /// selected where it is known that some were, as the data was read.
-    Failure { experiment: String, why: Arc<str>, stands_for_selected: bool },
+    Failure { experiment: String, declared_at: SourcePlace, why: Arc<str>, stands_for_selected: bool },
     /// Nothing: the experiment of this name is not run, as this variable is not set.
     Variable { experiment: String, variable: String },
     /// Nothing: the case is not selected, and only counted.
@@ -70,6 +71,7 @@ impl Part {
     fn of(
         ready: Result<Ready, Broken>,
         experiment: String,
+        declared_at: SourcePlace,
         case: impl FnOnce(&Broken) -> String,
         is_ignored: bool,
         stands_for_selected: bool,
@@ -78,7 +80,7 @@ impl Part {
             Ok(ready) => Self::Run { ready: Box::new(ready), is_ignored },
             Err(broken) => {
                 let why = broken.error.to_string().into();
-                let waits_for = WaitsFor::Failure { experiment, why, stands_for_selected };
+                let waits_for = WaitsFor::Failure { experiment, declared_at, why, stands_for_selected };
                 Self::Case(Case { name: case(&broken), waits_for, is_ignored })
             }
         }
@@ -104,7 +106,7 @@ impl Schedule {
         let mut parts = Vec::with_capacity(definitions.len());
         for definition in definitions {
             let declared = Declared::new(definition);
-            let (name, experiment) = (declared.case_name(), declared.name());
+            let (name, experiment, declared_at) = (declared.case_name(), declared.name(), declared.place());
             let variable = declared.ignored_without();
             let is_ignored = variable.is_some();
             parts.push(match variable {
@@ -126,7 +128,7 @@ impl Schedule {
                         };
                         Ready { plan, cases, way }.check(config, &mut missing)
                     });
-                    Part::of(ready, experiment, |_| name, is_ignored, true)
+                    Part::of(ready, experiment, declared_at, |_| name, is_ignored, true)
                 }
             });
         }
@@ -209,7 +211,7 @@ pub(super) fn part(
     config: &Config,
     missing: &mut MissingKeys,
 ) -> Part {
-    let (name, experiment) = (declared.case_name(), declared.name());
+    let (name, experiment, declared_at) = (declared.case_name(), declared.name(), declared.place());
     let plan = declared.load(config).plan;
     let is_read = plan.is_ok();
     let ready = plan.and_then(|plan| {
@@ -226,5 +228,5 @@ pub(super) fn part(
     let case = |broken: &Broken| {
         if is_ignored { name.clone() } else { cases::broken_case(&name, broken) }
     };
-    Part::of(ready, experiment, case, is_ignored, is_read)
+    Part::of(ready, experiment, declared_at, case, is_ignored, is_read)
 }

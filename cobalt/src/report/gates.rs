@@ -45,15 +45,12 @@ pub(crate) fn judge_all(
 impl Against<'_> {
     fn outcome(&self, threshold: &Threshold, judged: Judged) -> ThresholdOutcome {
         let Judged { finding, actual, mut message } = judged;
-        let passed = match finding {
-            Finding::Met => true,
-            Finding::Missed => false,
-            Finding::Inconclusive => self.inconclusive_passes,
-        };
-        if finding == Finding::Inconclusive && !passed {
+        let is_inconclusive = finding == Finding::Inconclusive;
+        if is_inconclusive && !self.inconclusive_passes {
             message += " (fails, as `on-inconclusive` is `fail`)";
         }
-        ThresholdOutcome { name: threshold.case_name(), finding, passed, actual, message }
+        let outcome = ThresholdOutcome::new(threshold, finding, actual, message);
+        ThresholdOutcome { passed: outcome.passed || is_inconclusive && self.inconclusive_passes, ..outcome }
     }
 }
 

@@ -8,7 +8,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::comparison::Comparison;
 use super::item::ItemResult;
 use super::summary::Summary;
+use super::verdict::ThresholdOutcome;
+use crate::dataset::case_names;
 use crate::error::Error;
+use crate::evaluators::DEFAULT_PASS_MARK;
 
 /// The version of the result file's shape; files of the original have none, which reads as 0.
 pub(crate) const SCHEMA: u32 = 1;
@@ -29,6 +32,9 @@ pub struct Report {
     /// The experiment's tags.
     #[serde(default)]
     pub tags: Vec<String>,
+    /// Where the experiment is declared, where an attribute does it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared_at: Option<SourcePlace>,
     /// The settings that the run was made with.
     pub config: RunConfig,
     /// The figures of the whole run.
@@ -72,6 +78,19 @@ impl Report {
         Ok(serde_json::to_string_pretty(self)?)
     }
 
+    /// What became of the thresholds; none for a partial run, and for a file of the original.
+    #[must_use]
+    pub fn thresholds(&self) -> &[ThresholdOutcome] {
+        self.ci_status.as_ref().map_or(&[], |status| &status.thresholds)
+    }
+
+    /// The items' names in test cases, in the order of [`items`](Self::items): slugs of their ids, or else their indexes as
+    /// four digits, made unique.
+    #[must_use]
+    pub fn case_names(&self) -> Vec<String> {
+        case_names(self.items.iter().map(|item| (item.index, &*item.input)))
+    }
+
     /// The indexes of the items that the run is about, where these are not all.
     pub(crate) fn selection(&self) -> Option<Vec<usize>> {
         self.partial.then(|| self.items.iter().map(|item| item.index).collect())
@@ -85,6 +104,7 @@ impl Report {
             name: self.name.clone(),
             timestamp: self.timestamp,
             tags: self.tags.clone(),
+            declared_at: self.declared_at.clone(),
             config: self.config.clone(),
             summary: self.summary.clone(),
             ci_status: self.ci_status.clone(),
@@ -126,6 +146,32 @@ pub struct RunConfig {
     pub thresholds: Vec<String>,
 }
 
+impl RunConfig {
+    /// The evaluators' names with their pass marks, in their order.
+    pub fn evaluators(&self) -> impl Iterator<Item = (&str, f64)> {
+        let marks = self.pass_marks.iter().copied().chain(std::iter::repeat(DEFAULT_PASS_MARK));
+        self.evaluators.iter().map(String::as_str).zip(marks)
+    }
+
+    /// The evaluators that scored an item below their pass mark in some run, and the lowest of these scores.
+    pub fn low_scores<'a>(&'a self, item: &'a ItemResult) -> impl Iterator<Item = (&'a str, f64)> {
+        self.evaluators().filter_map(|(name, mark)| {
+            let lowest = item.scores(name).reduce(f64::min)?;
+            (lowest < mark).then_some((name, lowest))
+        })
+    }
+}
+
+/// A place in a source file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SourcePlace {
+    /// The file, as the compiler names it: for a member of a workspace as seen from the workspace's root.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: u32,
+}
+
 /// The data that a run was made on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -158,6 +204,9 @@ pub struct CiStatus {
     /// Those of which noise may hide whether they are met, or that have no baseline, whether they pass or not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inconclusive: Vec<Violation>,
+    /// What became of every threshold, in the order of [`RunConfig::thresholds`]; empty in files of the original.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thresholds: Vec<ThresholdOutcome>,
     /// The same in a sentence.
     pub summary: String,
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::comparison::Finding;
 use super::figures::{EvaluatorFigures, Figures, share};
 use super::model::{CiStatus, Violation};
@@ -12,7 +14,8 @@ use crate::suggest;
 use crate::wording::count;
 
 /// What became of one threshold.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ThresholdOutcome {
     /// The threshold's name, as its test case has it.
     pub name: String,
@@ -20,10 +23,32 @@ pub struct ThresholdOutcome {
     pub finding: Finding,
     /// Whether it counts as passed: one that is inconclusive does, unless the configuration says `on-inconclusive = "fail"`.
     pub passed: bool,
+    /// Whether it holds the run against its baseline.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub against_baseline: bool,
     /// What was found; absent where there was nothing to measure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actual: Option<f64>,
+    /// The same for people, with its unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figure: Option<String>,
     /// What was found and what was asked for, in a sentence.
     pub message: String,
+}
+
+impl ThresholdOutcome {
+    /// What was found of a threshold; inconclusive ones do not pass by themselves.
+    pub(super) fn new(threshold: &Threshold, finding: Finding, actual: Option<f64>, message: String) -> Self {
+        Self {
+            name: threshold.case_name(),
+            finding,
+            passed: finding == Finding::Met,
+            against_baseline: threshold.is_against_baseline(),
+            actual,
+            figure: actual.map(|actual| with_unit(threshold, actual)),
+            message,
+        }
+    }
 }
 
 /// Judges a threshold. Where there is nothing to measure, it is missed and the message says why.
@@ -32,11 +57,10 @@ pub struct ThresholdOutcome {
 /// [`judge_against`](super::comparison::judge_against).
 #[must_use]
 pub fn judge(threshold: &Threshold, figures: &Figures<'_>) -> ThresholdOutcome {
-    let name = threshold.case_name();
     match measure(threshold, figures) {
         Ok(_) if threshold.is_against_baseline() => {
             let message = format!("`{threshold}` needs a baseline to be held against");
-            ThresholdOutcome { name, finding: Finding::Inconclusive, passed: false, actual: None, message }
+            ThresholdOutcome::new(threshold, Finding::Inconclusive, None, message)
         }
         Ok(actual) => {
             let passed = threshold.holds(actual);
@@ -47,7 +71,7 @@ pub fn judge(threshold: &Threshold, figures: &Figures<'_>) -> ThresholdOutcome {
                 with_unit(threshold, actual)
             );
             let finding = if passed { Finding::Met } else { Finding::Missed };
-            ThresholdOutcome { name, finding, passed, actual: Some(actual), message }
+            ThresholdOutcome::new(threshold, finding, Some(actual), message)
         }
         Err(reason) => nothing_to_measure(threshold, &reason),
     }
@@ -60,8 +84,7 @@ pub(super) fn unmeasurable(threshold: &Threshold, figures: &Figures<'_>) -> Opti
 
 fn nothing_to_measure(threshold: &Threshold, reason: &str) -> ThresholdOutcome {
     let message = format!("`{threshold}` has nothing to measure: {reason}");
-    let name = threshold.case_name();
-    ThresholdOutcome { name, finding: Finding::Missed, passed: false, actual: None, message }
+    ThresholdOutcome::new(threshold, Finding::Missed, None, message)
 }
 
 /// The thresholds' outcomes as a result file has them; `None` without any threshold.
@@ -83,7 +106,8 @@ pub(crate) fn ci_status(thresholds: &[Threshold], outcomes: &[ThresholdOutcome])
         (missed, 0) => format!("{missed} of {all} missed"),
         (missed, open) => format!("{missed} of {all} missed, {open} inconclusive"),
     };
-    Some(CiStatus { passed: violations.is_empty(), violations, inconclusive, summary })
+    let (passed, thresholds) = (violations.is_empty(), outcomes.to_vec());
+    Some(CiStatus { passed, violations, inconclusive, thresholds, summary })
 }
 
 fn violation(threshold: &Threshold, outcome: &ThresholdOutcome) -> Violation {

@@ -1,16 +1,13 @@
 //! What is told of a run, as data.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::explain::explain;
 
-use crate::evaluators::Evaluator;
-use crate::experiment::Definition;
-use crate::report::comparison::Finding;
-use crate::report::{Execution, ItemResult, Report, Status, Threshold, with_unit};
+use crate::report::{Execution, ItemResult, Report, RunConfig, SourcePlace, Status};
 use crate::session::{MissingKey, Outcome};
 use crate::wording::cut;
 
@@ -60,6 +57,9 @@ pub enum Event {
         name: String,
         /// What is wrong, and what to do.
         error: String,
+        /// Where the experiment is declared.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        declared_at: Option<SourcePlace>,
     },
     /// An experiment is not run, as a variable that it asks for is not set, or empty.
     ExperimentIgnored {
@@ -139,6 +139,9 @@ pub struct ExperimentStarted {
     pub name: String,
     /// Its tags.
     pub tags: Vec<String>,
+    /// Where it is declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared_at: Option<SourcePlace>,
     /// How many items are run, those of an earlier process included.
     pub items: usize,
     /// How many of them an earlier process has done.
@@ -209,8 +212,6 @@ pub struct ExperimentFinished {
     pub experiment: usize,
     /// The report, without its items.
     pub report: Report,
-    /// The thresholds with their figures; none for a partial run.
-    pub thresholds: Vec<Gate>,
     /// Items with low scores, the first of them.
     pub low: Vec<LowItem>,
     /// How many items have low scores.
@@ -225,27 +226,6 @@ pub struct ExperimentFinished {
     /// Why the results are not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unsaved: Option<String>,
-}
-
-/// What became of a threshold.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Gate {
-    /// The threshold as it is named in test cases.
-    pub name: String,
-    /// Whether it counts as passed.
-    pub passed: bool,
-    /// Whether it was met; absent in events of earlier versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub finding: Option<Finding>,
-    /// Whether it holds the run against its baseline.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub against_baseline: bool,
-    /// What was found, with its unit; absent where there was nothing to measure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub figure: Option<String>,
-    /// What was found and what was asked for, in a sentence.
-    pub message: String,
 }
 
 /// An item that some evaluator scored below its pass mark.
@@ -271,11 +251,11 @@ pub struct FailedItem {
 
 impl ItemFinished {
     /// `name` is the item's name in test cases.
-    pub(crate) fn of(experiment: usize, item: &ItemResult, name: &str, definition: &Definition) -> Self {
-        let mean = |evaluator: &Arc<dyn Evaluator>| {
-            let given: Vec<_> = item.scores(evaluator.name()).collect();
+    pub(crate) fn of(experiment: usize, item: &ItemResult, name: &str, config: &RunConfig) -> Self {
+        let mean = |evaluator: &String| {
+            let given: Vec<_> = item.scores(evaluator).collect();
             let mean = given.iter().sum::<f64>() / given.len() as f64;
-            (!given.is_empty()).then(|| (evaluator.name().to_owned(), mean))
+            (!given.is_empty()).then(|| (evaluator.clone(), mean))
         };
         Self {
             experiment,
@@ -284,8 +264,8 @@ impl ItemFinished {
             status: item.status(),
             passed: item.passed,
             latency_ms: item.latency_ms(),
-            scores: definition.evaluators.iter().filter_map(mean).collect(),
-            low: low_scores(item, definition).map(|(name, _)| name).collect(),
+            scores: config.evaluators.iter().filter_map(mean).collect(),
+            low: config.low_scores(item).map(|(name, _)| name.to_owned()).collect(),
             error: first_error(item),
             why: None,
             done_before: false,
@@ -294,69 +274,48 @@ impl ItemFinished {
 }
 
 impl ExperimentFinished {
-    /// `names` are the items' names in test cases, by index.
-    pub(crate) fn of(
-        experiment: usize,
-        outcome: &Outcome,
-        definition: &Definition,
-        names: &[String],
-    ) -> Self {
-        let items = &outcome.report.items;
-        let is_low = |item: &&ItemResult| low_scores(item, definition).next().is_some();
+    /// What is told of a report with all of its items. `names` are the items' names in test cases, by index; `path` is the
+    /// result file.
+    #[must_use]
+    pub fn of(experiment: usize, report: &Report, names: &[String], path: Option<&Path>) -> Self {
+        let Report { items, config, .. } = report;
+        let is_low = |item: &&ItemResult| config.low_scores(item).next().is_some();
         let low: Vec<_> = items.iter().filter(is_low).collect();
         let failed: Vec<_> = items.iter().filter_map(|item| failed_item(item, names)).collect();
         // A strict experiment's items have told it themselves.
-        let explains = outcome.thresholds.iter().any(|threshold| !threshold.passed) && !definition.strict;
+        let explains = report.thresholds().iter().any(|threshold| !threshold.passed) && !config.strict;
         let explained = if explains { MOST_LOW_EXPLAINED } else { 0 };
         let low_item = |(place, item): (usize, &&ItemResult)| LowItem {
             item: names[item.index].clone(),
-            scores: low_scores(item, definition).collect(),
-            why: (place < explained).then(|| explain_low(item, definition)),
+            scores: config.low_scores(item).map(|(name, score)| (name.to_owned(), score)).collect(),
+            why: (place < explained).then(|| explain_low(item, report)),
         };
         Self {
             experiment,
-            report: outcome.report.without_items(),
-            thresholds: gates(outcome, definition),
+            report: report.without_items(),
             low_items: low.len(),
             low: low.iter().take(MOST_NAMED).enumerate().map(low_item).collect(),
             items_in_error: failed.len(),
             failed: failed.into_iter().take(MOST_NAMED).collect(),
-            path: outcome.path.as_ref().map(|path| path.display().to_string()),
-            unsaved: outcome.unsaved.as_ref().map(ToString::to_string),
+            path: path.map(|path| path.display().to_string()),
+            unsaved: None,
         }
+    }
+
+    /// What is told of the end of a run, its results kept or not.
+    pub(crate) fn of_outcome(experiment: usize, outcome: &Outcome, names: &[String]) -> Self {
+        let unsaved = outcome.unsaved.as_ref().map(ToString::to_string);
+        Self { unsaved, ..Self::of(experiment, &outcome.report, names, outcome.path.as_deref()) }
     }
 }
 
-fn gates(outcome: &Outcome, definition: &Definition) -> Vec<Gate> {
-    let judged = definition.thresholds.iter().zip(&outcome.thresholds);
-    let gate = |(threshold, outcome): (&Threshold, &crate::report::ThresholdOutcome)| Gate {
-        name: outcome.name.clone(),
-        passed: outcome.passed,
-        finding: Some(outcome.finding),
-        against_baseline: threshold.is_against_baseline(),
-        figure: outcome.actual.map(|actual| with_unit(threshold, actual)),
-        message: outcome.message.clone(),
-    };
-    judged.map(gate).collect()
-}
-
-/// The evaluators that scored an item below their pass mark in some run, and its lowest scores.
-fn low_scores<'a>(
-    item: &'a ItemResult,
-    definition: &'a Definition,
-) -> impl Iterator<Item = (String, f64)> + 'a {
-    definition.evaluators.iter().filter_map(|evaluator| {
-        let lowest = item.scores(evaluator.name()).reduce(f64::min)?;
-        (lowest < evaluator.pass_mark()).then(|| (evaluator.name().to_owned(), lowest))
-    })
-}
-
 /// Explains an item by the first run in which it has a low score: the others often are the same.
-fn explain_low(item: &ItemResult, definition: &Definition) -> String {
+fn explain_low(item: &ItemResult, report: &Report) -> String {
+    let Report { name, config, .. } = report;
     let run = |run: &Execution| ItemResult { runs: vec![run.clone()], ..item.clone() };
     let mut runs = item.runs.iter().map(run);
-    let low = runs.find(|item| low_scores(item, definition).next().is_some());
-    low.map_or_else(String::new, |item| explain(&item, definition))
+    let low = runs.find(|item| config.low_scores(item).next().is_some());
+    low.map_or_else(String::new, |item| explain(&item, name, config))
 }
 
 fn failed_item(item: &ItemResult, names: &[String]) -> Option<FailedItem> {

@@ -8,8 +8,7 @@ use serde_json::Value;
 use super::printable::printable;
 use super::summary::figure;
 use crate::dataset::Item;
-use crate::experiment::Definition;
-use crate::report::{Execution, ItemResult, ScoredEvaluation, Status};
+use crate::report::{Execution, ItemResult, RunConfig, ScoredEvaluation, Status};
 use crate::wording::{cut, decimal};
 
 /// The longest text shown of a value, in characters.
@@ -20,9 +19,11 @@ const MOST_PARTS: usize = 8;
 const EXPECTED: [&str; 6] =
     ["expectedOutput", "expected_output", "expected", "reference", "target", "answer"];
 
-/// Why an item failed.
-pub(crate) fn explain(item: &ItemResult, definition: &Definition) -> String {
-    let mut text = format!("item {} of `{}`", item.key, definition.name);
+/// Why an item failed: a line that names it, and indented lines on its input, what was expected, its output, and what each
+/// evaluator found. `experiment` is the experiment's name.
+#[must_use]
+pub fn explain(item: &ItemResult, experiment: &str, config: &RunConfig) -> String {
+    let mut text = format!("item {} of `{experiment}`", item.key);
     if let Some(input) = item.input.get("input") {
         line(&mut text, "input", input);
     }
@@ -34,12 +35,12 @@ pub(crate) fn explain(item: &ItemResult, definition: &Definition) -> String {
         if several {
             let _ = write!(text, "\n  run {} of {}", index + 1, item.runs.len());
         }
-        execution(&mut text, run, definition);
+        execution(&mut text, run, config);
     }
     printable(&text).into_owned()
 }
 
-fn execution(text: &mut String, run: &Execution, definition: &Definition) {
+fn execution(text: &mut String, run: &Execution, config: &RunConfig) {
     if let Some(output) = &run.output {
         line(text, "output", output.value());
     }
@@ -47,10 +48,10 @@ fn execution(text: &mut String, run: &Execution, definition: &Definition) {
         let what = if run.status == Status::Timeout { "timeout" } else { "error" };
         let _ = write!(text, "\n  {what}: {}", set_off(&shortened(error)));
     }
-    for evaluator in &definition.evaluators {
-        let Some(evaluation) = run.evaluations.get(evaluator.name()) else { continue };
-        let _ = write!(text, "\n  {}: ", evaluator.name());
-        self::evaluation(text, evaluation, evaluator.pass_mark());
+    for (name, pass_mark) in config.evaluators() {
+        let Some(evaluation) = run.evaluations.get(name) else { continue };
+        let _ = write!(text, "\n  {name}: ");
+        self::evaluation(text, evaluation, pass_mark);
     }
 }
 

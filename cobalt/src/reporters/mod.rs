@@ -14,10 +14,10 @@ mod summary;
 pub use cost::unpriced;
 pub use difference::{DifferenceFigures, explained};
 pub use event::{
-    Event, ExperimentFinished, ExperimentStarted, FailedItem, Gate, ItemFinished, Listed, LowItem, PROTOCOL,
+    Event, ExperimentFinished, ExperimentStarted, FailedItem, ItemFinished, Listed, LowItem, PROTOCOL,
     RunFinished,
 };
-pub(crate) use explain::explain;
+pub use explain::explain;
 pub use paint::Paint;
 pub use printable::printable;
 pub(crate) use stream::Stream;

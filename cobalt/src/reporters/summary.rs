@@ -5,11 +5,11 @@ use std::path::Path;
 
 use super::baseline;
 use super::cost::{judges, tokens};
-use super::event::{ExperimentFinished, FailedItem, Gate, LowItem};
+use super::event::{ExperimentFinished, FailedItem, LowItem};
 use super::paint::Paint;
 use super::printable::printable;
 use crate::report::comparison::Finding;
-use crate::report::{Report, ScoreStats, Summary};
+use crate::report::{Report, ScoreStats, Summary, ThresholdOutcome};
 use crate::wording::count;
 
 const COLUMNS: [&str; 7] = ["avg", "95 % interval", "min", "p50", "p95", "max", "passed"];
@@ -46,7 +46,7 @@ fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, pai
             line(text, if index == 0 { "against" } else { "" }, rest)?;
         }
     }
-    for gate in &finished.thresholds {
+    for gate in report.thresholds() {
         threshold(text, gate, paint)?;
     }
     if let Some(path) = &finished.path {
@@ -199,10 +199,10 @@ fn named_items(
     if left == 0 { Ok(()) } else { line(text, "", &format!("and {}", count(left, "more item"))) }
 }
 
-fn threshold(text: &mut String, gate: &Gate, paint: Paint) -> fmt::Result {
+fn threshold(text: &mut String, gate: &ThresholdOutcome, paint: Paint) -> fmt::Result {
     let name = printable(&gate.name);
     match (gate.finding, &gate.figure) {
-        (Some(Finding::Inconclusive), _) => {
+        (Finding::Inconclusive, _) => {
             let word = "inconclusive";
             let word = if gate.passed { paint.odd(word) } else { paint.bad(word) };
             writeln!(text, "  {word}  {}", printable(&gate.message))

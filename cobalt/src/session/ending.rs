@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::error::Error;
-use crate::report::{Report, ThresholdOutcome};
+use crate::report::Report;
 
 /// How an experiment ended.
 #[derive(Debug)]
@@ -18,7 +18,6 @@ pub(crate) enum Ending {
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) report: Report,
-    pub(crate) thresholds: Vec<ThresholdOutcome>,
     /// The result file, where one is written.
     pub(crate) path: Option<PathBuf>,
     /// Why none could be written.

@@ -6,7 +6,7 @@ use super::baseline::Baseline;
 use crate::config::{Config, OnInconclusive};
 use crate::experiment::Definition;
 use crate::report::comparison::{Comparison, compare, too_old};
-use crate::report::{Against, Figures, Measurements, Report, ThresholdOutcome, ci_status, judge_all};
+use crate::report::{Against, Figures, Measurements, Report, ci_status, judge_all};
 
 /// Adds to a report with all its items what they come to. Some of the items are held against no thresholds.
 pub(super) fn judge(
@@ -15,7 +15,7 @@ pub(super) fn judge(
     baseline: &Baseline,
     duration: Duration,
     config: &Config,
-) -> Vec<ThresholdOutcome> {
+) {
     let thresholds = if report.partial { &[][..] } else { &definition.thresholds[..] };
     let runs = match baseline {
         Baseline::Found(run) => Ok((&**run, Measurements::of(report, config.prices()))),
@@ -37,7 +37,6 @@ pub(super) fn judge(
     report.summary = summary;
     report.baseline = comparison.map(Box::new);
     report.ci_status = ci_status(thresholds, &outcomes);
-    outcomes
 }
 
 /// How a run differs from its baseline, and what speaks against holding it against that.

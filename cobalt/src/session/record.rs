@@ -15,7 +15,7 @@ use crate::engine::Work;
 use crate::error::Error;
 use crate::experiment::{Definition, Progress};
 use crate::llm::prices::PRICES_AS_OF;
-use crate::report::{GitState, ItemResult, Report, SCHEMA, Summary, ThresholdOutcome};
+use crate::report::{GitState, ItemResult, Report, SCHEMA, Summary};
 use crate::store::{JournalHeader, JournalWriter, Layout, write_report};
 
 /// One experiment's record.
@@ -123,9 +123,9 @@ impl Record {
         let duration = self.elapsed();
         let mut items = std::mem::take(&mut self.items);
         items.sort_unstable_by_key(|item| item.index);
-        let (report, thresholds) = self.report(items, duration, git, config);
+        let report = self.report(items, duration, git, config);
         let (path, unsaved) = if self.saves { self.save(config.layout(), &report) } else { (None, None) };
-        Ending::Finished(Box::new(Outcome { report, thresholds, path, unsaved }))
+        Ending::Finished(Box::new(Outcome { report, path, unsaved }))
     }
 
     /// Writes the result file, which makes the journal superfluous.
@@ -150,7 +150,7 @@ impl Record {
         duration: Duration,
         git: Option<GitState>,
         config: &Config,
-    ) -> (Report, Vec<ThresholdOutcome>) {
+    ) -> Report {
         let header = &self.header;
         let mut report = Report {
             schema: SCHEMA,
@@ -158,6 +158,7 @@ impl Record {
             name: header.name.clone(),
             timestamp: header.timestamp,
             tags: header.tags.clone(),
+            declared_at: self.definition.declared_at.clone(),
             config: header.config.clone(),
             ci_status: None,
             passed: false,
@@ -171,7 +172,7 @@ impl Record {
             prices_as_of: Some(PRICES_AS_OF.to_owned()),
             items,
         };
-        let thresholds = judge(&mut report, &self.definition, &self.baseline, duration, config);
-        (report, thresholds)
+        judge(&mut report, &self.definition, &self.baseline, duration, config);
+        report
     }
 }

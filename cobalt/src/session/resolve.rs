@@ -18,6 +18,7 @@ pub(super) fn resolve(declaration: Declaration, config: &Config) -> Result<Defin
         strict,
         ignore_without: _,
         source_hash,
+        declared_at,
     } = declaration;
     let refused = |problem| Error::Definition { experiment: name.clone(), problem };
     if evaluators.is_empty() {
@@ -38,6 +39,7 @@ pub(super) fn resolve(declaration: Declaration, config: &Config) -> Result<Defin
         strict,
         models: config.models().fingerprint(),
         source_hash,
+        declared_at,
     };
     definition.check().map_err(refused)?;
     Ok(definition)

@@ -11,7 +11,7 @@ use super::record::Record;
 use crate::config::RESUME;
 use crate::engine::Work;
 use crate::error::Error;
-use crate::report::{ItemResult, Timestamp};
+use crate::report::{ItemResult, RunConfig, Timestamp};
 use crate::store::{
     CutOff, JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, Resumed, new_run_id, read_report,
 };
@@ -103,6 +103,10 @@ impl Run {
 
     pub(crate) fn id(&self) -> &str {
         &self.header.id
+    }
+
+    pub(crate) fn config(&self) -> &RunConfig {
+        &self.header.config
     }
 
     /// How many items earlier processes have finished.

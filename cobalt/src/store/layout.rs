@@ -11,7 +11,7 @@ use crate::slug::slug;
 const LONGEST_SLUG: usize = 120;
 
 /// What git is not to keep of the folder `.cobalt`: all that is generated. It is the text of `.cobalt/.gitignore`.
-pub const GITIGNORE: &str = "results/\nruns/\ncache/\ndatasets/\nhistory.db*\n";
+pub const GITIGNORE: &str = "results/\nruns/\nreports/\ncache/\ndatasets/\nhistory.db*\n";
 
 /// Where runs are kept, as [`Config::layout`](crate::config::Config::layout) tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +50,12 @@ impl Layout {
     #[must_use]
     pub fn cache(&self) -> &Path {
         &self.cache
+    }
+
+    /// The folder of the files that reporters write, where no other place is given.
+    #[must_use]
+    pub fn reports(&self) -> PathBuf {
+        self.root.join("reports")
     }
 
     /// The folder of the baselines, which is meant to be kept in git.

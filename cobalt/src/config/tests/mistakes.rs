@@ -204,8 +204,9 @@ fn a_pattern_that_is_none_is_refused() {
 #[test]
 fn an_unknown_reporter_is_told_which_there_are() {
     assert_eq!(
-        refused("reporters = [\"cli\", \"html\"]"),
-        "1:21: unknown reporter `html`; there are `cli` and `json`"
+        refused("reporters = [\"cli\", \"htm\"]"),
+        "1:21: unknown reporter `htm`; there are `cli`, `json`, `junit`, `github-actions`, `pr-comment`, `markdown` and \
+         `html`"
     );
 }
 

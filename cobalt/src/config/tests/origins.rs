@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Project;
-use crate::config::{Config, Flags, Reporter};
+use crate::config::{Config, Flags, Reporter, ReporterKind};
 use crate::llm::Provider;
 use crate::llm::prices::{Price, PriceTable, Tokens};
 
@@ -105,7 +105,7 @@ fn each_setting_tells_where_it_comes_from() {
     ];
     let expected = expected.map(|(key, value, origin)| (key.to_owned(), value, origin.to_owned()));
     assert_eq!(texts(&config), expected);
-    assert_eq!(config.reporters(), [Reporter::Json]);
+    assert_eq!(config.reporters(), [Reporter::of(ReporterKind::Json)]);
     let written = serde_json::to_value(config.settings()).unwrap();
     assert_eq!(written[2], json!({"key": "concurrency", "value": 5, "origin": "default"}));
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::Project;
-use crate::config::{Config, Flags, OnInconclusive, Only};
+use crate::config::{Config, Flags, OnInconclusive, Only, Reporter, ReporterKind};
 
 /// The file that the settings were read from.
 fn file(config: &Config) -> &Value {
@@ -84,6 +84,7 @@ fn flags_become_variables_for_the_test_binaries() {
         resume: vec!["a".to_owned(), "b".to_owned()],
         only: Some(Only::Failed),
         baseline: vec!["/w/desk.json".into()],
+        reporters: vec![Reporter::of(ReporterKind::Junit)],
         on_inconclusive: Some(OnInconclusive::Fail),
     };
     let expected = [

@@ -1,0 +1,59 @@
+//! What shows a run beside the screen: reporters that hear of it as it goes on, and of what it came to.
+
+mod file;
+mod results;
+
+use std::fs;
+use std::io;
+
+use cobalt::config::{Config, ReporterKind};
+use cobalt::reporters::Event;
+
+pub(crate) use self::results::{Broken, CutOff, Finished, Results};
+use crate::error::Error;
+use crate::run::Screen;
+
+/// Something that shows a run.
+pub(crate) trait Reporter {
+    /// Hears of something as it happens.
+    fn hear(&mut self, _event: &Event, _screen: &Screen) {}
+
+    /// Shows what the run came to.
+    fn finish(&mut self, results: &Results, screen: &Screen) -> Result<(), Error>;
+}
+
+/// All that show a run, but for the screen.
+#[derive(Default)]
+pub(crate) struct Reporters(Vec<Box<dyn Reporter>>);
+
+impl Reporters {
+    /// Those that the settings ask for. Files of an earlier run are removed, so that none stands for a run that ends early.
+    pub(crate) fn of(settings: &Config) -> Result<Self, Error> {
+        let mut all: Vec<Box<dyn Reporter>> = Vec::new();
+        for reporter in settings.reporters() {
+            if let Some(path) = &reporter.path {
+                match fs::remove_file(path) {
+                    Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                        return Err(Error::ReportFile { path: path.clone(), source });
+                    }
+                    _ => {}
+                }
+            }
+            match (reporter.kind, &reporter.path) {
+                (ReporterKind::Cli | ReporterKind::Json, _) => {}
+                _ => {}
+            }
+        }
+        Ok(Self(all))
+    }
+
+    pub(crate) fn hear(&mut self, event: &Event, screen: &Screen) {
+        self.0.iter_mut().for_each(|reporter| reporter.hear(event, screen));
+    }
+
+    /// Lets all show what the run came to, also where one of them fails; of several errors the first is returned.
+    pub(crate) fn finish(&mut self, results: &Results, screen: &Screen) -> Result<(), Error> {
+        let finished: Vec<_> = self.0.iter_mut().map(|reporter| reporter.finish(results, screen)).collect();
+        finished.into_iter().collect()
+    }
+}
