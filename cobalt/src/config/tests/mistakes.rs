@@ -205,7 +205,7 @@ fn a_pattern_that_is_none_is_refused() {
 fn an_unknown_reporter_is_told_which_there_are() {
     assert_eq!(
         refused("reporters = [\"cli\", \"htm\"]"),
-        "1:21: unknown reporter `htm`; there are `cli`, `json`, `junit`, `github-actions`, `pr-comment`, `markdown` and \
+        "1:21: unknown reporter `htm`; there are `cli`, `json`, `junit`, `github-actions`, `pr-comment`, `markdown`, \
          `html`"
     );
 }

@@ -78,7 +78,6 @@ fn each_setting_tells_where_it_comes_from() {
         ("ci", json!(false), "default"),
         ("concurrency", json!(5), "default"),
         ("timeout", json!("30s"), "default"),
-        ("reporters", json!(["json"]), "cobalt.toml:1"),
         ("targets", json!(["*"]), "default"),
         (
             "evaluators",
@@ -93,6 +92,7 @@ fn each_setting_tells_where_it_comes_from() {
         ("storage.results", root("out/results"), "cobalt.toml:5"),
         ("storage.history", root("out/history.db"), "cobalt.toml:5"),
         ("storage.cache", root("out/cache"), "cobalt.toml:5"),
+        ("reporters", json!(["json"]), "cobalt.toml:1"),
         ("judge.timeout", json!("1m"), "default"),
         ("judge.retries", json!(4), "default"),
         ("judge.concurrency", json!(64), "default"),
