@@ -6,7 +6,10 @@ mod compare;
 mod config;
 mod environment;
 mod error;
+mod export;
+mod formats;
 mod history;
+mod import;
 mod index;
 mod init;
 mod interrupt;
@@ -36,6 +39,8 @@ fn main() -> ExitCode {
         Command::List(arguments) => list::list(arguments, &flags, color),
         Command::History(arguments) => history::history(arguments, &flags),
         Command::Compare(arguments) => compare::compare(arguments, &flags),
+        Command::Export(arguments) => export::export(arguments, &flags),
+        Command::Import(arguments) => import::import(arguments, &flags),
         Command::Baseline(arguments) => baseline::baseline(&arguments.command, &flags),
         Command::Init(arguments) => init::init(arguments),
         Command::Config(arguments) => config::config(arguments, &flags),
@@ -71,6 +76,8 @@ fn flags(command: &Command) -> Flags {
         Command::List(list) => of_file(&list.settings),
         Command::History(history) => of_file(&history.settings),
         Command::Compare(compare) => of_file(&compare.settings),
+        Command::Export(export) => of_file(&export.settings),
+        Command::Import(import) => of_file(&import.settings),
         Command::Baseline(baseline) => of_file(baseline.command.settings()),
         Command::Config(config) => of_file(&config.settings),
         Command::Init(_) => Flags::default(),
