@@ -41,7 +41,8 @@ pub mod template;
 #[doc = include_str!("../docs/text.md")]
 pub mod text {}
 mod threads;
-mod wording;
+#[doc(hidden)]
+pub mod wording;
 
 #[doc = include_str!("../docs/evaluator.md")]
 pub use cobalt_macros::evaluator;

@@ -1,7 +1,7 @@
 //! `cargo cobalt compare`: whether a run is better or worse than another, and by which items.
 
 mod items;
-mod markdown;
+pub(crate) mod markdown;
 mod sides;
 mod text;
 mod words;

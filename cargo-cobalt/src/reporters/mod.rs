@@ -13,7 +13,7 @@ use self::file::FileReporter;
 pub(crate) use self::file::write;
 pub(crate) use self::results::{Broken, CutOff, Finished, Results};
 use crate::error::Error;
-use crate::formats::junit;
+use crate::formats::{junit, markdown};
 use crate::run::Screen;
 
 /// Something that shows a run.
@@ -46,6 +46,9 @@ impl Reporters {
                 (ReporterKind::Cli | ReporterKind::Json, _) => {}
                 (ReporterKind::Junit, Some(path)) => {
                     all.push(Box::new(FileReporter { path: path.clone(), render: junit }))
+                }
+                (ReporterKind::Markdown, Some(path)) => {
+                    all.push(Box::new(FileReporter { path: path.clone(), render: markdown::markdown }));
                 }
                 _ => {}
             }

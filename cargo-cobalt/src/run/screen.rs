@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use cobalt::reporters::{
     Event, ExperimentFinished, ExperimentStarted, ItemFinished, Paint, printable, summary, time, unpriced,
 };
+use cobalt::wording::count;
 
 use super::bars::Bars;
 use crate::error::Error;
@@ -268,11 +269,6 @@ fn header(started: &ExperimentStarted, paint: Paint) -> String {
         let _ = write!(line, " ({})", printable(why));
     }
     line
-}
-
-/// So many of something: `1 item`, `2 items`.
-fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// A limit as it is written: `30s`, `500ms`.

@@ -9,6 +9,7 @@ mod git;
 mod history;
 mod init;
 mod keys;
+mod markdown;
 mod naming;
 mod plugins;
 mod project;

@@ -91,9 +91,7 @@ fn parts(metadata: &Item) -> String {
     if parts.is_empty() { String::new() } else { format!(" [{}]", parts.join(", ")) }
 }
 
-/// What is hoped for as the answer to an item: the first of the fields in which data sets hold that.
-#[must_use]
-pub fn expected(item: &Item) -> Option<&Value> {
+fn expected(item: &Item) -> Option<&Value> {
     EXPECTED.iter().find_map(|field| item.get(*field))
 }
 
