@@ -6,6 +6,7 @@ mod compare;
 mod config;
 mod environment;
 mod error;
+mod formats;
 mod history;
 mod index;
 mod init;

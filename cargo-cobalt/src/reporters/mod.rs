@@ -9,8 +9,10 @@ use std::io;
 use cobalt::config::{Config, ReporterKind};
 use cobalt::reporters::Event;
 
+use self::file::FileReporter;
 pub(crate) use self::results::{Broken, CutOff, Finished, Results};
 use crate::error::Error;
+use crate::formats;
 use crate::run::Screen;
 
 /// Something that shows a run.
@@ -41,6 +43,9 @@ impl Reporters {
             }
             match (reporter.kind, &reporter.path) {
                 (ReporterKind::Cli | ReporterKind::Json, _) => {}
+                (ReporterKind::Html, Some(path)) => {
+                    all.push(Box::new(FileReporter { path: path.clone(), render: formats::html }));
+                }
                 _ => {}
             }
         }

@@ -11,13 +11,13 @@ mod printable;
 mod stream;
 mod summary;
 
-pub use cost::unpriced;
+pub use cost::{judge_costs, token_costs, unpriced};
 pub use difference::{DifferenceFigures, explained};
 pub use event::{
     Event, ExperimentFinished, ExperimentStarted, FailedItem, ItemFinished, Listed, LowItem, PROTOCOL,
     RunFinished,
 };
-pub use explain::explain;
+pub use explain::{expected_field, explain};
 pub use paint::Paint;
 pub use printable::printable;
 pub(crate) use stream::Stream;

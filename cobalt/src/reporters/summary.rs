@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 use std::path::Path;
 
 use super::baseline;
-use super::cost::{judges, tokens};
+use super::cost::{judge_costs, token_costs};
 use super::event::{ExperimentFinished, FailedItem, LowItem};
 use super::paint::Paint;
 use super::printable::printable;
@@ -33,10 +33,10 @@ fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, pai
     scores(text, report, paint)?;
     line(text, "items", &items(finished, paint))?;
     line(text, "time", &times(&report.summary))?;
-    if let Some(tokens) = tokens(&report.summary) {
+    if let Some(tokens) = token_costs(&report.summary) {
         line(text, "tokens", &tokens)?;
     }
-    if let Some(judges) = judges(&report.summary) {
+    if let Some(judges) = judge_costs(&report.summary) {
         line(text, "judges", &judges)?;
     }
     failed(text, &finished.failed, finished.items_in_error, paint)?;
