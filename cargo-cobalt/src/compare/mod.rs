@@ -4,7 +4,7 @@ mod items;
 pub(crate) mod markdown;
 mod sides;
 mod text;
-mod words;
+pub(crate) mod words;
 
 use std::io;
 use std::panic::resume_unwind;

@@ -17,7 +17,7 @@ pub use event::{
     Event, ExperimentFinished, ExperimentStarted, FailedItem, ItemFinished, Listed, LowItem, PROTOCOL,
     RunFinished,
 };
-pub use explain::explain;
+pub use explain::{expected_field, explain};
 pub use paint::Paint;
 pub use printable::printable;
 pub(crate) use stream::Stream;
