@@ -3,8 +3,8 @@
 mod baseline;
 mod build;
 mod color;
-mod past;
 mod pass_on;
+mod past;
 mod run;
 
 use std::num::NonZeroUsize;
@@ -15,8 +15,8 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use baseline::{Baseline, BaselineCommand, SetBaseline, ShowBaselines};
 pub(crate) use build::Build;
 pub(crate) use color::Color;
-pub(crate) use past::{Compare, History};
 pub(crate) use pass_on::{Export, Format, Import};
+pub(crate) use past::{Compare, History};
 pub(crate) use run::{List, Run, Selection};
 
 /// What cargo calls: `cargo-cobalt cobalt …`.

@@ -30,10 +30,15 @@ pub(crate) struct Export {
 pub(crate) enum Format {
     /// A row for each run of each item
     Csv,
-    /// The report as it is kept; of several runs a list
+    /// A page of its own, for a browser
+    Html,
+    /// The result file as it is; of several runs a list
     Json,
     /// Test cases as CI servers show them, in XML
     Junit,
+    /// Markdown, as for a comment on a pull request
+    #[value(alias = "md")]
+    Markdown,
 }
 
 #[derive(Debug, Args)]

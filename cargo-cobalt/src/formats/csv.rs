@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use ::csv::{Terminator, Writer, WriterBuilder};
 use cobalt::llm::prices::PriceTable;
 use cobalt::report::{Execution, ItemResult, Status};
-use cobalt::reporters::expected;
+use cobalt::reporters::expected_field;
 use cobalt::{Output, Report};
 use serde_json::Value;
 
@@ -107,7 +107,7 @@ fn run_cells(item: &ItemResult, run: &Execution, prices: &PriceTable) -> [String
         number(cost()),
         guarded(run.error.as_deref().unwrap_or_default()).into_owned(),
         item.input.get("input").map_or_else(whole, value),
-        expected(&item.input).map(value).unwrap_or_default(),
+        expected_field(&item.input).map(|field| value(&item.input[field])).unwrap_or_default(),
         run.output.as_ref().map(|output| value(output.value())).unwrap_or_default(),
     ]
 }

@@ -1,15 +1,11 @@
-//! Runs as JSON: the report of one, a list of those of several.
+//! Runs as JSON: the result file of one as it is, a list of those of several.
 
-use serde_json::{Result, to_string_pretty};
-
-use crate::reporters::Results;
-
-/// The reports with all of their items, indented.
-pub(crate) fn json(results: &Results) -> Result<String> {
-    let reports: Vec<_> = results.experiments.iter().map(|finished| &finished.report).collect();
-    let text = match reports[..] {
-        [report] => to_string_pretty(report)?,
-        _ => to_string_pretty(&reports)?,
-    };
-    Ok(text + "\n")
+/// The texts of result files in one text, with all that they have, be it known to this version or not.
+pub(crate) fn json(files: &[String]) -> String {
+    // A byte order mark within a text would be no JSON.
+    let files: Vec<_> = files.iter().map(|file| file.trim_start_matches('\u{feff}').trim()).collect();
+    match files[..] {
+        [file] => format!("{file}\n"),
+        _ => format!("[\n{}\n]\n", files.join(",\n")),
+    }
 }

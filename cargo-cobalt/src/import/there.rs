@@ -19,8 +19,8 @@ impl There {
         let results = layout.results();
         let all = Filter { name: None, tag: None, since: None, limit: usize::MAX };
         let (found, _) = Index::open(layout)?.runs(&all)?;
-        let mut files = by_name(results)
-            .map_err(|source| Error::Results { path: results.to_owned(), source })?;
+        let mut files =
+            by_name(results).map_err(|source| Error::Results { path: results.to_owned(), source })?;
         files.extend(found.runs.into_iter().map(|run| (run.id, results.join(run.file))));
         Ok(Self(files))
     }

@@ -84,9 +84,8 @@ struct Evaluation {
 /// Reads a file of the folder.
 pub(super) fn read(folder: &Path, file: &str) -> Content {
     match fs::read(folder.join(file)) {
-        Ok(bytes) => {
-            parse(without_mark(&bytes), file).unwrap_or_else(|error| Content::Problem(format!("no result file: {error}")))
-        }
+        Ok(bytes) => parse(without_mark(&bytes), file)
+            .unwrap_or_else(|error| Content::Problem(format!("no result file: {error}"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Content::Gone,
         Err(error) => Content::Unreadable(error),
     }

@@ -13,7 +13,7 @@ use self::file::FileReporter;
 pub(crate) use self::file::write;
 pub(crate) use self::results::{Broken, CutOff, Finished, Results};
 use crate::error::Error;
-use crate::formats::{junit, markdown};
+use crate::formats::{html, junit, markdown};
 use crate::run::Screen;
 
 /// Something that shows a run.
@@ -49,6 +49,9 @@ impl Reporters {
                 }
                 (ReporterKind::Markdown, Some(path)) => {
                     all.push(Box::new(FileReporter { path: path.clone(), render: markdown::markdown }));
+                }
+                (ReporterKind::Html, Some(path)) => {
+                    all.push(Box::new(FileReporter { path: path.clone(), render: html }));
                 }
                 _ => {}
             }

@@ -23,7 +23,11 @@ const EXPECTED: [&str; 6] =
 /// evaluator found. `experiment` is the experiment's name.
 #[must_use]
 pub fn explain(item: &ItemResult, experiment: &str, config: &RunConfig) -> String {
-    let mut text = format!("item {} of `{experiment}`", item.key);
+    let mut text = match &*item.key {
+        // In files of the original.
+        "" => format!("item {} of `{experiment}`", item.index),
+        key => format!("item {key} of `{experiment}`"),
+    };
     if let Some(input) = item.input.get("input") {
         line(&mut text, "input", input);
     }

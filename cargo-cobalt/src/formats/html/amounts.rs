@@ -1,7 +1,7 @@
 //! How long the agent took, and what it and the judges cost.
 
 use cobalt::Report;
-use cobalt::reporters::{judge_costs, printable, time, token_costs};
+use cobalt::reporters::{agent_usage, judge_usage, printable, time};
 use maud::{Markup, html};
 
 use super::chart;
@@ -28,8 +28,8 @@ pub(super) fn section(report: &Report) -> Markup {
         dl.tiles { @for (title, figure) in &tiles { div { dt { (title) } dd { (figure) } } } }
         (chart::latencies(&latencies))
         dl.facts {
-            @if let Some(tokens) = token_costs(summary) { div { dt { "Tokens" } dd { (printable(&tokens)) } } }
-            @if let Some(judges) = judge_costs(summary) { div { dt { "Judges" } dd { (printable(&judges)) } } }
+            @if let Some(tokens) = agent_usage(summary) { div { dt { "Tokens" } dd { (printable(&tokens)) } } }
+            @if let Some(judges) = judge_usage(summary) { div { dt { "Judges" } dd { (printable(&judges)) } } }
             @if !summary.unpriced_models.is_empty() {
                 div {
                     dt { "Without a price" }

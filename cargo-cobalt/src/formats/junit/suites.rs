@@ -43,7 +43,8 @@ fn broken(broken: &Broken) -> Suite {
 
 fn cut_off(run: &CutOff) -> Suite {
     let CutOff { name, id } = run;
-    let message = format!("the run was stopped before its end; `cargo cobalt run --resume {id}` runs the rest");
+    let message =
+        format!("the run was stopped before its end; `cargo cobalt run --resume {id}` runs the rest");
     not_run(name, Outcome::Errored(Problem::new("cut-off", &message)))
 }
 

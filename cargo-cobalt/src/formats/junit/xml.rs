@@ -101,12 +101,7 @@ fn empty(writer: &mut Xml, name: &str, attributes: &[(&str, String)]) -> io::Res
     Ok(())
 }
 
-fn text_element(
-    writer: &mut Xml,
-    name: &str,
-    attributes: &[(&str, String)],
-    text: &str,
-) -> io::Result<()> {
+fn text_element(writer: &mut Xml, name: &str, attributes: &[(&str, String)], text: &str) -> io::Result<()> {
     let attributes: Vec<_> = attributes.iter().map(|(name, value)| (*name, attribute(value))).collect();
     let attributes = attributes.iter().map(|(name, value)| (*name, &**value));
     let text = printable(text);
