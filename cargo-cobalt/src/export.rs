@@ -1,7 +1,7 @@
 //! `cargo cobalt export`: writes past runs in another format.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum as _;
@@ -58,14 +58,13 @@ fn format(arguments: &Export) -> Result<Format, Error> {
 }
 
 fn render(found: Vec<FoundRun>, format: Format, settings: &Config) -> Result<String, Error> {
-    let files: Vec<_> = found.iter().map(|run| run.path.clone()).collect();
     // Whatever the format, what is no result file is refused.
     let finished = found.into_iter().map(|run| finished(run, settings)).collect::<Result<_, Error>>()?;
     let results = Results::of(finished);
     Ok(match format {
         Format::Csv => csv(&results, settings.prices()),
         Format::Html => html(&results),
-        Format::Json => json(&files.iter().map(|file| text(file)).collect::<Result<Vec<_>, Error>>()?),
+        Format::Json => json(&texts(&results)?),
         Format::Junit => junit(&results),
         Format::Markdown => markdown::markdown(&results),
     })
@@ -82,7 +81,12 @@ fn finished(run: FoundRun, settings: &Config) -> Result<Finished, Error> {
     }
 }
 
-fn text(path: &Path) -> Result<String, Error> {
-    fs::read_to_string(path)
-        .map_err(|error| Error::RunFile { path: path.to_owned(), reason: error.to_string() })
+/// The texts of the result files.
+fn texts(results: &Results) -> Result<Vec<String>, Error> {
+    let files = results.experiments.iter().filter_map(|finished| finished.path.as_ref());
+    let text = |path: &PathBuf| {
+        fs::read_to_string(path)
+            .map_err(|error| Error::RunFile { path: path.clone(), reason: error.to_string() })
+    };
+    files.map(text).collect()
 }

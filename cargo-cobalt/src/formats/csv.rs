@@ -149,23 +149,4 @@ fn guarded(text: &str) -> Cow<'_, str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_that_could_be_a_formula_is_set_off_and_a_number_is_not() {
-        for (text, cell) in [
-            ("=1+1", "'=1+1"),
-            ("+1", "'+1"),
-            ("@SUM(A1)", "'@SUM(A1)"),
-            ("\t=1", "'\t=1"),
-            ("'=1", "''=1"),
-            ("'tis", "'tis"),
-            ("1=1", "1=1"),
-        ] {
-            assert_eq!(guarded(text), cell);
-        }
-        assert_eq!(value(&Value::from(-5)), "-5");
-        assert_eq!(value(&Value::from("-5")), "'-5");
-    }
-}
+mod tests;

@@ -7,6 +7,8 @@ mod json;
 mod junit;
 pub(crate) mod markdown;
 mod notable;
+#[cfg(test)]
+mod sample;
 
 pub(crate) use self::csv::csv;
 pub(crate) use self::html::html;
