@@ -37,20 +37,8 @@ const COLUMNS: [&str; 17] = [
 /// With what a spreadsheet takes a text for a formula, or for the end of the cell before it; in wide letters too.
 const DANGEROUS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
-/// A row for each run of each item, below a header. Costs are worked out by `prices`.
-///
-/// | column | holds |
-/// |---|---|
-/// | `run_id`, `experiment` | which run of which experiment |
-/// | `index`, `key`, `case` | the item: its place from 0, its identity, its name in test cases |
-/// | `run` | which of the item's runs, from 1 |
-/// | `status` | `ok`, `timeout` or `error` |
-/// | `passed` | whether the item passed in all of its runs |
-/// | `latency_ms` | how long the agent took |
-/// | `tokens`, `input_tokens`, `output_tokens`, `cost_usd` | what the agent used; empty where that is not known |
-/// | `error` | why there is no output |
-/// | `input`, `expected`, `output` | texts as they are, all else as JSON; without a field `input` the whole item |
-/// | `NAME.score`, `NAME.reason`, `NAME.error` | what each evaluator found |
+/// A row for each run of each item, below a header; `docs/formats.md` says what the columns hold. Costs are worked out by
+/// `prices`.
 pub(crate) fn csv(results: &Results, prices: &PriceTable) -> String {
     let evaluators = evaluators(results);
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());

@@ -14,7 +14,18 @@ pub(super) fn cases(finished: &Finished) -> Vec<Case> {
     let names = report.case_names();
     let items = report.items.iter().zip(&names).map(|(item, name)| item_case(report, item, name));
     let missing = finished.without_items.as_ref().map(|why| without_items(report, why));
-    items.chain(missing).chain(threshold_cases(report)).collect()
+    let mut cases: Vec<_> = items.chain(missing).chain(threshold_cases(report)).collect();
+    cases.extend(unexplained(report, &cases));
+    cases
+}
+
+/// What stands for a run that did not pass though none of its cases says so. The original keeps no verdict.
+fn unexplained(report: &Report, cases: &[Case]) -> Option<Case> {
+    let is_told = cases.iter().any(|case| matches!(case.outcome, Outcome::Failed(_) | Outcome::Errored(_)));
+    let is_unexplained = report.schema > 0 && !report.passed && !is_told;
+    let outcome =
+        || Outcome::Failed(Problem::new("failed", "the run did not pass; its file does not say why"));
+    is_unexplained.then(|| Case::new(report.name.clone(), outcome()))
 }
 
 fn item_case(report: &Report, item: &ItemResult, name: &str) -> Case {

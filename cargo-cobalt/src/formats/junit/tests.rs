@@ -251,6 +251,15 @@ fn nothing_that_was_not_run_or_not_kept_is_left_out_or_shown_as_passed() {
 }
 
 #[test]
+fn a_run_that_did_not_pass_is_not_shown_as_if_it_had() {
+    let mut report = report(&[item(0, &json!("a"), 1.0)]);
+    report["passed"] = json!(false);
+    let root = read(&junit(&results(vec![report])));
+    let cases = root.all("testsuite").next().unwrap().cases();
+    assert_eq!(cases, ["desk::item-0 passed", "desk failed"]);
+}
+
+#[test]
 fn test_cases_of_two_experiments_of_one_name_are_told_apart() {
     let one = || report(&[item(0, &json!("a"), 1.0)]);
     let root = read(&junit(&results(vec![one(), one()])));
