@@ -1,6 +1,7 @@
 //! What shows a run beside the screen: reporters that hear of it as it goes on, and of what it came to.
 
 mod file;
+pub(crate) mod github;
 mod results;
 
 use std::fs;
@@ -10,6 +11,7 @@ use cobalt::config::{Config, ReporterKind};
 use cobalt::reporters::Event;
 
 use self::file::FileReporter;
+use self::github::GithubActions;
 pub(crate) use self::results::{Broken, CutOff, Finished, Results};
 use crate::error::Error;
 use crate::formats::markdown;
@@ -42,12 +44,15 @@ impl Reporters {
                 }
             }
             match (reporter.kind, &reporter.path) {
-                (ReporterKind::Cli | ReporterKind::Json, _) => {}
+                (ReporterKind::Cli | ReporterKind::Json | ReporterKind::GithubActions, _) => {}
                 (ReporterKind::Markdown, Some(path)) => {
                     all.push(Box::new(FileReporter { path: path.clone(), render: markdown::markdown }));
                 }
                 _ => {}
             }
+        }
+        if github::is_wanted(settings.reporters()) {
+            all.push(Box::new(GithubActions::new(settings)));
         }
         Ok(Self(all))
     }

@@ -6,6 +6,7 @@ mod compare;
 mod config;
 mod gates;
 mod git;
+mod github;
 mod history;
 mod init;
 mod keys;
