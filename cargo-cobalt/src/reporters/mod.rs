@@ -14,7 +14,7 @@ use self::file::FileReporter;
 use self::github::GithubActions;
 pub(crate) use self::results::{Broken, CutOff, Finished, Results};
 use crate::error::Error;
-use crate::formats::markdown;
+use crate::formats::{markdown, pr_comment};
 use crate::run::Screen;
 
 /// Something that shows a run.
@@ -47,6 +47,9 @@ impl Reporters {
                 (ReporterKind::Cli | ReporterKind::Json | ReporterKind::GithubActions, _) => {}
                 (ReporterKind::Markdown, Some(path)) => {
                     all.push(Box::new(FileReporter { path: path.clone(), render: markdown::markdown }));
+                }
+                (ReporterKind::PrComment, Some(path)) => {
+                    all.push(Box::new(FileReporter { path: path.clone(), render: pr_comment }));
                 }
                 _ => {}
             }

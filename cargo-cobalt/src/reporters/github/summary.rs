@@ -4,6 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::formats::fitting;
 use crate::formats::markdown::sections;
 use crate::reporters::Results;
 
@@ -18,31 +19,6 @@ const CUT: &str = "\n> The rest has no room in a summary: the reporters `markdow
 pub(super) fn append(path: &Path, results: &Results) -> io::Result<()> {
     let written = fs::metadata(path).map_or(0, |file| file.len());
     let room = usize::try_from(LARGEST.saturating_sub(written)).unwrap_or(usize::MAX);
-    let text = fitting(&sections(results, MOST_ITEMS), room);
+    let text = fitting(&sections(results, MOST_ITEMS), room, CUT);
     OpenOptions::new().create(true).append(true).open(path)?.write_all(text.as_bytes())
-}
-
-/// As many sections as have room, and a note where these are not all. Nothing where even that has none.
-fn fitting(sections: &[String], room: usize) -> String {
-    let all: usize = sections.iter().map(String::len).sum();
-    if all < room {
-        return sections.concat() + "\n";
-    }
-    let Some(room) = room.checked_sub(CUT.len()) else { return String::new() };
-    let mut taken = 0;
-    let fits = |section: &&String| {
-        taken += section.len();
-        taken <= room
-    };
-    sections.iter().take_while(fits).map(String::as_str).chain([CUT]).collect()
-}
-
-#[cfg(test)]
-#[test]
-fn sections_that_have_no_room_are_left_out_whole_and_that_is_said() {
-    let sections = ["# desk\n".to_owned(), "a".repeat(100), "b".repeat(100)];
-    assert_eq!(fitting(&sections, 1000), sections.concat() + "\n");
-    assert_eq!(fitting(&sections, 207), format!("# desk\n{CUT}"));
-    assert_eq!(fitting(&sections, 208), sections.concat() + "\n");
-    assert_eq!(fitting(&sections, CUT.len() - 1), "");
 }
