@@ -28,6 +28,7 @@ use cobalt::config::{Flags, Only};
 use cobalt::reporters::printable;
 
 use self::cli::{Cargo, Command, Run, Settings};
+use self::reporters::github;
 
 fn main() -> ExitCode {
     let Cargo::Cobalt(arguments) = Cargo::parse();
@@ -48,7 +49,12 @@ fn main() -> ExitCode {
     result.unwrap_or_else(|error| {
         // Who has stopped reading wants to hear no more.
         if !error.is_broken_pipe() {
-            eprintln!("error: {}", printable(&error.to_string()));
+            let text = format!("error: {}", printable(&error.to_string()));
+            if matches!(arguments.command, Command::Run(_)) && github::is_wanted(&flags.reporters) {
+                github::tell(&error, &text);
+            } else {
+                eprintln!("{text}");
+            }
         }
         error.exit_code()
     })

@@ -1,6 +1,7 @@
 //! What shows a run beside the screen: reporters that hear of it as it goes on, and of what it came to.
 
 mod file;
+pub(crate) mod github;
 mod results;
 
 use std::fs;
@@ -11,9 +12,10 @@ use cobalt::reporters::Event;
 
 use self::file::FileReporter;
 pub(crate) use self::file::write;
+use self::github::GithubActions;
 pub(crate) use self::results::{Broken, CutOff, Finished, Results};
 use crate::error::Error;
-use crate::formats::{html, junit, markdown};
+use crate::formats::{html, junit, markdown, pr_comment};
 use crate::run::Screen;
 
 /// Something that shows a run.
@@ -43,18 +45,24 @@ impl Reporters {
                 }
             }
             match (reporter.kind, &reporter.path) {
-                (ReporterKind::Cli | ReporterKind::Json, _) => {}
+                (ReporterKind::Cli | ReporterKind::Json | ReporterKind::GithubActions, _) => {}
                 (ReporterKind::Junit, Some(path)) => {
-                    all.push(Box::new(FileReporter { path: path.clone(), render: junit }))
+                    all.push(Box::new(FileReporter { path: path.clone(), render: junit }));
                 }
                 (ReporterKind::Markdown, Some(path)) => {
                     all.push(Box::new(FileReporter { path: path.clone(), render: markdown::markdown }));
+                }
+                (ReporterKind::PrComment, Some(path)) => {
+                    all.push(Box::new(FileReporter { path: path.clone(), render: pr_comment }));
                 }
                 (ReporterKind::Html, Some(path)) => {
                     all.push(Box::new(FileReporter { path: path.clone(), render: html }));
                 }
                 _ => {}
             }
+        }
+        if github::is_wanted(settings.reporters()) {
+            all.push(Box::new(GithubActions::new(settings)));
         }
         Ok(Self(all))
     }

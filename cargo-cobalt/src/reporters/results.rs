@@ -53,6 +53,8 @@ pub(crate) struct CutOff {
     pub(crate) name: String,
     /// The run's id, under which it can be resumed.
     pub(crate) id: String,
+    /// Where the experiment is declared, where that is known.
+    pub(crate) declared_at: Option<SourcePlace>,
 }
 
 impl Results {
@@ -74,7 +76,7 @@ impl Results {
             }
             Event::ExperimentSkipped { name, why } => self.skipped.push((name.clone(), why.clone())),
             Event::ExperimentInterrupted { name, id } => {
-                self.cut_off.push(CutOff { name: name.clone(), id: id.clone() });
+                self.cut_off.push(CutOff { name: name.clone(), id: id.clone(), declared_at: None });
             }
             _ => {}
         }

@@ -26,7 +26,7 @@ use crate::environment::Environment;
 use crate::error::Error;
 use crate::interrupt;
 use crate::project::{Binary, Built, Project, compile};
-use crate::reporters::Reporters;
+use crate::reporters::{Reporters, github};
 use crate::terminal::{paint, stderr_width};
 
 /// A binary, and what is added to its variables.
@@ -91,16 +91,20 @@ fn with_variables<'a>(
 }
 
 fn look(arguments: &Run, project: &Project, settings: &Config) -> Look {
+    let github = github::is_wanted(settings.reporters());
     let has = |kind| settings.reporters().iter().any(|reporter| reporter.kind == kind);
     Look {
-        cli: has(ReporterKind::Cli),
+        cli: has(ReporterKind::Cli) || has(ReporterKind::GithubActions),
         json: has(ReporterKind::Json),
-        live: io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
+        live: !github
+            && io::stderr().is_terminal()
+            && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
         quiet: arguments.quiet,
         width: stderr_width(),
         paint_stdout: paint(&io::stdout()),
         paint_stderr: paint(&io::stderr()),
         seen_from: std::env::current_dir().unwrap_or_else(|_| project.root().to_owned()),
+        github,
     }
 }
 

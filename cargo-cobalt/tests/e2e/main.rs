@@ -7,6 +7,7 @@ mod config;
 mod export;
 mod gates;
 mod git;
+mod github;
 mod history;
 mod import;
 mod init;

@@ -10,7 +10,7 @@ fn a_report_has_the_verdicts_the_scores_and_the_items_to_look_at() {
     let report = project.read("out/report.md");
     for part in [
         "## ❌ 2 of 2 experiments failed\n",
-        "| `strict` | ❌ failed | 3 | `right` 0.500 | |\n",
+        "| `strict` | ❌ failed | 3 | `right` 0.500 |  |\n",
         "### `strict`: ❌ failed, 1 item in error, 1 of 3 items passed\n",
         "| score | avg | 95 % interval |",
         "| `right.pass_rate>=0.5` |",
@@ -21,7 +21,7 @@ fn a_report_has_the_verdicts_the_scores_and_the_items_to_look_at() {
         assert!(report.contains(part), "`{part}` is missing: {report}");
     }
     let foreign = report.lines().find(|line| line.contains("@you")).unwrap();
-    assert!(foreign.starts_with("  output: "), "what an agent wrote stands in a block of code: {foreign}");
+    assert!(foreign.starts_with("  output: \""), "what an agent wrote stands in a block of code: {foreign}");
 }
 
 #[test]

@@ -119,6 +119,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let sources = self.variables.text(SOURCES).filter(|hash| !hash.is_empty());
         let baseline = self.baseline(baseline.unwrap_or_default())?;
         Ok(Config {
+            workspace: self.workspace.clone(),
             ci: is_ci,
             concurrency,
             timeout,

@@ -37,6 +37,7 @@ use crate::store::Layout;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Config {
+    pub(super) workspace: PathBuf,
     pub(super) ci: bool,
     pub(super) concurrency: Declarable<usize>,
     pub(super) timeout: Declarable<Duration>,
@@ -102,6 +103,12 @@ impl Config {
     /// As [`load`](Self::load).
     pub fn from_environment() -> Result<Self, ConfigError> {
         Self::load(&package_root(), |name| std::env::var_os(name))
+    }
+
+    /// The root of the workspace that these settings are for, or of the package where it is in none.
+    #[must_use]
+    pub fn workspace_root(&self) -> &Path {
+        &self.workspace
     }
 
     /// Where runs are kept.

@@ -92,7 +92,7 @@ pub(crate) fn troubles(results: &Results) -> String {
     for Broken { name, error, .. } in &results.broken {
         let _ = write!(text, "\n### {}: ❌ could not be run\n\n{}", code(name), fenced(error));
     }
-    for CutOff { name, id } in &results.cut_off {
+    for CutOff { name, id, .. } in &results.cut_off {
         let resume = code(&format!("cargo cobalt run --resume {id}"));
         let _ = writeln!(
             text,

@@ -39,7 +39,7 @@ pub(crate) fn experiment(finished: &Finished, most_items: usize) -> String {
 }
 
 /// The verdict with what it rests on.
-fn verdict(report: &Report) -> String {
+pub(crate) fn verdict(report: &Report) -> String {
     let in_error = report.items.iter().filter(|item| item.is_in_error()).count();
     let in_error = if report.items.is_empty() { report.summary.failed_items } else { in_error };
     let grounds = grounds(report, in_error);

@@ -6,7 +6,7 @@ mod items;
 mod thresholds;
 
 pub(crate) use self::conclusion::{conclusion, troubles};
-pub(crate) use self::experiment::experiment;
+pub(crate) use self::experiment::{experiment, verdict};
 use crate::reporters::Results;
 
 /// The most items of an experiment that are told of in a report.
