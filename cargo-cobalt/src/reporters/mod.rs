@@ -9,7 +9,7 @@ use std::io;
 use cobalt::config::{Config, ReporterKind};
 use cobalt::reporters::Event;
 
-use self::file::FileReporter;
+pub(crate) use self::file::FileReporter;
 pub(crate) use self::results::{Broken, CutOff, Finished, Results};
 use crate::error::Error;
 use crate::formats;

@@ -10,6 +10,7 @@ mod history;
 mod init;
 mod keys;
 mod naming;
+mod page;
 mod plugins;
 mod project;
 mod rerun;

@@ -3,14 +3,15 @@
 /** The details of an item. */
 function details(item, evaluators) {
   const several = item.runs.length > 1;
-  const fields = Object.entries(item.input).filter(([field]) => field !== item.expected);
-  const expected = item.expected === undefined ? null : side(`Expected (${item.expected})`, item.input[item.expected]);
+  const told = ([field, value]) => field !== item.expected && !(field === "id" && value === item.name);
+  const fields = Object.entries(item.input).filter(told).sort(([one], [two]) => (two === "input") - (one === "input"));
+  const expected = () => item.expected === undefined ? null : side(`Expected (${item.expected})`, item.input[item.expected]);
   const worst = Math.max(0, item.runs.findIndex((run) => isBad(run, evaluators)));
   const runs = item.runs.map((run, index) => {
-    const made = () => element("div", {}, element("div", { class: "sides" }, expected?.cloneNode(true), outcome(run)), evaluations(run, evaluators), metadata(run));
-    return several ? folded(run, index, item.runs.length, index === worst, evaluators, made) : made();
+    const content = () => element("div", {}, element("div", { class: "sides" }, expected(), outcome(run)), evaluations(run, evaluators), metadata(run));
+    return several ? folded(run, index, item.runs.length, index === worst, evaluators, content) : content();
   });
-  return [...fields.map(([field, value]) => side(field, value)), ...runs];
+  return [element("div", { class: "sides" }, fields.map(([field, value]) => side(field, value))), ...runs];
 }
 
 /** A labelled value. */
@@ -26,22 +27,22 @@ function outcome(run) {
 }
 
 /** One of several runs, whose details are made when it is opened. */
-function folded(run, index, all, isOpen, evaluators, made) {
+function folded(run, index, all, isOpen, evaluators, content) {
   const bad = isBad(run, evaluators);
   const word = run.status ?? (bad ? "low" : "ok");
-  const made_of = element("details", { class: "run" },
+  const fold = element("details", { class: "run" },
     element("summary", {}, `Run ${index + 1} of ${all} `, badge(bad ? "bad" : "good", word), ` ${duration(run.latency)}`));
-  made_of.addEventListener("toggle", () => {
-    if (made_of.open && made_of.children.length === 1) made_of.append(made());
+  fold.addEventListener("toggle", () => {
+    if (fold.open && fold.children.length === 1) fold.append(content());
   });
-  made_of.open = isOpen;
-  return made_of;
+  fold.open = isOpen;
+  return fold;
 }
 
 /** Whether a run failed, has no score, or one below a pass mark. */
 function isBad(run, evaluators) {
   return run.status !== undefined || evaluators.some(([name, mark]) => {
-    const found = run.evaluations[name];
+    const found = evaluationBy(run, name);
     return found !== undefined && (found.score === undefined || found.score < mark);
   });
 }

@@ -13,7 +13,7 @@ const FILTERS = [
 
 /** What is known of an item before it is drawn. */
 function rowOf(item, place, evaluators) {
-  const scores = evaluators.map(([name]) => item.runs.map((run) => run.evaluations[name]?.score).filter((score) => score !== undefined));
+  const scores = evaluators.map(([name]) => item.runs.map((run) => evaluationBy(run, name)?.score).filter((score) => score !== undefined));
   const low = evaluators.map((_, index) => index).filter((index) => scores[index].some((score) => score < evaluators[index][1]));
   return {
     item, place, low,
@@ -51,11 +51,12 @@ function columnsOf(evaluators) {
 
 class Items {
   constructor(place) {
+    this.place = place;
     const data = parsed(document.getElementById(place.dataset.items).textContent);
     this.evaluators = data.evaluators;
     this.rows = data.items.map((item, index) => rowOf(item, index, this.evaluators));
     this.columns = columnsOf(this.evaluators);
-    this.state = { filter: "all", evaluator: "", text: "", column: 1, down: false };
+    this.state = { filter: "all", evaluator: "", text: "", column: this.rows.some((row) => verdict(row)[0] === "bad") ? 0 : 1, down: false };
     this.body = element("tbody", {});
     this.count = element("p", { class: "counts", role: "status" });
     this.rest = element("button", { type: "button", class: "more" });
@@ -96,7 +97,7 @@ class Items {
     const low = this.evaluators.map(([name], index) => [name, index]).filter(([, index]) => this.rows.some((row) => row.low.includes(index)));
     return element("div", { class: "tools" }, search, this.filters,
       low.length === 0 ? null : choice("Low in", [["any evaluator: all items", ""], ...low.map(([name, index]) => [`low in ${name}`, index])], (value) => this.change({ evaluator: value })),
-      choice("Sort by", this.columns.map(([title], index) => [`by ${title.toLowerCase()}`, index]), (value) => this.change({ column: Number(value), down: false }), "sort"));
+      this.sorting = choice("Sort by", this.columns.map(([title], index) => [`by ${title.toLowerCase()}`, index]), (value) => this.change({ column: Number(value), down: false }), "sort"));
   }
 
   change(state) {
@@ -116,6 +117,7 @@ class Items {
       if (index === column) title.setAttribute("aria-sort", down ? "descending" : "ascending");
       else title.removeAttribute("aria-sort");
     });
+    this.sorting.value = String(column);
     this.count.textContent = `${this.chosen.length.toLocaleString("en")} of ${this.rows.length.toLocaleString("en")} items`;
     this.body.replaceChildren();
     this.drawn = 0;
@@ -144,36 +146,67 @@ class Items {
     return line;
   }
 
+  /** Opens the item of this name, and shows it. */
+  open(name) {
+    const place = this.chosen.findIndex((row) => row.item.name === name);
+    while (this.drawn <= place) this.draw();
+    const line = this.body.querySelectorAll("tr.item")[place];
+    if (line === undefined || line.nextElementSibling?.classList.contains("detail")) return;
+    this.toggle(line);
+    line.scrollIntoView();
+    line.querySelector(".open").focus();
+  }
+
   clicked(event) {
     const line = event.target.closest("tr.item");
-    if (line === null || (getSelection()?.toString() ?? "") !== "") return;
+    // Who marks text to copy it does not want it to move.
+    if (line !== null && (getSelection()?.isCollapsed ?? true)) this.toggle(line);
+  }
+
+  toggle(line) {
     const isOpen = line.nextElementSibling?.classList.contains("detail") ?? false;
     line.querySelector(".open").setAttribute("aria-expanded", String(!isOpen));
-    if (isOpen) line.nextElementSibling.remove();
-    else line.after(element("tr", { class: "detail" }, element("td", { colspan: this.columns.length }, details(line.row.item, this.evaluators))));
+    if (isOpen) {
+      line.nextElementSibling.remove();
+      return;
+    }
+    history.replaceState(null, "", `#${this.place.id}/${encodeURIComponent(line.row.item.name)}`);
+    line.after(element("tr", { class: "detail" }, element("td", { colspan: this.columns.length }, details(line.row.item, this.evaluators))));
   }
 }
 
 /** A list of which one is chosen. */
-function choice(label, options, chosen, look) {
-  const list = element("select", { "aria-label": label, class: look ?? null }, options.map(([title, value]) => element("option", { value }, ...[title])));
+function choice(label, options, chosen, look = null) {
+  const list = element("select", { "aria-label": label, class: look }, options.map(([title, value]) => element("option", { value }, title)));
   list.addEventListener("change", () => chosen(list.value));
   return list;
+}
+
+/** The tables of items that have been made, by their places. */
+const tables = new Map();
+
+/** Makes the table of a place, unless there is one. */
+function tableOf(place) {
+  if (!tables.has(place)) tables.set(place, new Items(place));
+  return tables.get(place);
 }
 
 /** Tables are made when their experiment is first open. */
 for (const place of document.querySelectorAll("[data-items]")) {
   const fold = place.closest("details");
-  const make = () => fold.open && !place.hasChildNodes() && new Items(place);
+  const make = () => fold.open && tableOf(place);
   fold.addEventListener("toggle", make);
   make();
 }
 
-/** A link to an experiment opens it. */
+/** A link to an experiment opens it, and one to an item opens that, too: `#items-of-0/paris`. */
 function openLinked() {
-  const section = location.hash === "" ? null : document.getElementById(location.hash.slice(1));
-  const fold = section?.querySelector("details");
-  if (fold) fold.open = true;
+  const [id, name] = location.hash.slice(1).split("/");
+  const place = id === "" ? null : document.getElementById(id);
+  const fold = place?.closest("details") ?? place?.querySelector("details");
+  if (!fold) return;
+  fold.open = true;
+  if (name !== undefined && place.dataset.items !== undefined) tableOf(place).open(decodeURIComponent(name));
 }
 addEventListener("hashchange", openLinked);
 openLinked();

@@ -74,10 +74,15 @@ function badge(look, word) {
   return element("span", { class: `badge ${look}` }, element("span", { "aria-hidden": "true" }, `${sign} `), word);
 }
 
+/** What an evaluator found in a run; its name may be one that every object knows. */
+function evaluationBy(run, name) {
+  return Object.hasOwn(run.evaluations, name) ? run.evaluations[name] : undefined;
+}
+
 /** JSON, in which integers that are too large for a number of this language keep their digits. */
 function parsed(text) {
   if (!/[:[,]-?\d{16,}[,\]}]/.test(text) || !JSON.rawJSON) return JSON.parse(text);
   return JSON.parse(text, (_, value, context) =>
-    typeof value === "number" && Number.isInteger(value) && String(value) !== context.source
+    Number.isInteger(value) && !Number.isSafeInteger(value) && String(value) !== context.source
       ? JSON.rawJSON(context.source) : value);
 }
