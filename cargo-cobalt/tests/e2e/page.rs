@@ -38,7 +38,8 @@ fn a_page_of_the_run_is_written_where_it_is_asked_for() {
     assert!(page.contains("\\u003c/script>\\u003cb>Paris") && !page.contains("<b>Paris"));
     assert!(page.contains("right.pass_rate&gt;=0.5") && page.contains("tests/evals.rs:"));
 
-    project.write("tests/evals.rs", "fn main() { nothing_of_this_name() }\n");
+    project.target("unbuildable");
+    project.write("tests/unbuildable.rs", "fn main() { nothing_of_this_name() }\n");
     project.cobalt(&["run", "--reporter", "html=out/page.html"], 3);
     assert!(
         !project.path("out/page.html").exists(),
