@@ -9,9 +9,9 @@ use crate::error::Error;
 use crate::run::Screen;
 
 /// Writes what a run came to into a file, as a function renders it.
-pub(super) struct FileReporter {
-    pub(super) path: PathBuf,
-    pub(super) render: fn(&Results) -> String,
+pub(crate) struct FileReporter {
+    pub(crate) path: PathBuf,
+    pub(crate) render: fn(&Results) -> String,
 }
 
 impl Reporter for FileReporter {
