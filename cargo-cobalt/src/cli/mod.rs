@@ -3,6 +3,10 @@
 mod baseline;
 mod build;
 mod color;
+#[cfg(test)]
+mod documented;
+#[cfg(test)]
+mod documented;
 mod past;
 mod run;
 
