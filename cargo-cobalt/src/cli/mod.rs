@@ -3,6 +3,8 @@
 mod baseline;
 mod build;
 mod color;
+#[cfg(test)]
+mod documented;
 mod pass_on;
 mod past;
 mod run;

@@ -4,9 +4,9 @@ use std::process::Command;
 
 use crate::project::{Project, Said};
 
-/// The command as a job starts it, with `run` and these arguments.
-fn job(project: &Project, arguments: &[&str]) -> Command {
-    let mut command = project.command(&[&["run", "--test", "evals"], arguments].concat());
+/// The command as a job starts it, with `run`, a test target, and these arguments.
+fn job(project: &Project, target: &str, arguments: &[&str]) -> Command {
+    let mut command = project.command(&[&["run", "--test", target], arguments].concat());
     command.env("GITHUB_ACTIONS", "true").env("CI", "true");
     command.env("GITHUB_WORKSPACE", project.path("").parent().unwrap());
     command.env("GITHUB_STEP_SUMMARY", project.path("summary.md"));
@@ -36,7 +36,7 @@ fn commands(log: &str) -> Vec<&str> {
 fn a_job_shows_what_failed_beside_the_code_and_a_summary() {
     let project = Project::steered();
     project.answers(&[("paris", "Paris"), ("rome", "no, 100 %")]);
-    let Said { stdout, stderr } = Said::by(&mut job(&project, &["--ci"]), 1);
+    let Said { stdout, stderr } = Said::by(&mut job(&project, "evals", &["--ci"]), 1);
     let commands = commands(&stdout);
     let package = project.path("").file_name().unwrap().to_str().unwrap().to_owned();
     let place = format!("file={package}/tests/evals.rs,line=");
@@ -59,20 +59,28 @@ fn a_job_shows_what_failed_beside_the_code_and_a_summary() {
 
 #[test]
 fn an_agent_gives_no_commands() {
-    let project = Project::steered();
-    project.answers(&[("paris", "::error::a"), ("rome", "x\n  ::add-mask::b\n##[error]c")]);
+    let project = Project::empty();
+    project.target("talker");
+    project.write("tests/talker.rs", include_str!("fixture/talker.rs"));
+    project.answers(&[("paris", "error"), ("rome", "##[error]mine")]);
     for reporter in ["cli", "json"] {
-        let Said { stdout, stderr } = Said::by(&mut job(&project, &["--ci", "--reporter", reporter]), 1);
+        let mut run = job(&project, "talker", &["--ci", "--reporter", reporter]);
+        let Said { stdout, stderr } = Said::by(&mut run, 1);
+        let log = if reporter == "json" { &stderr } else { &stdout };
+        assert!(log.contains("\n::error::mine\n"), "what it printed is shown as it is: {log}");
+        assert!(commands(log).iter().any(|it| it.starts_with("::error file=")), "{log}");
         for log in [&stdout, &stderr] {
-            let ours = ["::error file=", "::warning file=", "::group::", "::endgroup::", "::notice file="];
             for command in commands(log) {
+                let ours = ["::error file=", "::group::talker", "::endgroup::"];
                 assert!(ours.iter().any(|start| command.starts_with(start)), "{command}");
             }
         }
         if reporter == "json" {
             let read = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap();
-            assert!(stdout.lines().map(read).count() > 4, "stdout is JSON alone");
-            assert!(!commands(&stderr).is_empty(), "{stderr}");
+            let events: Vec<_> = stdout.lines().map(read).collect();
+            let failed =
+                events.iter().any(|it| it["error"].as_str().is_some_and(|it| it.contains("##[error]mine")));
+            assert!(failed, "texts in JSON are the same: {stdout}");
         }
     }
 }
@@ -81,7 +89,7 @@ fn an_agent_gives_no_commands() {
 fn whatever_ends_a_call_is_an_error_in_the_job() {
     let project = Project::steered();
     let errors = |project: &Project, arguments: &[&str], code| {
-        let Said { stdout, stderr } = Said::by(&mut job(project, arguments), code);
+        let Said { stdout, stderr } = Said::by(&mut job(project, "evals", arguments), code);
         let all = [commands(&stdout), commands(&stderr)].concat();
         all.into_iter()
             .filter(|it| it.starts_with("::error"))

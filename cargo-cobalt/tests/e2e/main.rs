@@ -1,5 +1,7 @@
 //! The command as a user starts it, in throw-away projects.
 
+#[cfg(unix)]
+mod action;
 mod baseline;
 mod command;
 mod compare;

@@ -39,3 +39,38 @@ fn a_report_tells_of_what_was_not_run_to_its_end() {
     let report = project.read("report.md");
     assert!(report.contains("### `strict`: ❌ could not be run\n\n```text\n"), "{report}");
 }
+
+#[test]
+fn the_comment_names_what_became_worse_since_the_baseline() {
+    let project = Project::steered();
+    let items: Vec<_> = (0..30).map(|index| format!("item{index:02}")).collect();
+    let answer = |wrong: usize| {
+        let right = |name: &String| format!("I{}", &name[1..]);
+        let says: Vec<_> = items
+            .iter()
+            .enumerate()
+            .map(|(at, name)| if at < wrong { "@you".into() } else { right(name) })
+            .collect();
+        let pairs: Vec<_> = items.iter().map(String::as_str).zip(says.iter().map(String::as_str)).collect();
+        project.answers(&pairs);
+    };
+    let run = ["run", "--filter", "gated", "--test", "evals", "--reporter", "pr-comment=comment.md"];
+    answer(0);
+    project.cobalt(&run, 0);
+    assert!(project.read("comment.md").contains("There is no baseline"), "{}", project.read("comment.md"));
+    project.cobalt(&["baseline", "set"], 0);
+    answer(12);
+    project.cobalt(&run, 0);
+    let comment = project.read("comment.md");
+    assert!(comment.starts_with("<!-- cobalt -->\n## ✅ `gated` passed\n"), "{comment}");
+    for part in [
+        "**worse in `right`",
+        "| `right` | 1.000 | 0.600 | -0.400 |",
+        "| <0.001 |",
+        "| `item00` | `right` | 1 | 0 |\n",
+        "| `item11` | `right` | 1 | 0 |\n",
+    ] {
+        assert!(comment.contains(part), "`{part}` is missing: {comment}");
+    }
+    assert!(!comment.contains("item12") && !comment.contains("@you"), "{comment}");
+}
