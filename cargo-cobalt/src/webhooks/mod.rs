@@ -35,9 +35,9 @@ pub(crate) fn tell(settings: &Config, results: &Results, screen: &Screen) {
 
 fn is_wanted(on: WebhookOn, results: &Results) -> bool {
     match on {
+        WebhookOn::Always => true,
         WebhookOn::Failed => !results.passed(),
         WebhookOn::Regressed => results.experiments.iter().any(|finished| body::is_worse(&finished.report)),
-        _ => true,
     }
 }
 

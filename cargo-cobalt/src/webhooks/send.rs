@@ -34,10 +34,14 @@ pub(super) fn all(deliveries: Vec<Delivery>) -> Vec<String> {
     }
     // The provider of TLS is that of the process; there is one already only if this was called before.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    match runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime.block_on(side_by_side(deliveries)),
-        Err(error) => vec![format!("no webhook was told of the run: {error}")],
-    }
+    let runtime = match runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return vec![format!("no webhook was told of the run: {error}")],
+    };
+    let problems = runtime.block_on(side_by_side(deliveries));
+    // A name that is still being looked up is not waited for.
+    runtime.shutdown_background();
+    problems
 }
 
 async fn side_by_side(deliveries: Vec<Delivery>) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! The command as a user starts it, in throw-away projects.
 
 mod baseline;
+mod ci_safety;
 mod command;
 mod compare;
 mod config;

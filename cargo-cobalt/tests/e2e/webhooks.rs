@@ -1,6 +1,6 @@
 //! Webhooks over HTTP: who is told of a run, what they are told, and that a run goes on whatever they answer.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use hmac_sha256::HMAC;
@@ -166,6 +166,27 @@ fn a_webhook_hears_of_the_runs_that_it_is_for() {
     cobalt(&["run", "--", "--list"], 0);
     cobalt(&["run", "--filter", "nothing-of-this-name"], 4);
     assert_eq!(told()[0], 4, "where nothing is run, nobody is told");
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_ends_the_waiting_and_leaves_the_verdict() {
+    let silent = Receiver::start(&[Answer::Never]);
+    let project = told(&silent, "timeout = \"60s\"\n");
+    project.cobalt(&["list"], 0);
+    let began = Instant::now();
+    let child = run(&project).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while silent.received().is_empty() && began.elapsed() < Duration::from_secs(50) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let interrupted = Instant::now();
+    let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(signal.unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("was not told of the run: stopped"), "{stderr}");
+    assert!(interrupted.elapsed() < Duration::from_secs(10), "{:?}", interrupted.elapsed());
 }
 
 #[test]
