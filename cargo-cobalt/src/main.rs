@@ -20,6 +20,7 @@ mod reporters;
 mod run;
 mod runs;
 mod terminal;
+mod webhooks;
 
 use std::process::ExitCode;
 

@@ -82,6 +82,13 @@ impl Results {
         }
     }
 
+    /// Whether there is nothing to tell: cases were listed, or help was asked for.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { experiments, broken, cut_off, ignored, skipped, errors } = self;
+        let not_run = ignored.is_empty() && skipped.is_empty();
+        experiments.is_empty() && broken.is_empty() && cut_off.is_empty() && not_run && errors.is_empty()
+    }
+
     /// Whether nothing failed: every experiment passed, and each was run to its end.
     pub(crate) fn passed(&self) -> bool {
         let nothing_beside = self.broken.is_empty() && self.cut_off.is_empty() && self.errors.is_empty();

@@ -29,6 +29,7 @@ use crate::interrupt;
 use crate::project::{Binary, Built, Project, compile};
 use crate::reporters::{Reporters, github};
 use crate::terminal::{paint, stderr_width};
+use crate::webhooks;
 
 /// A binary, and what is added to its variables.
 type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
@@ -65,7 +66,9 @@ pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCo
     }
     screen.summaries();
     let (code, results) = tally.conclude(settings.is_ci(), &binaries, &screen)?;
-    reporters.finish(&results, &screen)?;
+    let reported = reporters.finish(&results, &screen);
+    webhooks::tell(&settings, &results, &screen);
+    reported?;
     if arguments.ui {
         ui::open(&settings, &results, &screen)?;
     }

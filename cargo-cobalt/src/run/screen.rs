@@ -161,6 +161,11 @@ impl Screen {
         }
     }
 
+    /// Prints on stderr what went wrong and fails nothing.
+    pub(crate) fn warn(&self, warning: &str) {
+        self.tell(&format!("{}: {}", self.look.paint_stderr.odd("warning"), printable(warning)));
+    }
+
     pub(super) fn error(&self, error: &str) {
         self.tell(&format!("{}: {}", self.look.paint_stderr.bad("error"), printable(error)));
     }

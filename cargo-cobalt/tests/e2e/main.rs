@@ -3,6 +3,7 @@
 #[cfg(unix)]
 mod action;
 mod baseline;
+mod ci_safety;
 mod command;
 mod compare;
 mod config;
@@ -19,8 +20,10 @@ mod naming;
 mod page;
 mod plugins;
 mod project;
+mod receiver;
 mod rerun;
 mod run;
 mod selection;
 mod store;
 mod variables;
+mod webhooks;

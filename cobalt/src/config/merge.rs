@@ -96,6 +96,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             prices,
             env,
             baseline,
+            webhooks,
             ci,
         } = file;
         let (is_ci, ci) = self.ci(ci.unwrap_or_default())?;
@@ -118,6 +119,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let only = self.flags.only.map_or_else(|| self.variables.only(), |only| Ok(Some(only)))?;
         let sources = self.variables.text(SOURCES).filter(|hash| !hash.is_empty());
         let baseline = self.baseline(baseline.unwrap_or_default())?;
+        let webhooks = self.webhooks(webhooks);
         Ok(Config {
             workspace: self.workspace.clone(),
             ci: is_ci,
@@ -135,6 +137,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             only,
             sources,
             baseline,
+            webhooks,
             settings: self.settings,
         })
     }

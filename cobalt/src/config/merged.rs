@@ -15,6 +15,7 @@ use super::only::Only;
 use super::reporter::Reporter;
 use super::settings::Setting;
 use super::values::Target;
+use super::webhooks::Webhook;
 use crate::evaluators::Evaluator;
 use crate::llm::ModelSettings;
 use crate::llm::prices::PriceTable;
@@ -54,6 +55,7 @@ pub struct Config {
     pub(super) only: Option<Only>,
     pub(super) sources: Option<String>,
     pub(super) baseline: BaselineSettings,
+    pub(super) webhooks: Vec<Webhook>,
     pub(super) settings: Vec<Setting>,
 }
 
@@ -163,6 +165,12 @@ impl Config {
     #[must_use]
     pub fn on_inconclusive(&self) -> OnInconclusive {
         self.baseline.on_inconclusive
+    }
+
+    /// Whom `cargo cobalt` tells of the end of a run.
+    #[must_use]
+    pub fn webhooks(&self) -> &[Webhook] {
+        &self.webhooks
     }
 
     /// Every setting in force with where it comes from, in a fixed order, secrets redacted.
