@@ -93,6 +93,12 @@ pub(crate) enum Error {
     #[error("stopped")]
     Interrupted,
 
+    #[error("failed to look into `{}`: {source}; make it readable", .path.display())]
+    Folder { path: PathBuf, source: io::Error },
+
+    #[error("failed to ask: {0}; with `--yes` nothing is asked")]
+    Ask(io::Error),
+
     #[error("failed to write to stdout: {0}")]
     Print(io::Error),
 }

@@ -1,6 +1,7 @@
 //! The `cargo cobalt` command.
 
 mod baseline;
+mod clean;
 mod cli;
 mod compare;
 mod config;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::History(arguments) => history::history(arguments, &flags),
         Command::Compare(arguments) => compare::compare(arguments, &flags),
         Command::Baseline(arguments) => baseline::baseline(&arguments.command, &flags),
+        Command::Clean(arguments) => clean::clean(arguments, &flags),
         Command::Init(arguments) => init::init(arguments),
         Command::Config(arguments) => config::config(arguments, &flags),
     };
@@ -72,6 +74,7 @@ fn flags(command: &Command) -> Flags {
         Command::History(history) => of_file(&history.settings),
         Command::Compare(compare) => of_file(&compare.settings),
         Command::Baseline(baseline) => of_file(baseline.command.settings()),
+        Command::Clean(clean) => of_file(&clean.settings),
         Command::Config(config) => of_file(&config.settings),
         Command::Init(_) => Flags::default(),
     }

@@ -93,6 +93,11 @@ pub(crate) fn one_line(text: &str) -> String {
     cobalt::reporters::printable(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
+/// So many of something: `1 item`, `2 items`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
 /// How many columns a text takes.
 pub(crate) fn columns(text: &str) -> usize {
     text.width()

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod build;
+mod clean;
 mod color;
 mod past;
 mod run;
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use baseline::{Baseline, BaselineCommand, SetBaseline, ShowBaselines};
 pub(crate) use build::Build;
+pub(crate) use clean::Clean;
 pub(crate) use color::Color;
 pub(crate) use past::{Compare, History};
 pub(crate) use run::{List, Run, Selection};
@@ -59,6 +61,13 @@ pub(crate) enum Command {
     Compare(Compare),
     /// Sets and shows what later runs are held against
     Baseline(Baseline),
+    /// Removes old runs and answers of models, after a listing of what would go
+    ///
+    /// Baselines stay, and so do runs that are going on, and all files that are not ours. Without `--yes` it asks first and,
+    /// where no terminal answers, removes nothing.
+    ///
+    /// Exit codes: 0, also where nothing was removed; 2 wrong arguments; 3 a file could not be removed, or not be looked for.
+    Clean(Clean),
     /// Makes a new project with an experiment, or adds one to the package in the folder
     ///
     /// No file that is there is overwritten.

@@ -10,7 +10,7 @@ use cobalt::reporters::{
 
 use super::bars::Bars;
 use crate::error::Error;
-use crate::terminal::{columns, print};
+use crate::terminal::{columns, count, print};
 
 /// How things are shown.
 #[derive(Clone, Debug)]
@@ -268,11 +268,6 @@ fn header(started: &ExperimentStarted, paint: Paint) -> String {
         let _ = write!(line, " ({})", printable(why));
     }
     line
-}
-
-/// So many of something: `1 item`, `2 items`.
-fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// A limit as it is written: `30s`, `500ms`.
