@@ -18,14 +18,14 @@ mod reporters;
 mod run;
 mod runs;
 mod terminal;
+mod watch;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 use cobalt::config::{Flags, Only};
-use cobalt::reporters::printable;
 
-use self::cli::{Cargo, Command, Run, Settings};
+use self::cli::{Cargo, Command, Run, RunOptions, Settings};
 
 fn main() -> ExitCode {
     let Cargo::Cobalt(arguments) = Cargo::parse();
@@ -33,7 +33,8 @@ fn main() -> ExitCode {
     color.apply();
     let flags = flags(&arguments.command);
     let result = match &arguments.command {
-        Command::Run(arguments) => run::run(arguments, &flags, color),
+        Command::Run(arguments) => run::run(&arguments.options, &flags, color),
+        Command::Watch(arguments) => watch::watch(&arguments.options, &flags, color),
         Command::List(arguments) => list::list(arguments, &flags, color),
         Command::History(arguments) => history::history(arguments, &flags),
         Command::Compare(arguments) => compare::compare(arguments, &flags),
@@ -43,10 +44,7 @@ fn main() -> ExitCode {
         Command::Config(arguments) => config::config(arguments, &flags),
     };
     result.unwrap_or_else(|error| {
-        // Who has stopped reading wants to hear no more.
-        if !error.is_broken_pipe() {
-            eprintln!("error: {}", printable(&error.to_string()));
-        }
+        error.tell();
         error.exit_code()
     })
 }
@@ -60,16 +58,17 @@ fn only(run: &Run) -> Option<Only> {
 /// The settings among the flags.
 fn flags(command: &Command) -> Flags {
     let of_file = |settings: &Settings| Flags { config: settings.config.clone(), ..Flags::default() };
+    let of_run = |options: &RunOptions| Flags {
+        concurrency: options.concurrency,
+        reporters: options.reporter.clone(),
+        on_inconclusive: options.on_inconclusive,
+        ..of_file(&options.settings)
+    };
     match command {
-        Command::Run(run) => Flags {
-            concurrency: run.concurrency,
-            ci: run.ci,
-            resume: run.resume.clone(),
-            only: only(run),
-            reporters: run.reporter.clone(),
-            on_inconclusive: run.on_inconclusive,
-            ..of_file(&run.settings)
-        },
+        Command::Run(run) => {
+            Flags { ci: run.ci, resume: run.resume.clone(), only: only(run), ..of_run(&run.options) }
+        }
+        Command::Watch(watch) => Flags { only: Some(Only::Changed), ..of_run(&watch.options) },
         Command::List(list) => of_file(&list.settings),
         Command::History(history) => of_file(&history.settings),
         Command::Compare(compare) => of_file(&compare.settings),

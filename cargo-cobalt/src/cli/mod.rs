@@ -17,7 +17,7 @@ pub(crate) use build::Build;
 pub(crate) use clean::Clean;
 pub(crate) use color::Color;
 pub(crate) use past::{Compare, History};
-pub(crate) use run::{List, Run, Selection};
+pub(crate) use run::{List, Run, RunOptions, Selection, Watch};
 
 /// What cargo calls: `cargo-cobalt cobalt …`.
 #[derive(Debug, Parser)]
@@ -47,6 +47,15 @@ pub(crate) enum Command {
     /// Exit codes: 0; 1 an item, an evaluator or a threshold failed (with --ci); 2 wrong arguments; 3 the project could
     /// not be built or configured, or the experiments not be run or kept; 4 nothing matched; 130 stopped by Ctrl-C.
     Run(Run),
+    /// Runs what a change of sources or data touches, after each change
+    ///
+    /// The files are those of the packages and of all that they depend on by their paths, and those at the root of the
+    /// workspace; not hidden ones, nor what is built or kept by Cobalt. It begins with what `run --changed` runs. Where the
+    /// project cannot be built or read, that is said, and the next change is waited for. Ctrl-C ends it.
+    ///
+    /// Exit codes: 2 wrong arguments; 3 there is no project, or its files cannot be watched; 4 nothing matched in the
+    /// beginning; 130 stopped by Ctrl-C.
+    Watch(Watch),
     /// Names the experiments, their tags and how many items they have
     List(List),
     /// Shows past runs
