@@ -1,6 +1,7 @@
 //! The command as a user starts it, in throw-away projects.
 
 mod baseline;
+mod clean;
 mod command;
 mod compare;
 mod config;
@@ -17,3 +18,5 @@ mod run;
 mod selection;
 mod store;
 mod variables;
+#[cfg(unix)]
+mod watch;
