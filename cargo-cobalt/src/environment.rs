@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::error::Error;
 
 /// The name of the files.
-const FILE: &str = ".env";
+pub(crate) const FILE: &str = ".env";
 
 /// Variables of `.env` files that this process has not set itself.
 #[derive(Clone, Debug, Default)]

@@ -4,6 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use cobalt::reporters::printable;
+
 use crate::init::InitError;
 use crate::runs::UnknownRun;
 
@@ -93,6 +95,15 @@ pub(crate) enum Error {
     #[error("stopped")]
     Interrupted,
 
+    #[error("failed to look into `{}`: {source}; make it readable", .path.display())]
+    Folder { path: PathBuf, source: io::Error },
+
+    #[error("failed to watch for changes: {0}{hint}", hint = watch_hint(.0))]
+    Watch(#[from] notify::Error),
+
+    #[error("failed to ask: {0}; with `--yes` nothing is asked")]
+    Ask(io::Error),
+
     #[error("failed to write to stdout: {0}")]
     Print(io::Error),
 }
@@ -118,7 +129,24 @@ fn env_file_reason(line: usize, error: &dotenvy::Error) -> String {
     }
 }
 
+/// What to do about a limit of the system.
+fn watch_hint(error: &notify::Error) -> &'static str {
+    match error.kind {
+        notify::ErrorKind::MaxFilesWatch => {
+            "; raise the limit, on Linux `fs.inotify.max_user_watches` of sysctl"
+        }
+        _ => "",
+    }
+}
+
 impl Error {
+    /// Says it on stderr. Who has stopped reading wants to hear no more.
+    pub(crate) fn tell(&self) {
+        if !self.is_broken_pipe() {
+            eprintln!("error: {}", printable(&self.to_string()));
+        }
+    }
+
     /// Whether whoever read our output has stopped, as `head` does.
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Print(error) if error.kind() == io::ErrorKind::BrokenPipe)

@@ -6,12 +6,16 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::error::Error;
 
+static LISTENING: AtomicBool = AtomicBool::new(false);
 static HEARD: AtomicBool = AtomicBool::new(false);
 /// The process id of the program that runs below, or 0.
 static BELOW: AtomicU32 = AtomicU32::new(0);
 
-/// From now on a request to end is noted and passed on, and does not end this program.
+/// From now on a request to end is noted and passed on, and does not end this program. To say so again changes nothing.
 pub(crate) fn pass_on() -> Result<(), Error> {
+    if LISTENING.swap(true, Ordering::SeqCst) {
+        return Ok(());
+    }
     let hear = || {
         HEARD.store(true, Ordering::SeqCst);
         interrupt(BELOW.load(Ordering::SeqCst));

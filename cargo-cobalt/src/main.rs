@@ -1,6 +1,7 @@
 //! The `cargo cobalt` command.
 
 mod baseline;
+mod clean;
 mod cli;
 mod compare;
 mod config;
@@ -20,15 +21,15 @@ mod reporters;
 mod run;
 mod runs;
 mod terminal;
+mod watch;
 mod webhooks;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 use cobalt::config::{Flags, Only};
-use cobalt::reporters::printable;
 
-use self::cli::{Cargo, Command, Run, Settings};
+use self::cli::{Cargo, Command, Run, RunOptions, Settings};
 use self::reporters::github;
 
 fn main() -> ExitCode {
@@ -37,25 +38,23 @@ fn main() -> ExitCode {
     color.apply();
     let flags = flags(&arguments.command);
     let result = match &arguments.command {
-        Command::Run(arguments) => run::run(arguments, &flags, color),
+        Command::Run(arguments) => run::run(&arguments.options, &flags, color),
+        Command::Watch(arguments) => watch::watch(&arguments.options, &flags, color),
         Command::List(arguments) => list::list(arguments, &flags, color),
         Command::History(arguments) => history::history(arguments, &flags),
         Command::Compare(arguments) => compare::compare(arguments, &flags),
         Command::Export(arguments) => export::export(arguments, &flags),
         Command::Import(arguments) => import::import(arguments, &flags),
         Command::Baseline(arguments) => baseline::baseline(&arguments.command, &flags),
+        Command::Clean(arguments) => clean::clean(arguments, &flags),
         Command::Init(arguments) => init::init(arguments),
         Command::Config(arguments) => config::config(arguments, &flags),
     };
     result.unwrap_or_else(|error| {
-        // Who has stopped reading wants to hear no more.
-        if !error.is_broken_pipe() {
-            let text = format!("error: {}", printable(&error.to_string()));
-            if matches!(arguments.command, Command::Run(_)) && github::is_wanted(&flags.reporters) {
-                github::tell(&error, &text);
-            } else {
-                eprintln!("{text}");
-            }
+        if matches!(arguments.command, Command::Run(_)) && github::is_wanted(&flags.reporters) {
+            github::tell(&error);
+        } else {
+            error.tell();
         }
         error.exit_code()
     })
@@ -70,22 +69,24 @@ fn only(run: &Run) -> Option<Only> {
 /// The settings among the flags.
 fn flags(command: &Command) -> Flags {
     let of_file = |settings: &Settings| Flags { config: settings.config.clone(), ..Flags::default() };
+    let of_run = |options: &RunOptions| Flags {
+        concurrency: options.concurrency,
+        reporters: options.reporter.clone(),
+        on_inconclusive: options.on_inconclusive,
+        ..of_file(&options.settings)
+    };
     match command {
-        Command::Run(run) => Flags {
-            concurrency: run.concurrency,
-            ci: run.ci,
-            resume: run.resume.clone(),
-            only: only(run),
-            reporters: run.reporter.clone(),
-            on_inconclusive: run.on_inconclusive,
-            ..of_file(&run.settings)
-        },
+        Command::Run(run) => {
+            Flags { ci: run.ci, resume: run.resume.clone(), only: only(run), ..of_run(&run.options) }
+        }
+        Command::Watch(watch) => Flags { only: Some(Only::Changed), ..of_run(&watch.options) },
         Command::List(list) => of_file(&list.settings),
         Command::History(history) => of_file(&history.settings),
         Command::Compare(compare) => of_file(&compare.settings),
         Command::Export(export) => of_file(&export.settings),
         Command::Import(import) => of_file(&import.settings),
         Command::Baseline(baseline) => of_file(baseline.command.settings()),
+        Command::Clean(clean) => of_file(&clean.settings),
         Command::Config(config) => of_file(&config.settings),
         Command::Init(_) => Flags::default(),
     }

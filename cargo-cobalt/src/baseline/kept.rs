@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::terminal::one_line;
 
 /// The JSON files in a folder, sorted by their names. A folder that is not there has none.
-pub(super) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.and_then(Iterator::collect::<io::Result<Vec<_>>>),
@@ -27,7 +27,7 @@ fn is_json(path: &Path) -> bool {
 }
 
 /// A path as seen from the current folder.
-pub(super) fn seen(path: &Path) -> String {
+pub(crate) fn seen(path: &Path) -> String {
     let folder = env::current_dir().unwrap_or_default();
     one_line(&path.strip_prefix(&folder).unwrap_or(path).display().to_string())
 }

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use cobalt::config::Flags;
 
 pub(crate) use given::Given;
+pub(crate) use kept::{json_files, seen};
 
 use crate::cli::BaselineCommand;
 use crate::error::Error;

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod build;
+mod clean;
 mod color;
 #[cfg(test)]
 mod documented;
@@ -16,10 +17,11 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use baseline::{Baseline, BaselineCommand, SetBaseline, ShowBaselines};
 pub(crate) use build::Build;
+pub(crate) use clean::Clean;
 pub(crate) use color::Color;
 pub(crate) use pass_on::{Export, Format, Import};
 pub(crate) use past::{Compare, History};
-pub(crate) use run::{List, Run, Selection};
+pub(crate) use run::{List, Run, RunOptions, Selection, Watch};
 
 /// What cargo calls: `cargo-cobalt cobalt …`.
 #[derive(Debug, Parser)]
@@ -49,6 +51,15 @@ pub(crate) enum Command {
     /// Exit codes: 0; 1 an item, an evaluator or a threshold failed (with --ci); 2 wrong arguments; 3 the project could
     /// not be built or configured, or the experiments not be run or kept; 4 nothing matched; 130 stopped by Ctrl-C.
     Run(Run),
+    /// Runs what a change of sources or data touches, after each change
+    ///
+    /// The files are those of the packages and of all that they depend on by their paths, and those at the root of the
+    /// workspace; not hidden ones, nor what is built or kept by Cobalt. It begins with what `run --changed` runs. Where the
+    /// project cannot be built or read, that is said, and the next change is waited for. Ctrl-C ends it.
+    ///
+    /// Exit codes: 2 wrong arguments; 3 there is no project, or its files cannot be watched; 4 nothing matched in the
+    /// beginning; 130 stopped by Ctrl-C.
+    Watch(Watch),
     /// Names the experiments, their tags and how many items they have
     List(List),
     /// Shows past runs
@@ -75,6 +86,13 @@ pub(crate) enum Command {
     Import(Import),
     /// Sets and shows what later runs are held against
     Baseline(Baseline),
+    /// Removes old runs and answers of models, after a listing of what would go
+    ///
+    /// Baselines stay, and so do runs that are going on, and all files that are not ours. Without `--yes` it asks first and,
+    /// where no terminal answers, removes nothing.
+    ///
+    /// Exit codes: 0, also where nothing was removed; 2 wrong arguments; 3 a file could not be removed, or not be looked for.
+    Clean(Clean),
     /// Makes a new project with an experiment, or adds one to the package in the folder
     ///
     /// No file that is there is overwritten.

@@ -1,4 +1,4 @@
-//! What may be typed of `cargo cobalt run`, and of `list`, which names what would be run.
+//! What may be typed of `cargo cobalt run` and `watch`, and of `list`, which names what would be run.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -12,27 +12,9 @@ use crate::runs::RunName;
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    #[command(flatten)]
-    pub(crate) selection: Selection,
-
-    /// How many items of an experiment are worked on at a time
-    #[arg(long, value_name = "N", value_parser = count)]
-    pub(crate) concurrency: Option<NonZeroUsize>,
-
     /// Exits with 1 if an item, an evaluator or a threshold failed
     #[arg(long)]
     pub(crate) ci: bool,
-
-    /// What runs are held against: a run as `compare` takes it, a git revision, a baseline file, or a folder of these
-    ///
-    /// Without it, each experiment has the baseline that `cargo cobalt baseline set` has kept. Of a git revision, that is a
-    /// run of the commit, or else the baseline that is committed there, or else a run with changes beside the commit.
-    #[arg(long, value_name = "RUN")]
-    pub(crate) baseline: Option<RunName>,
-
-    /// What becomes of a threshold against a baseline that noise may hide, or that has no baseline: `pass` or `fail`
-    #[arg(long, value_name = "OUTCOME")]
-    pub(crate) on_inconclusive: Option<OnInconclusive>,
 
     /// Goes on with runs that were cut off, by their ids
     #[arg(long, value_name = "ID", value_delimiter = ',')]
@@ -45,6 +27,37 @@ pub(crate) struct Run {
     /// Runs only what has no result yet, or none as the sources, the evaluators and the items are now
     #[arg(long, conflicts_with_all = ["rerun_failed", "resume"])]
     pub(crate) changed: bool,
+
+    #[command(flatten)]
+    pub(crate) options: RunOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Watch {
+    #[command(flatten)]
+    pub(crate) options: RunOptions,
+}
+
+/// What is run and how, whether once or again and again.
+#[derive(Debug, Args)]
+pub(crate) struct RunOptions {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+
+    /// How many items of an experiment are worked on at a time
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) concurrency: Option<NonZeroUsize>,
+
+    /// What runs are held against: a run as `compare` takes it, a git revision, a baseline file, or a folder of these
+    ///
+    /// Without it, each experiment has the baseline that `cargo cobalt baseline set` has kept. Of a git revision, that is a
+    /// run of the commit, or else the baseline that is committed there, or else a run with changes beside the commit.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<RunName>,
+
+    /// What becomes of a threshold against a baseline that noise may hide, or that has no baseline: `pass` or `fail`
+    #[arg(long, value_name = "OUTCOME")]
+    pub(crate) on_inconclusive: Option<OnInconclusive>,
 
     /// Shows the run in this way, in place of what cobalt.toml says: `cli`, `json`, `junit`, `github-actions`, `pr-comment`,
     /// `markdown` or `html`, the latter five with a file as in `junit=out.xml`; may be given more than once

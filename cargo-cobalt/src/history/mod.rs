@@ -2,6 +2,7 @@
 
 mod since;
 mod table;
+mod trends;
 
 use std::env;
 use std::io;
@@ -39,7 +40,12 @@ pub(crate) fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Er
         print_json(&found.runs)?;
     } else if !found.runs.is_empty() {
         let today = Timestamp::now().to_string();
-        print(&table::table(&found.runs, stdout_width(), &today, paint(&io::stdout())))?;
+        let (width, paint) = (stdout_width(), paint(&io::stdout()));
+        print(&table::table(&found.runs, width, &today, paint))?;
+        let trends = trends::trends(&found.runs, width, paint);
+        if !trends.is_empty() {
+            print(&format!("\n{trends}"))?;
+        }
     }
     if let Some(note) = note(&found, &shown(layout.results())) {
         eprintln!("{note}");

@@ -196,12 +196,12 @@ fn line(text: &mut String, cells: &[(String, Look); 8], widths: &[Option<usize>;
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     const TODAY: &str = "2026-02-06";
 
-    fn run(name: &str, scores: &[(&str, f64)], tags: &[&str]) -> Run {
+    pub(in crate::history) fn run(name: &str, scores: &[(&str, f64)], tags: &[&str]) -> Run {
         Run {
             id: "0123456789ab".to_owned(),
             name: name.to_owned(),

@@ -17,6 +17,11 @@ pub(crate) struct Filter {
     pub(crate) limit: usize,
 }
 
+impl Filter {
+    /// All runs.
+    pub(crate) const ALL: Self = Self { name: None, tag: None, since: None, limit: usize::MAX };
+}
+
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Found {

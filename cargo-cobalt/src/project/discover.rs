@@ -83,6 +83,11 @@ impl Project {
         self.metadata.workspace_root.as_std_path()
     }
 
+    /// The folder that cargo builds in.
+    pub(crate) fn target_folder(&self) -> &Path {
+        self.metadata.target_directory.as_std_path()
+    }
+
     /// The test targets that are meant and may hold experiments: those that were asked for; else those that the packages'
     /// settings name.
     pub(crate) fn candidates(

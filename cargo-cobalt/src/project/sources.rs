@@ -12,14 +12,19 @@ use super::discover::Project;
 use crate::error::Error;
 
 /// The file by which programs tell that a folder holds what can be made anew. Cargo puts it into its target folder.
-const CACHE: &str = "CACHEDIR.TAG";
-const MANIFEST: &str = "Cargo.toml";
+pub(crate) const CACHE: &str = "CACHEDIR.TAG";
+pub(crate) const MANIFEST: &str = "Cargo.toml";
 
 impl Project {
     /// A hash of what a package is built from: of its own files and those of all path dependencies (all of `src`, and `*.rs`
     /// elsewhere; hidden files and data are none), of their manifests and that of the workspace, and of `Cargo.lock`.
     pub(crate) fn sources(&self, package: &Package) -> Result<String, Error> {
         hash(self.metadata(), package)
+    }
+
+    /// The folders of a package and of all path dependencies.
+    pub(crate) fn local_folders(&self, package: &Package) -> Result<Vec<PathBuf>, Error> {
+        Ok(local_packages(self.metadata(), package)?.into_iter().map(|local| local.folder).collect())
     }
 }
 

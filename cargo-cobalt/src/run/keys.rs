@@ -5,12 +5,15 @@ use cobalt::{MissingKey, Wanted};
 
 use super::process::{Asked, Message, run};
 use super::{WithVariables, interrupt};
-use crate::cli::Run;
+use crate::cli::RunOptions;
 use crate::error::Error;
 
 /// The keys that are missing, each once with all experiments that need it. A single binary is not asked: it says so by
 /// itself before it runs anything.
-pub(super) fn missing(binaries: &[WithVariables<'_>], arguments: &Run) -> Result<Vec<MissingKey>, Error> {
+pub(super) fn missing(
+    binaries: &[WithVariables<'_>],
+    arguments: &RunOptions,
+) -> Result<Vec<MissingKey>, Error> {
     let mut keys = Vec::new();
     if binaries.len() < 2 {
         return Ok(keys);

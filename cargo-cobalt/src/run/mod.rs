@@ -21,7 +21,7 @@ use self::screen::Look;
 pub(crate) use self::screen::Screen;
 use self::tally::Tally;
 use crate::baseline::Given;
-use crate::cli::{Color, Run};
+use crate::cli::{Color, RunOptions};
 use crate::config::{settings, settings_of};
 use crate::environment::Environment;
 use crate::error::Error;
@@ -35,7 +35,7 @@ use crate::webhooks;
 type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
 
 /// Runs the selected experiments, one test binary after another.
-pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
+pub(crate) fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
     let project = Project::read(&arguments.build)?;
     let candidates = project.candidates(&arguments.selection, &arguments.build, flags)?;
     let settings = match &arguments.build.manifest_path {
@@ -97,7 +97,7 @@ fn with_variables<'a>(
     Ok(ready)
 }
 
-fn look(arguments: &Run, project: &Project, settings: &Config) -> Look {
+fn look(arguments: &RunOptions, project: &Project, settings: &Config) -> Look {
     let github = github::is_wanted(settings.reporters());
     let has = |kind| settings.reporters().iter().any(|reporter| reporter.kind == kind);
     Look {
@@ -131,7 +131,7 @@ pub(crate) fn variables(
 
 fn run_all(
     binaries: &[WithVariables<'_>],
-    arguments: &Run,
+    arguments: &RunOptions,
     screen: &mut Screen,
     reporters: &mut Reporters,
     tally: &mut Tally,
@@ -148,7 +148,7 @@ fn run_all(
 
 fn run_one(
     binary: &Binary,
-    arguments: &Run,
+    arguments: &RunOptions,
     variables: &[(String, OsString)],
     screen: &mut Screen,
     reporters: &mut Reporters,

@@ -31,8 +31,7 @@ impl KnownRuns {
     /// Reads which runs there are. Files that are no results are left out, and said to be.
     pub(crate) fn open(layout: &Layout) -> Result<Self, Error> {
         let folder = env::current_dir().map_err(Error::CurrentFolder)?;
-        let all = Filter { name: None, tag: None, since: None, limit: usize::MAX };
-        let (found, skipped) = Index::open(layout)?.runs(&all)?;
+        let (found, skipped) = Index::open(layout)?.runs(&Filter::ALL)?;
         let known = Self { whole: found.runs, results: layout.results().to_owned(), folder };
         for skipped in skipped {
             let path = known.shown(&known.results.join(&skipped.file));

@@ -4,6 +4,7 @@
 mod action;
 mod baseline;
 mod ci_safety;
+mod clean;
 mod command;
 mod compare;
 mod config;
@@ -26,4 +27,6 @@ mod run;
 mod selection;
 mod store;
 mod variables;
+#[cfg(unix)]
+mod watch;
 mod webhooks;

@@ -215,6 +215,12 @@ impl Config {
         &self.models
     }
 
+    /// How long answers of models are kept; `None` where they are not.
+    #[must_use]
+    pub fn answers_kept_for(&self) -> Option<Duration> {
+        self.models.cache.as_ref().map(|cache| cache.ttl)
+    }
+
     /// The thresholds of an experiment that declares none.
     pub(crate) fn thresholds(&self) -> &[Threshold] {
         &self.thresholds

@@ -58,8 +58,7 @@ impl Cache {
     }
 
     fn path(&self, key: &str) -> PathBuf {
-        let (folder, name) = key.split_at(2);
-        self.layout.cache().join(folder).join(name)
+        self.layout.answer(key)
     }
 
     fn make_folder(&self, key: &str) -> io::Result<()> {

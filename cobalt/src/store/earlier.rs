@@ -6,12 +6,9 @@ use std::io;
 use std::path::PathBuf;
 
 use super::layout::{Layout, file_slug, storage};
-use super::results::read_report;
+use super::results::{ResultFileName, read_report};
 use crate::error::Error;
 use crate::report::Report;
-
-/// How many bytes of a result file's name tell when the run started.
-const START: usize = "2026-02-05T14-30-00".len();
 
 /// The newest whole run of an experiment and the partial ones that started after it, the newest first.
 ///
@@ -57,7 +54,5 @@ fn files(layout: &Layout, experiment: &str) -> Result<Vec<(String, PathBuf)>, Er
 
 /// The start in the name of a result file, where it is one of a run of the experiment with this slug.
 fn start<'a>(name: &'a str, slug: &str) -> Option<&'a str> {
-    let (start, rest) = name.split_at_checked(START)?;
-    let id = rest.strip_prefix('_')?.strip_prefix(slug)?.strip_prefix('_')?.strip_suffix(".json")?;
-    (!id.contains('_')).then_some(start)
+    ResultFileName::parse(name).filter(|name| name.experiment == slug).map(|name| name.start)
 }

@@ -10,6 +10,10 @@ use crate::slug::slug;
 /// The longest slug in a file name, in bytes: names may be 255 long on the usual file systems.
 const LONGEST_SLUG: usize = 120;
 
+/// How many digits the key of an answer has, and how many of them name its folder.
+const ANSWER: usize = 64;
+const ANSWER_FOLDER: usize = 2;
+
 /// What git is not to keep of the folder `.cobalt`: all that is generated. It is the text of `.cobalt/.gitignore`.
 pub const GITIGNORE: &str = "results/\nruns/\nreports/\ncache/\ndatasets/\nhistory.db*\n";
 
@@ -50,6 +54,26 @@ impl Layout {
     #[must_use]
     pub fn cache(&self) -> &Path {
         &self.cache
+    }
+
+    /// The file of an answer under a key, a hash in hexadecimal digits: in a folder that the first of them name.
+    #[must_use]
+    pub fn answer(&self, key: &str) -> PathBuf {
+        let (folder, name) = key.split_at(ANSWER_FOLDER.min(key.len()));
+        self.cache.join(folder).join(name)
+    }
+
+    /// Whether a folder of this name in that of the answers is one of theirs.
+    #[must_use]
+    pub fn is_answer_folder(name: &str) -> bool {
+        name.len() == ANSWER_FOLDER && is_hexadecimal(name)
+    }
+
+    /// Whether a file of this name in such a folder is an answer, or one that was being written.
+    #[must_use]
+    pub fn is_answer(name: &str) -> bool {
+        let (name, draft) = name.split_once('.').unwrap_or((name, ""));
+        name.len() == ANSWER - ANSWER_FOLDER && is_hexadecimal(name) && is_hexadecimal(draft)
     }
 
     /// The folder of the files that reporters write, where no other place is given.
@@ -114,6 +138,10 @@ pub(super) fn file_slug(experiment: &str) -> String {
     if name.is_empty() { "experiment".to_owned() } else { name }
 }
 
+fn is_hexadecimal(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 pub(crate) fn storage(action: &'static str, path: &Path, source: io::Error) -> Error {
     Error::Storage { action, path: path.to_owned(), source }
 }
@@ -137,6 +165,20 @@ mod tests {
         fs::remove_file(&ignore).unwrap();
         layout.create().unwrap();
         assert!(!ignore.exists());
+    }
+
+    #[test]
+    fn an_answer_is_known_by_the_names_of_its_folder_and_its_file() {
+        let layout = layout_in(Path::new("/w"), "/w/cache".into());
+        let path = layout.answer(&crate::hash::sha256_hex(&["question".to_owned()]));
+        let part = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+        assert!(Layout::is_answer_folder(&part(path.parent().unwrap())));
+        assert!(Layout::is_answer(&part(&path)));
+        assert!(Layout::is_answer(&part(&path.with_extension("0123456789abcdef"))));
+        for other in ["ab", "notes.txt", "CACHEDIR.TAG", &"g".repeat(62)] {
+            assert!(!Layout::is_answer(other), "{other}");
+        }
+        assert!(!Layout::is_answer_folder("my"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 #![doc = include_str!("../../docs/files.md")]
 
 mod baselines;
+mod cut_off;
 mod earlier;
 mod git;
 mod id;
@@ -11,6 +12,7 @@ mod results;
 
 pub(crate) use baselines::experiment_of;
 pub use baselines::{read_measurements, write_baseline};
+pub use cut_off::CutOffJournal;
 pub(crate) use earlier::latest_reports;
 pub(crate) use git::git_state;
 pub(crate) use id::{id_of, new_run_id};
@@ -18,4 +20,4 @@ pub(crate) use journal::{CutOff, JOURNAL_VERSION, JournalWriter, Resumed};
 pub use journal::{JournalContents, JournalError, JournalHeader, read_journal};
 pub use layout::{GITIGNORE, Layout};
 pub(crate) use results::write_report;
-pub use results::{keep_report, read_report, result_file_name, without_mark};
+pub use results::{ResultFileName, keep_report, read_report, result_file_name, without_mark};

@@ -8,8 +8,10 @@ use serde::Serialize;
 
 use super::layout::{Layout, file_slug, storage};
 use crate::error::Error;
-use crate::report::Report;
+use crate::report::{Report, Timestamp};
 
+/// How many bytes of a result file's name tell when the run started.
+const START: usize = "2026-02-05T14-30-00".len();
 /// How a file without items ends; the items go in between.
 const NO_ITEMS: &str = "[]\n}";
 
@@ -17,6 +19,37 @@ const NO_ITEMS: &str = "[]\n}";
 #[must_use]
 pub fn result_file_name(report: &Report) -> String {
     format!("{}_{}_{}.json", report.timestamp.for_file_name(), file_slug(&report.name), report.id)
+}
+
+/// What the name of a result file tells, the original's too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResultFileName<'a> {
+    /// The start in UTC, as `2026-02-05T14-30-00`.
+    pub start: &'a str,
+    /// The slug of the experiment's name.
+    pub experiment: &'a str,
+    /// The run's id.
+    pub id: &'a str,
+}
+
+impl<'a> ResultFileName<'a> {
+    /// Reads a name. `None` where no result file is named so.
+    #[must_use]
+    pub fn parse(name: &'a str) -> Option<Self> {
+        let (start, rest) = name.split_at_checked(START)?;
+        let (experiment, id) = rest.strip_prefix('_')?.strip_suffix(".json")?.rsplit_once('_')?;
+        let has_id = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        let parsed = Self { start, experiment, id };
+        (has_id && !experiment.is_empty() && parsed.time().is_some()).then_some(parsed)
+    }
+
+    /// The start, to the second.
+    #[must_use]
+    pub fn time(&self) -> Option<Timestamp> {
+        let (date, time) = self.start.split_once('T')?;
+        let time = humantime::parse_rfc3339(&format!("{date}T{}Z", time.replace('-', ":"))).ok()?;
+        Some(Timestamp::from(time))
+    }
 }
 
 /// Writes a report's file by writing another, syncing it and renaming it, and returns its path.
@@ -107,4 +140,32 @@ pub fn read_report(path: &Path) -> Result<Report, Error> {
     serde_json::from_slice(without_mark(&bytes)).map_err(|error| {
         storage("read", path, io::Error::new(io::ErrorKind::InvalidData, format!("no result file: {error}")))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_result_file_tells_start_experiment_and_id() {
+        let name = ResultFileName::parse("2026-02-05T14-30-00_help_desk-é_0123456789ab.json").unwrap();
+        assert_eq!((name.experiment, name.id), ("help_desk-é", "0123456789ab"));
+        assert_eq!(name.time().unwrap().to_string(), "2026-02-05T14:30:00.000Z");
+    }
+
+    #[test]
+    fn other_names_are_none_of_ours() {
+        for name in [
+            "notes.json",
+            "2026-02-05T14-30-00_desk.json",
+            "2026-02-05T14-30-00_desk_.json",
+            "2026-02-05T14-30-00__0123456789ab.json",
+            "2026-02-30T14-30-00_desk_0123456789ab.json",
+            "2026-02-05 14-30-00_desk_0123456789ab.json",
+            "2026-02-05T14-30-00_desk_0123456789ab.json.bak",
+            "2026-02-05T14-30-00_desk_my copy.json",
+        ] {
+            assert_eq!(ResultFileName::parse(name), None, "{name}");
+        }
+    }
 }

@@ -2,10 +2,10 @@
 
 use cobalt::Report;
 use cobalt::reporters::{agent_usage, judge_usage, printable, time};
+use cobalt::wording::count;
 use maud::{Markup, html};
 
 use super::chart;
-use super::words::count;
 
 /// The figures, a tile each, and a chart of the latencies.
 pub(super) fn section(report: &Report) -> Markup {

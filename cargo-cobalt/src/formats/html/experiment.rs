@@ -2,9 +2,10 @@
 
 use cobalt::Report;
 use cobalt::reporters::{printable, time};
+use cobalt::wording::count;
 use maud::{Markup, html};
 
-use super::words::{Mark, badge, code, count, name};
+use super::words::{Mark, badge, code, name};
 use super::{amounts, baseline, items, scores, thresholds};
 use crate::compare::words;
 use crate::reporters::{Finished, Results};

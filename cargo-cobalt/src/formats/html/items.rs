@@ -2,11 +2,12 @@
 
 use cobalt::report::{Evaluations, Execution, ItemResult, Report, Status};
 use cobalt::reporters::{expected_field, explain};
+use cobalt::wording::count;
 use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::words::{count, name};
+use super::words::name;
 use crate::reporters::Finished;
 
 /// So many items that did not pass are shown without the script.

@@ -1,10 +1,11 @@
 //! The page as a whole: the verdict of everything, what went wrong beside, and the experiments.
 
 use cobalt::reporters::printable;
+use cobalt::wording::count;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::policy::{SCRIPT, STYLE, policy};
-use super::words::{Mark, badge, code, count, name};
+use super::words::{Mark, badge, code, name};
 use super::{experiment, overview};
 use crate::reporters::Results;
 

@@ -127,7 +127,7 @@ fn what_did_not_come_to_its_end_fails_the_page_and_is_named() {
         page.contains("<title>2 experiments failed</title>") && page.contains("1 passed, 1 could not be run")
     );
     assert!(page.contains("no such file") && page.contains("tests/evals.rs:7"));
-    let cut_off = CutOff { name: "c".to_owned(), id: "0123456789ab".to_owned() };
+    let cut_off = CutOff { name: "c".to_owned(), id: "0123456789ab".to_owned(), declared_at: None };
     let page = html(&Results { cut_off: vec![cut_off], ..Results::default() });
     assert!(page.contains("c failed</title>") && page.contains("cargo cobalt run --resume 0123456789ab"));
     let page = html(&Results { errors: vec!["it ended early".to_owned()], ..results([passed()]) });

@@ -52,8 +52,3 @@ pub(super) fn code(text: &str) -> Markup {
 pub(super) fn name(text: &str) -> Markup {
     html! { bdi { (printable(text)) } }
 }
-
-/// So many of something: `1 item`, `2 items`.
-pub(super) fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
-}

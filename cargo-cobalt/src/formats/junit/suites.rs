@@ -1,7 +1,7 @@
 //! Suites of test cases: one for each experiment, and one for what went wrong beside them.
 
 use cobalt::Report;
-use cobalt::report::GitState;
+use cobalt::report::{GitState, SourcePlace};
 
 use super::cases::cases;
 use super::model::{Case, Outcome, Problem, Suite};
@@ -13,10 +13,11 @@ pub(super) fn suites(results: &Results) -> Vec<Suite> {
     suites.extend(results.broken.iter().map(broken));
     suites.extend(results.cut_off.iter().map(cut_off));
     let ignored = |(name, variable): &(String, String)| {
-        not_run(name, Outcome::Skipped(format!("the variable {variable} is not set")))
+        not_run(name, None, Outcome::Skipped(format!("the variable {variable} is not set")))
     };
     suites.extend(results.ignored.iter().map(ignored));
-    suites.extend(results.skipped.iter().map(|(name, why)| not_run(name, Outcome::Skipped(why.clone()))));
+    suites
+        .extend(results.skipped.iter().map(|(name, why)| not_run(name, None, Outcome::Skipped(why.clone()))));
     suites.extend(errors(&results.errors));
     tell_apart(&mut suites);
     suites
@@ -37,20 +38,24 @@ fn finished(finished: &Finished) -> Suite {
 
 fn broken(broken: &Broken) -> Suite {
     let outcome = Outcome::Errored(Problem::new("broken", &broken.error));
-    let file = broken.declared_at.as_ref().map(|place| place.file.clone());
-    Suite { file, ..not_run(&broken.name, outcome) }
+    not_run(&broken.name, broken.declared_at.as_ref(), outcome)
 }
 
 fn cut_off(run: &CutOff) -> Suite {
-    let CutOff { name, id } = run;
+    let CutOff { name, id, declared_at } = run;
     let message =
         format!("the run was stopped before its end; `cargo cobalt run --resume {id}` runs the rest");
-    not_run(name, Outcome::Errored(Problem::new("cut-off", &message)))
+    not_run(name, declared_at.as_ref(), Outcome::Errored(Problem::new("cut-off", &message)))
 }
 
 /// The suite of an experiment of which there are no items: a test case with its name.
-fn not_run(name: &str, outcome: Outcome) -> Suite {
-    Suite { name: name.to_owned(), cases: vec![Case::new(name.to_owned(), outcome)], ..Suite::default() }
+fn not_run(name: &str, declared_at: Option<&SourcePlace>, outcome: Outcome) -> Suite {
+    Suite {
+        name: name.to_owned(),
+        file: declared_at.map(|place| place.file.clone()),
+        cases: vec![Case::new(name.to_owned(), outcome)],
+        ..Suite::default()
+    }
 }
 
 /// The suite of what went wrong beside the experiments, if anything did.

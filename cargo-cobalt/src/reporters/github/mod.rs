@@ -28,13 +28,17 @@ pub(crate) fn is_wanted(reporters: &[Chosen]) -> bool {
         || reporters.iter().any(|reporter| reporter.kind == ReporterKind::GithubActions)
 }
 
-/// Tells GitHub Actions of what ended a whole call, after `line`, which tells people.
-pub(crate) fn tell(error: &Error, line: &str) {
+/// Tells GitHub Actions, and people, of what ended a whole call. Who has stopped reading wants to hear no more.
+pub(crate) fn tell(error: &Error) {
+    if error.is_broken_pipe() {
+        return;
+    }
     let message = printable(&error.to_string()).into_owned();
+    let line = format!("error: {message}");
     let annotation = Annotation { level: Level::Error, title: "cobalt".to_owned(), message, place: None };
     let guard = Guard::new(true);
     // Where nobody reads, nobody is told.
-    let _ = guard.text(line).and_then(|()| guard.command(&annotation.to_string()));
+    let _ = guard.text(&line).and_then(|()| guard.command(&annotation.to_string()));
 }
 
 /// Shows a run in a job of GitHub Actions.

@@ -1,0 +1,156 @@
+//! Changes of files, as the system tells of them: gathered until there are no more for a moment, as editors and git make many
+//! at once.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use notify::event::ModifyKind;
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
+
+use super::folders::{files, folders};
+use super::scope::Scope;
+use crate::error::Error;
+use crate::interrupt;
+
+/// How long nothing changes before a change is taken for complete.
+const QUIET: Duration = Duration::from_millis(100);
+/// How long is waited for that at most.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How often it is looked whether Ctrl-C was pressed.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The files that are watched.
+#[derive(Debug)]
+pub(super) struct Changes {
+    pub(super) scope: Scope,
+    watcher: RecommendedWatcher,
+    events: Receiver<notify::Result<Event>>,
+    /// The folders that the system tells of.
+    watched: BTreeSet<PathBuf>,
+}
+
+/// What has come of some events.
+#[derive(Debug, Default)]
+struct Gathered {
+    files: BTreeSet<PathBuf>,
+    /// Whether folders may have come or gone.
+    folders: bool,
+    /// Whether there was more than the system could tell.
+    lost: bool,
+}
+
+impl Changes {
+    /// Changes from now on.
+    pub(super) fn of(scope: Scope) -> Result<Self, Error> {
+        let (sender, events) = channel();
+        let watcher = recommended_watcher(sender)?;
+        let mut changes = Self { scope: scope.clone(), watcher, events, watched: BTreeSet::new() };
+        changes.follow(scope)?;
+        Ok(changes)
+    }
+
+    /// Watches the folders that there are by now, and tells those that are new.
+    pub(super) fn follow(&mut self, scope: Scope) -> Result<Vec<PathBuf>, Error> {
+        self.scope = scope;
+        let folders = folders(&self.scope);
+        for gone in self.watched.difference(&folders) {
+            // The system may have ended that by itself.
+            let _ = self.watcher.unwatch(gone);
+        }
+        let mut new = Vec::new();
+        for folder in folders.difference(&self.watched) {
+            match self.watcher.watch(folder, RecursiveMode::NonRecursive) {
+                Ok(()) => new.push(folder.clone()),
+                // It is gone again.
+                Err(_) if !folder.exists() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.watched.retain(|folder| folders.contains(folder));
+        self.watched.extend(new.iter().cloned());
+        Ok(new)
+    }
+
+    /// Waits for a change of files that count, and names them; none where there were too many.
+    pub(super) fn wait(&mut self) -> Result<Vec<PathBuf>, Error> {
+        loop {
+            let mut gathered = self.gather()?;
+            if gathered.folders || gathered.lost {
+                // Nothing told of the files that came with a folder.
+                for folder in self.follow(self.scope.clone())? {
+                    gathered.files.extend(files(&folder, &self.scope));
+                }
+            }
+            if gathered.lost {
+                return Ok(Vec::new());
+            }
+            if !gathered.files.is_empty() {
+                return Ok(gathered.files.into_iter().collect());
+            }
+        }
+    }
+
+    /// Waits for something to happen, and then until nothing does for a moment.
+    fn gather(&mut self) -> Result<Gathered, Error> {
+        let mut gathered = Gathered::default();
+        let mut end = None;
+        loop {
+            if interrupt::was_heard() {
+                return Err(Error::Interrupted);
+            }
+            match self.events.recv_timeout(if end.is_some() { QUIET } else { TICK }) {
+                Ok(event) => {
+                    end.get_or_insert_with(|| Instant::now() + PATIENCE);
+                    self.take(event, &mut gathered);
+                }
+                Err(RecvTimeoutError::Timeout) if end.is_none() => {}
+                Err(RecvTimeoutError::Timeout) => return Ok(gathered),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(notify::Error::generic("the system has stopped to tell of changes").into());
+                }
+            }
+            if end.is_some_and(|end| Instant::now() > end) {
+                return Ok(gathered);
+            }
+        }
+    }
+
+    fn take(&mut self, event: notify::Result<Event>, gathered: &mut Gathered) {
+        let Ok(event) = event else {
+            gathered.lost = true;
+            return;
+        };
+        gathered.lost |= event.need_rescan();
+        // To read a file, as a build does, or to touch it, is no change.
+        if matches!(event.kind, EventKind::Access(_) | EventKind::Modify(ModifyKind::Metadata(_))) {
+            return;
+        }
+        for path in event.paths {
+            if path.is_dir() || self.watched.contains(&path) {
+                gathered.folders = true;
+                self.forget(&path, &event.kind);
+            } else if self.scope.has_file(&path) {
+                gathered.files.insert(path);
+            }
+        }
+    }
+
+    /// A folder that is gone, or has another in its place, is to be watched anew, with all that lay in it.
+    fn forget(&mut self, folder: &Path, kind: &EventKind) {
+        if matches!(
+            kind,
+            EventKind::Remove(_) | EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(_))
+        ) {
+            let watcher = &mut self.watcher;
+            self.watched.retain(|watched| {
+                let stays = !watched.starts_with(folder);
+                if !stays {
+                    let _ = watcher.unwatch(watched);
+                }
+                stays
+            });
+        }
+    }
+}

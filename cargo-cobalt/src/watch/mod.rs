@@ -1,0 +1,93 @@
+//! `cargo cobalt watch`: runs what a change touches, after each change.
+//!
+//! What a change touches is worked out as for `run --changed`, from what there is after it: here it is only noticed that
+//! something may have changed.
+
+mod changes;
+mod folders;
+mod scope;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use cobalt::config::Flags;
+use cobalt::wording::count;
+
+use self::changes::Changes;
+use self::scope::Scope;
+use crate::baseline::seen;
+use crate::cli::{Color, RunOptions};
+use crate::error::Error;
+use crate::{interrupt, run};
+
+/// How many of the files that have changed are named.
+const MOST_NAMED: usize = 3;
+
+pub(crate) fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
+    interrupt::pass_on()?;
+    // What changes from here on is noticed, also while something runs.
+    let mut changes = Changes::of(Scope::read(options, flags)?)?;
+    let mut outcome = run::run(options, flags, color);
+    if let Err(error) = outcome.as_ref()
+        && is_for_the_user_to_type(error)
+    {
+        return outcome;
+    }
+    loop {
+        if let Err(error) = &outcome {
+            error.tell();
+        }
+        if interrupt::was_heard() {
+            return Err(Error::Interrupted);
+        }
+        eprintln!("\nwaiting for changes in {}; Ctrl-C ends", folders(&changes.scope));
+        let changed = changes.wait()?;
+        eprintln!("\nchanged: {}; running what that touches", named(&changed));
+        // With an error in a manifest or in the settings, all stays as it was; the run tells of the error.
+        if let Ok(scope) = Scope::read(options, flags) {
+            changes.follow(scope)?;
+        }
+        outcome = run::run(options, flags, color);
+    }
+}
+
+/// Whether no change of a file will mend it.
+fn is_for_the_user_to_type(error: &Error) -> bool {
+    matches!(error, Error::Arguments(_) | Error::NothingMatched(_) | Error::UnknownRun(_))
+}
+
+/// The folders that are looked into, but for those within them.
+fn folders(scope: &Scope) -> String {
+    let name = |folder: &PathBuf| match seen(folder) {
+        here if here.is_empty() => "this folder".to_owned(),
+        folder => format!("`{folder}`"),
+    };
+    let is_outermost =
+        |folder: &&PathBuf| !folder.ancestors().skip(1).any(|above| scope.roots.contains(above));
+    scope.roots.iter().filter(is_outermost).map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// Files by their names, but for those that are too many.
+fn named(files: &[PathBuf]) -> String {
+    if files.is_empty() {
+        return "more than could be noticed".to_owned();
+    }
+    let names: Vec<_> = files.iter().take(MOST_NAMED).map(|file| format!("`{}`", seen(file))).collect();
+    match files.len() - names.len() {
+        0 => names.join(", "),
+        others => format!("{} and {} more", names.join(", "), count(others, "file")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_files_are_named_and_the_others_counted() {
+        let files: Vec<_> = ["a", "b", "c", "d"].map(PathBuf::from).into();
+        assert_eq!(named(&files[..2]), "`a`, `b`");
+        assert_eq!(named(&files), "`a`, `b`, `c` and 1 file more");
+        assert_eq!(named(&[]), "more than could be noticed");
+    }
+}

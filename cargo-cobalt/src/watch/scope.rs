@@ -1,0 +1,157 @@
+//! Which files may touch the experiments: those of the packages and of the workspace's root, and not what is made of them.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use cobalt::config::Flags;
+
+use crate::cli::RunOptions;
+use crate::config::settings_of;
+use crate::environment;
+use crate::error::Error;
+use crate::project::{CACHE, MANIFEST, Project};
+
+/// Folders that hold what others have made, wherever they are.
+const MADE: [&str; 2] = ["node_modules", "__pycache__"];
+/// How the names of files end that editors leave for themselves, or programs for people.
+const PASSING: [&str; 6] = ["~", ".swp", ".tmp", ".bak", ".orig", ".log"];
+/// A file by which an editor tries whether it may write.
+const PROBE: &str = "4913";
+
+/// The folders to look into, and what of them to leave out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Scope {
+    /// The root of the workspace, the packages that are run, and all that they depend on by their paths.
+    pub(super) roots: BTreeSet<PathBuf>,
+    /// Files and folders that runs and builds write.
+    written: Vec<PathBuf>,
+    /// The settings, where a flag names them.
+    settings: Option<PathBuf>,
+}
+
+impl Scope {
+    pub(super) fn read(options: &RunOptions, flags: &Flags) -> Result<Self, Error> {
+        let project = Project::read(&options.build)?;
+        let mut roots = BTreeSet::from([project.root().to_owned()]);
+        let mut written = vec![project.target_folder().to_owned()];
+        for candidate in project.candidates(&options.selection, &options.build, flags)? {
+            roots.extend(project.local_folders(&candidate.package)?);
+        }
+        for root in &roots {
+            // A package may be kept elsewhere than the others of its workspace.
+            let Ok(settings) = settings_of(root, flags) else { continue };
+            let layout = settings.layout();
+            written.extend([layout.results(), layout.history(), layout.cache()].map(Path::to_owned));
+            written.extend([layout.journals(), layout.reports(), layout.baselines()]);
+            written.extend(settings.reporters().iter().filter_map(|reporter| reporter.path.clone()));
+        }
+        Ok(Self {
+            roots,
+            written,
+            settings: flags.config.as_deref().and_then(|path| path.canonicalize().ok()),
+        })
+    }
+
+    /// Whether a folder within another that is looked into is looked into, too.
+    pub(super) fn has_folder(&self, folder: &Path) -> bool {
+        let is_made = || MADE.iter().any(|made| folder.ends_with(made)) || folder.join(CACHE).exists();
+        let is_other = || folder.join(MANIFEST).exists();
+        self.roots.contains(folder)
+            || !(is_hidden(folder) || self.is_written(folder) || is_made() || is_other())
+    }
+
+    /// Whether a file in a folder that is looked into counts.
+    pub(super) fn has_file(&self, file: &Path) -> bool {
+        if self.settings.as_deref() == Some(file) {
+            return true;
+        }
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let is_passing = PASSING.iter().any(|ending| name.ends_with(ending)) || name == PROBE;
+        let is_hidden = is_hidden(file) && name != environment::FILE;
+        // Emacs locks and saves with these.
+        let is_marked = name.starts_with('#');
+        !(is_passing || is_hidden || is_marked || self.is_written(file))
+    }
+
+    /// The folder of the settings, where a flag names them.
+    pub(super) fn folder_of_settings(&self) -> Option<&Path> {
+        self.settings.as_deref()?.parent()
+    }
+
+    fn is_written(&self, path: &Path) -> bool {
+        self.written.iter().any(|written| path.starts_with(written) || is_beside(path, written))
+    }
+}
+
+/// Whether a file is one of those that SQLite has beside a database, as `history.db-wal`.
+fn is_beside(path: &Path, database: &Path) -> bool {
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let (Some(name), Some(database_name)) = (name(path), name(database)) else { return false };
+    path.parent() == database.parent()
+        && name.strip_prefix(&*database_name).is_some_and(|rest| rest.starts_with('-'))
+}
+
+fn is_hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn scope(root: &Path) -> Scope {
+        let written = ["target", "scores/history.db", "out.xml"].map(|path| root.join(path)).into();
+        Scope { roots: BTreeSet::from([root.to_owned(), root.join("near")]), written, settings: None }
+    }
+
+    #[test]
+    fn sources_data_and_settings_count() {
+        let scope = scope(Path::new("/w"));
+        for file in
+            ["src/lib.rs", "data/items.jsonl", "cobalt.toml", ".env", "Cargo.lock", "prompts/system.md"]
+        {
+            assert!(scope.has_file(&Path::new("/w").join(file)), "{file}");
+        }
+    }
+
+    #[test]
+    fn what_editors_builds_and_runs_leave_does_not_count() {
+        let scope = scope(Path::new("/w"));
+        for file in [
+            "src/lib.rs~",
+            "src/.lib.rs.swp",
+            "src/4913",
+            "src/#lib.rs#",
+            "data/.#items.jsonl",
+            "out.xml",
+            "agent.log",
+            "scores/history.db",
+            "scores/history.db-wal",
+            "target/debug/evals",
+        ] {
+            assert!(!scope.has_file(&Path::new("/w").join(file)), "{file}");
+        }
+    }
+
+    #[test]
+    fn folders_of_other_packages_and_of_what_is_built_are_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let scope = scope(folder.path());
+        for (file, is_in) in [
+            ("src/deep/mod.rs", true),
+            ("near/Cargo.toml", true),
+            ("other/Cargo.toml", false),
+            ("built/CACHEDIR.TAG", false),
+            ("target/x", false),
+            (".git/HEAD", false),
+            ("web/node_modules/x", false),
+        ] {
+            let file = folder.path().join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, "").unwrap();
+            assert_eq!(scope.has_folder(file.parent().unwrap()), is_in, "{}", file.display());
+        }
+    }
+}

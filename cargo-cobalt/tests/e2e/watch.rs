@@ -1,0 +1,180 @@
+//! `cargo cobalt watch` in throw-away projects whose files change: what it runs, and what it says.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+use std::{fs, process::ExitStatus};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::project::Project;
+
+/// How long something is waited for that takes a build.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How long nothing is to happen where nothing should.
+const CALM: Duration = Duration::from_millis(800);
+/// What is said when all is done.
+const WAITING: &str = "waiting for changes in this folder";
+
+/// The command at work.
+struct Watching {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Watching {
+    /// Starts it, and waits for its first run.
+    fn start(project: &Project, arguments: &[&str]) -> (Self, String) {
+        let mut command = project.command(&[&["watch", "--filter", "strict"], arguments].concat());
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (sender, lines) = channel();
+        let outputs: [Box<dyn Read + Send>; 2] =
+            [Box::new(child.stdout.take().unwrap()), Box::new(child.stderr.take().unwrap())];
+        for output in outputs {
+            let sender = sender.clone();
+            thread::spawn(move || {
+                let lines = BufReader::new(output).lines().map_while(Result::ok);
+                lines.for_each(|line| drop(sender.send(line)));
+            });
+        }
+        let watching = Self { child, lines };
+        let said = watching.said();
+        (watching, said)
+    }
+
+    /// What is said until it waits for changes.
+    fn said(&self) -> String {
+        self.said_until(WAITING)
+    }
+
+    #[track_caller]
+    fn said_until(&self, end: &str) -> String {
+        let (deadline, mut said) = (Instant::now() + PATIENCE, String::new());
+        while !said.contains(end) {
+            let line = self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now()));
+            said += &format!("{}\n", line.unwrap_or_else(|_| panic!("`{end}` is not said: {said}")));
+        }
+        // The outputs are two: the last line of one may come before that of the other.
+        while let Ok(line) = self.lines.recv_timeout(Duration::from_millis(50)) {
+            said += &format!("{line}\n");
+        }
+        said
+    }
+
+    fn is_calm(&self) -> bool {
+        self.lines.recv_timeout(CALM).is_err()
+    }
+
+    /// Presses Ctrl-C.
+    fn stop(mut self) -> ExitStatus {
+        kill(Pid::from_raw(self.child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        // It has ended, unless the test has failed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn each_change_runs_what_it_touches() {
+    let project = Project::steered();
+    let (watching, said) = Watching::start(&project, &[]);
+    assert!(said.contains("strict: passed"), "the first run: {said}");
+
+    project.answers(&[("paris", "Paris"), ("rome", "Paris")]);
+    let said = watching.said();
+    assert!(said.contains("changed: `data/items.jsonl`; running what that touches"), "{said}");
+    assert!(said.contains("partial run (1 changed since)") && said.contains("FAILED"), "{said}");
+
+    project.write("src/prompts/system.txt", "Be brief.");
+    let said = watching.said();
+    assert!(said.contains("changed: `src/prompts/system.txt`"), "a file that came with its folder: {said}");
+    assert!(said.contains("2 last run before the sources changed"), "{said}");
+
+    project.write("src/prompts/system.txt", "Be long.");
+    assert!(watching.said().contains("2 last run before the sources changed"), "in the new folder");
+    assert_eq!(watching.stop().code(), Some(130));
+}
+
+#[test]
+fn what_does_not_build_is_told_and_the_next_change_waited_for() {
+    let project = Project::steered();
+    let (watching, _) = Watching::start(&project, &[]);
+    let library = project.read("src/lib.rs");
+    project.write("src/lib.rs", "no rust");
+    let said = watching.said();
+    assert!(said.contains("error: the experiments could not be built"), "{said}");
+    project.write("src/lib.rs", &format!("{library}// mended\n"));
+    let said = watching.said();
+    assert!(said.contains("changed: `src/lib.rs`") && said.contains("strict: passed"), "{said}");
+
+    project.write("cobalt.toml", "nonsense = 1\n");
+    let said = watching.said();
+    assert!(said.contains("error: ") && said.contains("cobalt.toml"), "{said}");
+    project.write("cobalt.toml", "");
+    assert!(!watching.said().contains("error: "));
+    assert_eq!(watching.stop().code(), Some(130));
+}
+
+#[test]
+fn editors_may_put_another_file_in_its_place_and_what_they_leave_is_no_change() {
+    let project = Project::steered();
+    let (watching, _) = Watching::start(&project, &["--reporter", "cli"]);
+    for passing in ["src/.lib.rs.swp", "src/lib.rs~", "data/4913", ".git/index", "target/debug/made.rs"] {
+        project.write(passing, "left");
+    }
+    fs::read(project.path("src/lib.rs")).unwrap();
+    assert!(watching.is_calm(), "nothing that counts has changed");
+    for says in ["Paris", "Rome"] {
+        let items = project.read("data/items.jsonl");
+        project.answers(&[("paris", "Paris"), ("rome", says)]);
+        let changed = project.read("data/items.jsonl");
+        project.write("data/items.jsonl", &items);
+        project.write("data/.new", &changed);
+        fs::rename(project.path("data/.new"), project.path("data/items.jsonl")).unwrap();
+        assert!(watching.said().contains("changed: `data/items.jsonl`"), "{says}");
+    }
+    assert_eq!(watching.stop().code(), Some(130));
+}
+
+#[test]
+fn a_change_during_a_run_is_seen_after_it() {
+    let project = Project::steered();
+    let (watching, _) = Watching::start(&project, &[]);
+    project.answers(&[("paris", "Paris"), ("rome", "wait")]);
+    watching.said_until("partial run (1 changed since)");
+    project.answers(&[("paris", "Paris"), ("rome", "Paris")]);
+    project.write("go-on", "");
+    assert!(watching.said().contains("strict: passed"), "the run goes on to its end");
+    let said = watching.said();
+    assert!(said.contains("`data/items.jsonl`") && said.contains("strict: FAILED"), "{said}");
+    assert_eq!(watching.stop().code(), Some(130));
+}
+
+#[test]
+fn ctrl_c_during_a_run_ends_both() {
+    let project = Project::steered();
+    let (watching, _) = Watching::start(&project, &[]);
+    project.answers(&[("paris", "Paris"), ("rome", "wait")]);
+    watching.said_until("partial run (1 changed since)");
+    assert_eq!(watching.stop().code(), Some(130));
+    let journals = fs::read_dir(project.path(".cobalt/runs")).unwrap().count();
+    assert_eq!(journals, 1, "what was finished is kept");
+}
+
+#[test]
+fn what_no_change_will_mend_ends_it() {
+    let project = Project::steered();
+    project.cobalt(&["watch", "nosuch"], 4);
+    project.cobalt(&["watch", "--rerun-failed"], 2).tells("unexpected argument");
+    project.cobalt(&["watch", "--ci"], 2).tells("unexpected argument");
+}
