@@ -63,7 +63,7 @@ fn line(text: &mut String, label: &str, rest: &str) -> fmt::Result {
 }
 
 fn verdict(finished: &ExperimentFinished, paint: Paint) -> String {
-    let Report { passed, partial, ci_status, summary, config, .. } = &finished.report;
+    let Report { passed, partial, shard, ci_status, summary, config, .. } = &finished.report;
     let mut parts = Vec::new();
     if finished.items_in_error > 0 {
         parts.push(format!("{} in error", count(finished.items_in_error, "item")));
@@ -75,8 +75,10 @@ fn verdict(finished: &ExperimentFinished, paint: Paint) -> String {
         let Summary { passed_items, total_items, .. } = summary;
         parts.push(format!("{passed_items} of {} passed", count(*total_items, "item")));
     }
-    if *partial {
-        parts.push("partial run".to_owned());
+    match shard {
+        Some(shard) => parts.push(format!("shard {shard}")),
+        None if *partial => parts.push("partial run".to_owned()),
+        None => {}
     }
     let word = if *passed { paint.good("passed") } else { paint.bad("FAILED") };
     if parts.is_empty() { word } else { format!("{word}, {}", parts.join(", ")) }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::layout::{Layout, storage};
 use super::results::read_report;
 use crate::error::Error;
-use crate::report::{DatasetSummary, ItemResult, RunConfig, Timestamp};
+use crate::report::{DatasetSummary, ItemResult, RunConfig, Shard, Timestamp};
 
 /// The version of the journal's shape.
 pub(crate) const JOURNAL_VERSION: u32 = 1;
@@ -48,6 +48,9 @@ pub struct JournalHeader {
     /// The indexes of the items to run; absent where all are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<Vec<usize>>,
+    /// The shard that these items are of, where the run is divided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
 }
 
 #[derive(Serialize)]
