@@ -12,6 +12,7 @@ mod init;
 mod interrupt;
 mod list;
 mod markdown;
+mod merge;
 mod project;
 mod reporters;
 mod run;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
     let flags = flags(&arguments.command);
     let result = match &arguments.command {
         Command::Run(arguments) => run::run(arguments, &flags, color),
+        Command::Merge(arguments) => merge::merge(arguments, &flags),
         Command::List(arguments) => list::list(arguments, &flags, color),
         Command::History(arguments) => history::history(arguments, &flags),
         Command::Compare(arguments) => compare::compare(arguments, &flags),
@@ -64,9 +66,16 @@ fn flags(command: &Command) -> Flags {
             ci: run.ci,
             resume: run.resume.clone(),
             only: only(run),
+            shard: run.shard,
             reporters: run.reporter.clone(),
             on_inconclusive: run.on_inconclusive,
             ..of_file(&run.settings)
+        },
+        Command::Merge(merge) => Flags {
+            ci: merge.ci,
+            reporters: merge.reporter.clone(),
+            on_inconclusive: merge.on_inconclusive,
+            ..of_file(&merge.settings)
         },
         Command::List(list) => of_file(&list.settings),
         Command::History(history) => of_file(&history.settings),

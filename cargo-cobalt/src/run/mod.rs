@@ -9,15 +9,14 @@ mod tally;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use cobalt::Wanted;
-use cobalt::config::{Config, Flags, ReporterKind, SOURCES};
+use cobalt::config::{Flags, SOURCES};
 
 pub(crate) use self::process::{Asked, Message, run as run_binary};
-use self::screen::Look;
 pub(crate) use self::screen::Screen;
+pub(crate) use self::tally::FAILS_WITH_CI;
 use self::tally::Tally;
 use crate::baseline::Given;
 use crate::cli::{Color, Run};
@@ -27,7 +26,6 @@ use crate::error::Error;
 use crate::interrupt;
 use crate::project::{Binary, Built, Project, compile};
 use crate::reporters::Reporters;
-use crate::terminal::{paint, stderr_width};
 
 /// A binary, and what is added to its variables.
 type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
@@ -50,7 +48,8 @@ pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCo
         return Err(Error::Interrupted);
     }
     let Built { binaries, foreign } = built?;
-    let mut screen = Screen::new(look(arguments, &project, &settings));
+    let folder = std::env::current_dir().unwrap_or_else(|_| project.root().to_owned());
+    let mut screen = Screen::of(&settings, arguments.quiet, folder);
     if !foreign.is_empty() {
         screen.tell(&format!("left alone: {}", foreign.join("; ")));
     }
@@ -88,20 +87,6 @@ fn with_variables<'a>(
         ready.push((binary, variables));
     }
     Ok(ready)
-}
-
-fn look(arguments: &Run, project: &Project, settings: &Config) -> Look {
-    let has = |kind| settings.reporters().iter().any(|reporter| reporter.kind == kind);
-    Look {
-        cli: has(ReporterKind::Cli),
-        json: has(ReporterKind::Json),
-        live: io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
-        quiet: arguments.quiet,
-        width: stderr_width(),
-        paint_stdout: paint(&io::stdout()),
-        paint_stderr: paint(&io::stderr()),
-        seen_from: std::env::current_dir().unwrap_or_else(|_| project.root().to_owned()),
-    }
 }
 
 /// What is added to a binary's variables, what counts more behind what counts less: those from `.env` files, of its package

@@ -1,34 +1,35 @@
 //! What a person sees of a run: headers and items as they come on stderr, and what it came to at the end on stdout.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal, Write as _};
 use std::path::PathBuf;
 
+use cobalt::config::{Config, ReporterKind};
 use cobalt::reporters::{
     Event, ExperimentFinished, ExperimentStarted, ItemFinished, Paint, printable, summary, time, unpriced,
 };
 
 use super::bars::Bars;
 use crate::error::Error;
-use crate::terminal::{columns, print};
+use crate::terminal::{columns, paint, print, stderr_width};
 
 /// How things are shown.
 #[derive(Clone, Debug)]
-pub(super) struct Look {
+struct Look {
     /// Whether people read along.
-    pub(super) cli: bool,
+    cli: bool,
     /// Whether stdout is for the events as JSON; what people read then goes to stderr.
-    pub(super) json: bool,
+    json: bool,
     /// Whether there are bars and a line for each item: where stderr is a terminal.
-    pub(super) live: bool,
+    live: bool,
     /// Whether items that pass have no line.
-    pub(super) quiet: bool,
+    quiet: bool,
     /// How many columns stderr has, where it is a terminal.
-    pub(super) width: Option<usize>,
-    pub(super) paint_stdout: Paint,
-    pub(super) paint_stderr: Paint,
+    width: Option<usize>,
+    paint_stdout: Paint,
+    paint_stderr: Paint,
     /// Paths are shown as seen from here.
-    pub(super) seen_from: PathBuf,
+    seen_from: PathBuf,
 }
 
 /// Shows events.
@@ -50,15 +51,33 @@ pub(crate) struct Screen {
     stdout_failed: Option<Error>,
 }
 
+impl Look {
+    fn of(settings: &Config, quiet: bool, seen_from: PathBuf) -> Self {
+        let has = |kind| settings.reporters().iter().any(|reporter| reporter.kind == kind);
+        Self {
+            cli: has(ReporterKind::Cli),
+            json: has(ReporterKind::Json),
+            live: io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
+            quiet,
+            width: stderr_width(),
+            paint_stdout: paint(&io::stdout()),
+            paint_stderr: paint(&io::stderr()),
+            seen_from,
+        }
+    }
+}
+
 impl Screen {
-    pub(super) fn new(look: Look) -> Self {
+    /// A screen as the reporters ask for it, where items that pass may have no line; paths are shown as seen from a folder.
+    pub(crate) fn of(settings: &Config, quiet: bool, seen_from: PathBuf) -> Self {
+        let look = Look::of(settings, quiet, seen_from);
         let bars = Bars::new(look.live && look.cli, look.paint_stderr);
         let (running, ended, finished) = (Vec::new(), Vec::new(), Vec::new());
         Self { look, bars, running, ended, finished, ignored: 0, skipped: 0, stdout_failed: None }
     }
 
     /// Whatever comes next is another binary's.
-    pub(super) fn binary_ended(&mut self) {
+    pub(crate) fn binary_ended(&mut self) {
         self.bars.clear();
         self.running.clear();
         self.ended.sort_by_key(|finished| finished.experiment);
@@ -66,7 +85,7 @@ impl Screen {
     }
 
     /// Shows an event, which came in this line; for people only if it is new to them.
-    pub(super) fn event(&mut self, event: Event, line: &str, is_new: bool) {
+    pub(crate) fn event(&mut self, event: Event, line: &str, is_new: bool) {
         if self.look.json {
             self.print(&format!("{line}\n"));
         }
@@ -148,7 +167,7 @@ impl Screen {
     }
 
     /// What the experiments came to, in the order in which they stand in the source.
-    pub(super) fn summaries(&mut self) {
+    pub(crate) fn summaries(&mut self) {
         if !self.look.cli {
             return;
         }
@@ -173,7 +192,7 @@ impl Screen {
     }
 
     /// Why not all could be written to stdout. That nobody reads any more is no error.
-    pub(super) fn into_result(self) -> Result<(), Error> {
+    pub(crate) fn into_result(self) -> Result<(), Error> {
         self.stdout_failed.filter(|error| !error.is_broken_pipe()).map_or(Ok(()), Err)
     }
 

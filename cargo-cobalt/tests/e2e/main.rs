@@ -15,5 +15,6 @@ mod project;
 mod rerun;
 mod run;
 mod selection;
+mod shards;
 mod store;
 mod variables;

@@ -172,7 +172,8 @@ impl RunConfig {
     ///
     /// One is not written as thresholds are.
     pub fn read_thresholds(&self) -> Result<Vec<Threshold>, ThresholdError> {
-        let written = if self.written_thresholds.is_empty() { &self.thresholds } else { &self.written_thresholds };
+        let written =
+            if self.written_thresholds.is_empty() { &self.thresholds } else { &self.written_thresholds };
         let names = self.thresholds.iter();
         written.iter().zip(names).map(|(written, name)| Threshold::read_again(written, name)).collect()
     }

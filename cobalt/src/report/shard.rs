@@ -35,7 +35,8 @@ struct Written {
     of: u16,
 }
 
-const EXPECTED: &str = "expected a shard such as `2/4`: its number from 1, a slash, and how many shards there are";
+const EXPECTED: &str =
+    "expected a shard such as `2/4`: its number from 1, a slash, and how many shards there are";
 
 impl Shard {
     /// The shard's number, from 1.
@@ -99,7 +100,8 @@ mod tests {
     fn a_key_is_in_the_same_shard_on_every_machine() {
         // Worked out with `printf %s rome | sha256sum`, of which the first 16 digits are taken.
         for (key, shard) in [("paris", 350), ("rome", 289), ("質問", 984)] {
-            let of_key: Vec<_> = (1..=1009).filter(|index| Shard { index: *index, of: 1009 }.has(key)).collect();
+            let of_key: Vec<_> =
+                (1..=1009).filter(|index| Shard { index: *index, of: 1009 }.has(key)).collect();
             assert_eq!(of_key, [shard], "{key}");
         }
     }

@@ -21,9 +21,9 @@ use std::thread::JoinHandle;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
+pub(crate) use baseline::Baseline;
 pub use check::MissingKey;
 pub(crate) use check::MissingKeys;
-pub(crate) use baseline::Baseline;
 pub(crate) use ending::{Ending, Outcome};
 pub(crate) use judging::judge;
 pub(crate) use plan::Plan;

@@ -128,13 +128,7 @@ impl Run {
         self.header.selection.as_deref()
     }
 
-    fn begin(
-        plan: Plan,
-        selected: Selected,
-        layout: &Layout,
-        id: String,
-        done: Done,
-    ) -> Result<Self, Error> {
+    fn begin(plan: Plan, selected: Selected, layout: &Layout, id: String, done: Done) -> Result<Self, Error> {
         let Done { timestamp, sources, items: done, elapsed } = done;
         let header = JournalHeader {
             journal: JOURNAL_VERSION,
@@ -142,6 +136,7 @@ impl Run {
             name: plan.name().to_owned(),
             timestamp,
             tags: plan.definition.tags.clone(),
+            declared_at: plan.definition.declared_at.clone(),
             config: plan.config(),
             dataset: plan.dataset_summary(),
             definition: plan.definition.fingerprint(),

@@ -85,7 +85,9 @@ pub enum MergeError {
     },
 
     /// A threshold cannot be read from the files.
-    #[error("the thresholds of `{experiment}` cannot be read from its result files: {source}; run the shards anew")]
+    #[error(
+        "the thresholds of `{experiment}` cannot be read from its result files: {source}; run the shards anew"
+    )]
     Thresholds {
         /// The experiment.
         experiment: String,
@@ -118,11 +120,17 @@ fn left_out(missing: &[usize], items: usize, absent: &[Shard], present: &[PathBu
     );
     let advice = if absent.is_empty() {
         let files: Vec<_> = present.iter().map(|path| format!("`{}`", path.display())).collect();
-        format!("some of the runs are of a part of their shard only: run those anew without a filter, of {}", files.join(", "))
+        format!(
+            "some of the runs are of a part of their shard only: run those anew without a filter, of {}",
+            files.join(", ")
+        )
     } else {
         let shards: Vec<_> = absent.iter().map(ToString::to_string).collect();
         let example = format!("cargo cobalt run --shard {}", absent[0]);
-        format!("there is no run of shard {}: run it to its end with `{example}`, and merge all of them", shards.join(", "))
+        format!(
+            "there is no run of shard {}: run it with `{example}`, to its end, and merge all",
+            shards.join(", ")
+        )
     };
     format!("{what}; {advice}")
 }

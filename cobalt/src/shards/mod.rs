@@ -3,6 +3,8 @@
 
 mod error;
 mod fit;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 use std::time::Duration;

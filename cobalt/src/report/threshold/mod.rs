@@ -136,7 +136,8 @@ impl Threshold {
     /// The text form, with the bound by its value where its label says something else.
     pub(crate) fn written(&self) -> String {
         let text = self.to_string();
-        let is_same = |read: Self| Self { label: None, place: None, ..self.clone() } == Self { label: None, ..read };
+        let is_same =
+            |read: Self| Self { label: None, place: None, ..self.clone() } == Self { label: None, ..read };
         if text.parse().is_ok_and(is_same) { text } else { Self { label: None, ..self.clone() }.to_string() }
     }
 
