@@ -6,8 +6,10 @@ use super::*;
 
 /// The result file of a shard with these items of four, changed by a function.
 fn shard(index: u32, items: &[usize], change: impl FnOnce(&mut Value)) -> ShardFile {
-    let item = |index: &usize| json!({ "index": index, "key": index.to_string(), "input": {}, "passed": true,
-        "output": { "output": "x" }, "latencyMs": 1, "evaluations": { "e": { "score": 1 } } });
+    let item = |index: &usize| {
+        json!({ "index": index, "key": index.to_string(), "input": {}, "passed": true,
+        "output": { "output": "x" }, "latencyMs": 1, "evaluations": { "e": { "score": 1 } } })
+    };
     let mut report = json!({
         "id": format!("{index:012}"), "name": "desk", "timestamp": format!("2026-02-05T14:30:0{index}.000Z"),
         "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["e"], "passMarks": [0.5],
@@ -55,8 +57,12 @@ fn shards_that_differ_are_refused_with_what_differs() {
         ("the settings `strict`", |it| it["config"]["strict"] = json!(true)),
     ];
     for (what, change) in changes {
-        let error = merged(vec![shard(1, &[0, 1], |_| {}), shard(2, &[2, 3], change)]).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("`1.json` and `2.json` are not of one run, as {what} differ: ")), "{error}");
+        let error =
+            merged(vec![shard(1, &[0, 1], |_| {}), shard(2, &[2, 3], change)]).unwrap_err().to_string();
+        assert!(
+            error.starts_with(&format!("`1.json` and `2.json` are not of one run, as {what} differ: ")),
+            "{error}"
+        );
     }
 }
 
@@ -79,6 +85,7 @@ fn what_is_no_shard_is_refused() {
     assert!(refused(vec![shard(1, &[0], remove("shard"))]).contains("`1.json` is no result file of a shard"));
     assert!(refused(vec![shard(1, &[0], remove("dataset"))]).contains("`1.json` does not say which data"));
     assert!(refused(Vec::new()).contains("no shard to merge"));
-    let unread = refused(vec![shard(1, &[0, 1, 2, 3], |it| it["config"]["thresholds"] = json!(["nonsense"]))]);
+    let unread =
+        refused(vec![shard(1, &[0, 1, 2, 3], |it| it["config"]["thresholds"] = json!(["nonsense"]))]);
     assert!(unread.contains("the thresholds of `desk` cannot be read"), "{unread}");
 }
