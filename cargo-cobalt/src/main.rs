@@ -16,6 +16,7 @@ mod init;
 mod interrupt;
 mod list;
 mod markdown;
+mod merge;
 mod project;
 mod reporters;
 mod run;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Run(arguments) => run::run(&arguments.options, &flags, color),
         Command::Watch(arguments) => watch::watch(&arguments.options, &flags, color),
+        Command::Merge(arguments) => merge::merge(arguments, &flags),
         Command::List(arguments) => list::list(arguments, &flags, color),
         Command::History(arguments) => history::history(arguments, &flags),
         Command::Compare(arguments) => compare::compare(arguments, &flags),
@@ -76,10 +78,20 @@ fn flags(command: &Command) -> Flags {
         ..of_file(&options.settings)
     };
     match command {
-        Command::Run(run) => {
-            Flags { ci: run.ci, resume: run.resume.clone(), only: only(run), ..of_run(&run.options) }
-        }
+        Command::Run(run) => Flags {
+            ci: run.ci,
+            resume: run.resume.clone(),
+            only: only(run),
+            shard: run.shard,
+            ..of_run(&run.options)
+        },
         Command::Watch(watch) => Flags { only: Some(Only::Changed), ..of_run(&watch.options) },
+        Command::Merge(merge) => Flags {
+            ci: merge.ci,
+            reporters: merge.reporter.clone(),
+            on_inconclusive: merge.on_inconclusive,
+            ..of_file(&merge.settings)
+        },
         Command::List(list) => of_file(&list.settings),
         Command::History(history) => of_file(&history.settings),
         Command::Compare(compare) => of_file(&compare.settings),

@@ -18,6 +18,7 @@ mod rerun;
 mod resume;
 mod sandbox;
 mod selection;
+mod shards;
 #[cfg(unix)]
 mod signals;
 mod text;

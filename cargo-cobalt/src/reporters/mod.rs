@@ -17,6 +17,7 @@ pub(crate) use self::results::{Broken, CutOff, Finished, Results};
 use crate::error::Error;
 use crate::formats::{html, junit, markdown, pr_comment};
 use crate::run::Screen;
+use crate::webhooks::Webhooks;
 
 /// Something that shows a run.
 pub(crate) trait Reporter {
@@ -44,6 +45,8 @@ impl Reporters {
         if github::is_wanted(settings.reporters()) {
             all.push(Box::new(GithubActions::new(settings)));
         }
+        // Last, as they take the longest.
+        all.push(Box::new(Webhooks(settings.webhooks().to_vec())));
         Ok(Self(all))
     }
 

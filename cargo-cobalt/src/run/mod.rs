@@ -10,15 +10,14 @@ mod ui;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use cobalt::Wanted;
-use cobalt::config::{Config, Flags, ReporterKind, SOURCES};
+use cobalt::config::{Flags, SOURCES};
 
 pub(crate) use self::process::{Asked, Message, run as run_binary};
-use self::screen::Look;
 pub(crate) use self::screen::Screen;
+pub(crate) use self::tally::FAILS_WITH_CI;
 use self::tally::Tally;
 use crate::baseline::Given;
 use crate::cli::{Color, RunOptions};
@@ -27,9 +26,7 @@ use crate::environment::Environment;
 use crate::error::Error;
 use crate::interrupt;
 use crate::project::{Binary, Built, Project, compile};
-use crate::reporters::{Reporters, github};
-use crate::terminal::{paint, stderr_width};
-use crate::webhooks;
+use crate::reporters::Reporters;
 
 /// A binary, and what is added to its variables.
 type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
@@ -52,7 +49,8 @@ pub(crate) fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result
         return Err(Error::Interrupted);
     }
     let Built { binaries, foreign } = built?;
-    let mut screen = Screen::new(look(arguments, &project, &settings));
+    let folder = std::env::current_dir().unwrap_or_else(|_| project.root().to_owned());
+    let mut screen = Screen::of(&settings, arguments.quiet, folder);
     if !foreign.is_empty() {
         screen.tell(&format!("left alone: {}", foreign.join("; ")));
     }
@@ -66,9 +64,7 @@ pub(crate) fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result
     }
     screen.summaries();
     let (code, results) = tally.conclude(settings.is_ci(), &binaries, &screen)?;
-    let reported = reporters.finish(&results, &screen);
-    webhooks::tell(&settings, &results, &screen);
-    reported?;
+    reporters.finish(&results, &screen)?;
     if arguments.ui {
         ui::open(&settings, &results, &screen)?;
     }
@@ -95,24 +91,6 @@ fn with_variables<'a>(
         ready.push((binary, variables));
     }
     Ok(ready)
-}
-
-fn look(arguments: &RunOptions, project: &Project, settings: &Config) -> Look {
-    let github = github::is_wanted(settings.reporters());
-    let has = |kind| settings.reporters().iter().any(|reporter| reporter.kind == kind);
-    Look {
-        cli: has(ReporterKind::Cli) || has(ReporterKind::GithubActions),
-        json: has(ReporterKind::Json),
-        live: !github
-            && io::stderr().is_terminal()
-            && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
-        quiet: arguments.quiet,
-        width: stderr_width(),
-        paint_stdout: paint(&io::stdout()),
-        paint_stderr: paint(&io::stderr()),
-        seen_from: std::env::current_dir().unwrap_or_else(|_| project.root().to_owned()),
-        github,
-    }
 }
 
 /// What is added to a binary's variables, what counts more behind what counts less: those from `.env` files, of its package

@@ -5,22 +5,31 @@ mod ci;
 mod delivery;
 mod send;
 
-use cobalt::config::{Config, Webhook, WebhookOn};
+use cobalt::config::{Webhook, WebhookOn};
 
 use self::body::Body;
 use self::ci::Ci;
 use self::delivery::Delivery;
+use crate::error::Error;
 use crate::interrupt;
-use crate::reporters::Results;
+use crate::reporters::{Reporter, Results};
 use crate::run::Screen;
 
 /// Tells those webhooks of the end of a run that are to hear of it, side by side. What fails is a warning, and no more.
-pub(crate) fn tell(settings: &Config, results: &Results, screen: &Screen) {
-    // Who stops a run, or only lists its cases, has nobody to be told.
-    if results.is_empty() || interrupt::was_heard() {
-        return;
+pub(crate) struct Webhooks(pub(crate) Vec<Webhook>);
+
+impl Reporter for Webhooks {
+    fn finish(&mut self, results: &Results, screen: &Screen) -> Result<(), Error> {
+        // Who stops a run, or only lists its cases, has nobody to be told.
+        if !results.is_empty() && !interrupt::was_heard() {
+            tell(&self.0, results, screen);
+        }
+        Ok(())
     }
-    let wanted = settings.webhooks().iter().filter(|webhook| is_wanted(webhook.on(), results));
+}
+
+fn tell(webhooks: &[Webhook], results: &Results, screen: &Screen) {
+    let wanted = webhooks.iter().filter(|webhook| is_wanted(webhook.on(), results));
     let (mut ready, mut problems) = (Vec::new(), Vec::new());
     let ci = Ci::of(|name| std::env::var(name).ok());
     for webhook in wanted {

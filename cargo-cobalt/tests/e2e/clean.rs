@@ -68,6 +68,8 @@ impl Project {
             ci_status: None,
             passed: true,
             partial,
+            shard: None,
+            shards: Vec::new(),
             dataset: None,
             git: None,
             sources: None,

@@ -25,6 +25,7 @@ mod receiver;
 mod rerun;
 mod run;
 mod selection;
+mod shards;
 mod store;
 mod variables;
 #[cfg(unix)]

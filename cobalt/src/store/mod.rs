@@ -19,5 +19,4 @@ pub(crate) use id::{id_of, new_run_id};
 pub(crate) use journal::{CutOff, JOURNAL_VERSION, JournalWriter, Resumed};
 pub use journal::{JournalContents, JournalError, JournalHeader, read_journal};
 pub use layout::{GITIGNORE, Layout};
-pub(crate) use results::write_report;
-pub use results::{ResultFileName, keep_report, read_report, result_file_name, without_mark};
+pub use results::{ResultFileName, keep_report, read_report, result_file_name, without_mark, write_report};
