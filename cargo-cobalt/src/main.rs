@@ -6,7 +6,10 @@ mod compare;
 mod config;
 mod environment;
 mod error;
+mod export;
+mod formats;
 mod history;
+mod import;
 mod index;
 mod init;
 mod interrupt;
@@ -18,6 +21,7 @@ mod reporters;
 mod run;
 mod runs;
 mod terminal;
+mod webhooks;
 
 use std::process::ExitCode;
 
@@ -26,6 +30,7 @@ use cobalt::config::{Flags, Only};
 use cobalt::reporters::printable;
 
 use self::cli::{Cargo, Command, Run, Settings};
+use self::reporters::github;
 
 fn main() -> ExitCode {
     let Cargo::Cobalt(arguments) = Cargo::parse();
@@ -38,6 +43,8 @@ fn main() -> ExitCode {
         Command::List(arguments) => list::list(arguments, &flags, color),
         Command::History(arguments) => history::history(arguments, &flags),
         Command::Compare(arguments) => compare::compare(arguments, &flags),
+        Command::Export(arguments) => export::export(arguments, &flags),
+        Command::Import(arguments) => import::import(arguments, &flags),
         Command::Baseline(arguments) => baseline::baseline(&arguments.command, &flags),
         Command::Init(arguments) => init::init(arguments),
         Command::Config(arguments) => config::config(arguments, &flags),
@@ -45,7 +52,12 @@ fn main() -> ExitCode {
     result.unwrap_or_else(|error| {
         // Who has stopped reading wants to hear no more.
         if !error.is_broken_pipe() {
-            eprintln!("error: {}", printable(&error.to_string()));
+            let text = format!("error: {}", printable(&error.to_string()));
+            if matches!(arguments.command, Command::Run(_)) && github::is_wanted(&flags.reporters) {
+                github::tell(&error, &text);
+            } else {
+                eprintln!("{text}");
+            }
         }
         error.exit_code()
     })
@@ -80,6 +92,8 @@ fn flags(command: &Command) -> Flags {
         Command::List(list) => of_file(&list.settings),
         Command::History(history) => of_file(&history.settings),
         Command::Compare(compare) => of_file(&compare.settings),
+        Command::Export(export) => of_file(&export.settings),
+        Command::Import(import) => of_file(&import.settings),
         Command::Baseline(baseline) => of_file(baseline.command.settings()),
         Command::Config(config) => of_file(&config.settings),
         Command::Init(_) => Flags::default(),

@@ -12,10 +12,14 @@ pub(crate) const LONGEST_TEXT: usize = 600;
 
 /// A text in a block of code under a label, cut to [`LONGEST_TEXT`].
 pub(crate) fn block(text: &mut String, label: &str, content: &str) {
-    let content = cut(content);
-    let content = printable(&content);
+    let _ = write!(text, "\n{label}:\n\n{}", fenced(&cut(content)));
+}
+
+/// A text in a block of code.
+pub(crate) fn fenced(content: &str) -> String {
+    let content = printable(content);
     let fence = "`".repeat(longest_run(&content).max(2) + 1);
-    let _ = writeln!(text, "\n{label}:\n\n{fence}text\n{content}\n{fence}");
+    format!("{fence}text\n{content}\n{fence}\n")
 }
 
 /// The beginning of a text, of [`LONGEST_TEXT`] characters at most.

@@ -1,5 +1,7 @@
 #![doc = include_str!("../docs/overview.md")]
 
+#[doc(hidden)]
+pub mod back_off;
 #[doc = include_str!("../docs/calls.md")]
 pub mod calls {}
 #[doc = include_str!("../docs/catalogue.md")]
@@ -42,7 +44,10 @@ pub mod template;
 #[doc = include_str!("../docs/text.md")]
 pub mod text {}
 mod threads;
-mod wording;
+#[doc = include_str!("../docs/webhooks.md")]
+pub mod webhooks {}
+#[doc(hidden)]
+pub mod wording;
 
 #[doc = include_str!("../docs/evaluator.md")]
 pub use cobalt_macros::evaluator;

@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 
 /// So many of something: `1 item`, `2 items`.
-pub(crate) fn count(number: usize, noun: &str) -> String {
+#[must_use]
+pub fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// A number with a comma between its thousands: `12,400`.
-pub(crate) fn thousands(number: u64) -> String {
+#[must_use]
+pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
@@ -22,7 +24,8 @@ pub(crate) fn thousands(number: u64) -> String {
 
 /// A number with at most so many decimals (one at the least) and no zeros at their end. What is rounded to nothing has no
 /// sign.
-pub(crate) fn decimal(number: f64, most: usize) -> String {
+#[must_use]
+pub fn decimal(number: f64, most: usize) -> String {
     let text = format!("{number:.0$}", most.max(1));
     match text.trim_end_matches('0').trim_end_matches('.') {
         "-0" => "0".to_owned(),
@@ -31,7 +34,8 @@ pub(crate) fn decimal(number: f64, most: usize) -> String {
 }
 
 /// A text of at most so many characters; `…` stands for what is left out.
-pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
+#[must_use]
+pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     match text.char_indices().nth(most) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
         None => Cow::Borrowed(text),

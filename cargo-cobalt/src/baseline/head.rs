@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use cobalt::report::Timestamp;
+use cobalt::store::without_mark;
 use serde::Deserialize;
 
 use crate::error::Error;
@@ -26,7 +27,7 @@ impl Head {
 
     /// Reads the text of a file, or says why it is none of the two.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
-        serde_json::from_slice(bytes)
+        serde_json::from_slice(without_mark(bytes))
             .map_err(|error| format!("neither a baseline file nor a result file: {error}"))
     }
 

@@ -3,7 +3,10 @@
 mod baseline;
 mod build;
 mod color;
+#[cfg(test)]
+mod documented;
 mod merge;
+mod pass_on;
 mod past;
 mod run;
 
@@ -16,6 +19,7 @@ pub(crate) use baseline::{Baseline, BaselineCommand, SetBaseline, ShowBaselines}
 pub(crate) use build::Build;
 pub(crate) use color::Color;
 pub(crate) use merge::Merge;
+pub(crate) use pass_on::{Export, Format, Import};
 pub(crate) use past::{Compare, History};
 pub(crate) use run::{List, Run, Selection};
 
@@ -67,6 +71,18 @@ pub(crate) enum Command {
     /// Exit codes: 0; 1 worse (with --fail-on-regression); 2 wrong arguments; 3 a file could not be read; 4 no such run, or
     /// no item in common.
     Compare(Compare),
+    /// Writes runs in another format
+    ///
+    /// Runs are named as `compare` names them. Without --output, the text goes to stdout.
+    ///
+    /// Exit codes: 0; 2 wrong arguments; 3 a file could not be read or written; 4 no such run.
+    Export(Export),
+    /// Takes result files from elsewhere into the results of this project
+    ///
+    /// Files are kept byte by byte, those of the original tool too. What is there already stays as it is.
+    ///
+    /// Exit codes: 0; 3 a file was refused, and the others are there; 4 no file.
+    Import(Import),
     /// Sets and shows what later runs are held against
     Baseline(Baseline),
     /// Makes a new project with an experiment, or adds one to the package in the folder

@@ -13,31 +13,7 @@ use crate::markdown::{LONGEST_TEXT, block, cell, code, cut, sentence};
 pub(super) fn markdown(compared: &Compared) -> String {
     let comparison = &compared.comparison;
     let mut text = format!("### {}: {}\n\n", code(&words::experiments(comparison)), headline(comparison));
-    text.push_str("| | run | start (UTC) | commit | size |\n|---|---|---|---|---|\n");
-    for (label, run) in [("base", &comparison.base), ("other", &comparison.other)] {
-        text.push_str(&row(label, run));
-    }
-    let _ = writeln!(text, "\nItems: {}.", words::matching(&comparison.items, code));
-    for note in &comparison.notes {
-        let _ = writeln!(text, "\n> {}", sentence(note));
-    }
-    for (title, differences) in [("score", &comparison.evaluators), ("amount", &comparison.amounts)] {
-        if !differences.is_empty() {
-            let _ = writeln!(
-                text,
-                "\n| {title} | {} |\n|---|--:|--:|--:|--:|--:|--:|---|",
-                words::TITLES.join(" | ")
-            );
-            differences.iter().for_each(|difference| text.push_str(&figures(difference)));
-        }
-    }
-    text.push('\n');
-    for difference in words::differences(comparison) {
-        let _ = writeln!(text, "- {}: {}", code(&difference.name), explained(difference));
-    }
-    if let Some(correction) = words::correction(comparison) {
-        let _ = writeln!(text, "\n{correction}.");
-    }
+    text += &figures(comparison);
     if !compared.most_changed.is_empty() {
         text.push_str("\n<details><summary>The items that changed most</summary>\n");
         compared.most_changed.iter().for_each(|change| item(&mut text, compared, change));
@@ -46,7 +22,40 @@ pub(super) fn markdown(compared: &Compared) -> String {
     text
 }
 
-fn headline(comparison: &Comparison) -> String {
+/// Which runs are compared, and all figures, without the items.
+pub(crate) fn figures(comparison: &Comparison) -> String {
+    let mut text = String::from("| | run | start (UTC) | commit | size |\n|---|---|---|---|---|\n");
+    for (label, run) in [("base", &comparison.base), ("other", &comparison.other)] {
+        text.push_str(&row(label, run));
+    }
+    let _ = writeln!(text, "\nItems: {}.", words::matching(&comparison.items, code));
+    for note in &comparison.notes {
+        let _ = writeln!(text, "\n> {}", sentence(note));
+    }
+    for (title, differences) in [("score", &comparison.evaluators), ("amount", &comparison.amounts)] {
+        text += &table(title, differences);
+    }
+    text.push('\n');
+    for difference in words::differences(comparison) {
+        let _ = writeln!(text, "- {}: {}", code(&difference.name), explained(difference));
+    }
+    if let Some(correction) = words::correction(comparison) {
+        let _ = writeln!(text, "\n{correction}.");
+    }
+    text
+}
+
+/// A table of differences, with an empty line before it; empty without any.
+pub(crate) fn table<'a>(title: &str, differences: impl IntoIterator<Item = &'a Difference>) -> String {
+    let rows: String = differences.into_iter().map(cells).collect();
+    if rows.is_empty() {
+        return rows;
+    }
+    format!("\n| {title} | {} |\n|---|--:|--:|--:|--:|--:|--:|---|\n{rows}", words::TITLES.join(" | "))
+}
+
+/// What can be said of a comparison in a line.
+pub(crate) fn headline(comparison: &Comparison) -> String {
     if let Some(nothing) = words::without_headline(comparison) {
         return nothing.to_owned();
     }
@@ -68,7 +77,7 @@ fn row(label: &str, run: &RunIdentity) -> String {
     )
 }
 
-fn figures(difference: &Difference) -> String {
+fn cells(difference: &Difference) -> String {
     let [figures @ .., mut verdict] = words::cells(difference);
     if matches!(difference.verdict, Verdict::Better | Verdict::Worse) {
         verdict = format!("**{verdict}**");

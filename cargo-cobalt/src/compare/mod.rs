@@ -1,10 +1,10 @@
 //! `cargo cobalt compare`: whether a run is better or worse than another, and by which items.
 
 mod items;
-mod markdown;
+pub(crate) mod markdown;
 mod sides;
 mod text;
-mod words;
+pub(crate) mod words;
 
 use std::io;
 use std::panic::resume_unwind;
@@ -135,7 +135,7 @@ fn gate(compared: &[Compared]) -> ExitCode {
 }
 
 /// The evaluators, and the errors, of which the other run has worse ones.
-fn regressions(comparison: &Comparison) -> impl Iterator<Item = &Difference> {
+pub(crate) fn regressions(comparison: &Comparison) -> impl Iterator<Item = &Difference> {
     let errors = comparison.amounts.iter().filter(|amount| amount.quantity == Quantity::Errors);
     comparison.evaluators.iter().chain(errors).filter(|it| it.verdict == Verdict::Worse)
 }

@@ -1,24 +1,25 @@
 //! What the text for terminals and the Markdown say alike.
 
 use cobalt::report::comparison::{Comparison, Difference, Matching, RunIdentity, Verdict};
+use cobalt::report::{GitState, Timestamp};
 use cobalt::reporters::DifferenceFigures;
 
 use crate::runs::short;
 use crate::terminal::one_line;
 
 /// The titles of a table of differences, but that of the first column.
-pub(super) const TITLES: [&str; 7] =
+pub(crate) const TITLES: [&str; 7] =
     ["base", "other", "change", "95 % interval", "p", "detectable", "verdict"];
 /// The most keys of items that are named.
 const KEYS: usize = 3;
 
 /// All that was compared.
-pub(super) fn differences(comparison: &Comparison) -> impl Iterator<Item = &Difference> {
+pub(crate) fn differences(comparison: &Comparison) -> impl Iterator<Item = &Difference> {
     comparison.evaluators.iter().chain(&comparison.amounts)
 }
 
 /// A difference in the columns of [`TITLES`].
-pub(super) fn cells(difference: &Difference) -> [String; TITLES.len()] {
+pub(crate) fn cells(difference: &Difference) -> [String; TITLES.len()] {
     let figures = DifferenceFigures::from(difference);
     [
         figures.base,
@@ -32,7 +33,7 @@ pub(super) fn cells(difference: &Difference) -> [String; TITLES.len()] {
 }
 
 /// The verdicts that deserve to be said first, each with what it is on. Without any, no difference was seen.
-pub(super) fn headline(comparison: &Comparison) -> Vec<(Verdict, Vec<&str>)> {
+pub(crate) fn headline(comparison: &Comparison) -> Vec<(Verdict, Vec<&str>)> {
     let verdicts = [Verdict::Worse, Verdict::Better, Verdict::Inconclusive];
     let names = |verdict: Verdict| {
         let those = differences(comparison).filter(|it| it.verdict == verdict);
@@ -42,13 +43,13 @@ pub(super) fn headline(comparison: &Comparison) -> Vec<(Verdict, Vec<&str>)> {
 }
 
 /// The title: the experiments that are compared.
-pub(super) fn experiments(comparison: &Comparison) -> String {
+pub(crate) fn experiments(comparison: &Comparison) -> String {
     let (base, other) = (one_line(&comparison.base.name), one_line(&comparison.other.name));
     if base == other { other } else { format!("{other} against {base}") }
 }
 
 /// What is said where there is no verdict to be said first.
-pub(super) fn without_headline(comparison: &Comparison) -> Option<&'static str> {
+pub(crate) fn without_headline(comparison: &Comparison) -> Option<&'static str> {
     if differences(comparison).next().is_none() {
         Some("nothing to compare: no figure is in both runs")
     } else if headline(comparison).is_empty() {
@@ -59,25 +60,35 @@ pub(super) fn without_headline(comparison: &Comparison) -> Option<&'static str> 
 }
 
 /// When a run started, in UTC and to the minute.
-pub(super) fn start(run: &RunIdentity) -> String {
-    run.timestamp.to_string()[..16].replace('T', " ")
+pub(crate) fn start(run: &RunIdentity) -> String {
+    minute(run.timestamp)
+}
+
+/// A moment in UTC and to the minute.
+pub(crate) fn minute(moment: Timestamp) -> String {
+    moment.to_string()[..16].replace('T', " ")
 }
 
 /// The commit that a run was made on.
-pub(super) fn commit(run: &RunIdentity) -> Option<String> {
-    let git = run.git.as_ref()?;
+pub(crate) fn commit(run: &RunIdentity) -> Option<String> {
+    commit_of(run.git.as_ref())
+}
+
+/// A commit, and whether files differed from it.
+pub(crate) fn commit_of(git: Option<&GitState>) -> Option<String> {
+    let git = git?;
     let hash = one_line(short(&git.commit));
     Some(if git.dirty { format!("{hash} with changes") } else { hash })
 }
 
 /// How large a run is.
-pub(super) fn size(run: &RunIdentity) -> String {
+pub(crate) fn size(run: &RunIdentity) -> String {
     let items = format!("{} item{}", run.items, if run.items == 1 { "" } else { "s" });
     if run.runs > 1 { format!("{items}, {} runs each", run.runs) } else { items }
 }
 
 /// Which items the runs have in common; names of items are set off as `quote` does it.
-pub(super) fn matching(items: &Matching, quote: impl Fn(&str) -> String) -> String {
+pub(crate) fn matching(items: &Matching, quote: impl Fn(&str) -> String) -> String {
     let keys = |keys: &[String]| {
         let mut named: Vec<_> = keys.iter().take(KEYS).map(|key| quote(key)).collect();
         if keys.len() > KEYS {
@@ -97,7 +108,7 @@ pub(super) fn matching(items: &Matching, quote: impl Fn(&str) -> String) -> Stri
 }
 
 /// How p-values are to be read, where several were corrected together.
-pub(super) fn correction(comparison: &Comparison) -> Option<String> {
+pub(crate) fn correction(comparison: &Comparison) -> Option<String> {
     let corrected = comparison.evaluators.iter().any(|it| it.p_adjusted != it.p_value);
     let amounts = comparison.amounts.iter().any(|it| it.p_adjusted != it.p_value);
     (corrected || amounts)
@@ -105,7 +116,7 @@ pub(super) fn correction(comparison: &Comparison) -> Option<String> {
 }
 
 /// Why two runs cannot be compared.
-pub(super) fn nothing_in_common(comparison: &Comparison) -> String {
+pub(crate) fn nothing_in_common(comparison: &Comparison) -> String {
     let (base, other) = (&comparison.base, &comparison.other);
     let key = |keys: &[String]| keys.first().map_or("none".to_owned(), |key| format!("`{}`", one_line(key)));
     format!(

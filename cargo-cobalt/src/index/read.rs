@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 
 use cobalt::report::{CiStatus, DatasetSummary, GitState, RunConfig, Summary, Timestamp};
+use cobalt::store::without_mark;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -83,9 +84,8 @@ struct Evaluation {
 /// Reads a file of the folder.
 pub(super) fn read(folder: &Path, file: &str) -> Content {
     match fs::read(folder.join(file)) {
-        Ok(bytes) => {
-            parse(&bytes, file).unwrap_or_else(|error| Content::Problem(format!("no result file: {error}")))
-        }
+        Ok(bytes) => parse(without_mark(&bytes), file)
+            .unwrap_or_else(|error| Content::Problem(format!("no result file: {error}"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Content::Gone,
         Err(error) => Content::Unreadable(error),
     }

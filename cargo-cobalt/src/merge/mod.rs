@@ -21,6 +21,7 @@ use crate::config::settings;
 use crate::error::Error;
 use crate::reporters::{Finished, Reporters, Results};
 use crate::run::{FAILS_WITH_CI, Screen};
+use crate::webhooks;
 
 pub(crate) fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
     let given = match &arguments.baseline {
@@ -45,7 +46,7 @@ pub(crate) fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error>
     for (number, group) in groups.into_iter().enumerate() {
         teller.merge(number, group, &settings)?;
     }
-    teller.conclude(settings.is_ci())
+    teller.conclude(&settings)
 }
 
 fn nothing(arguments: &Merge) -> Error {
@@ -106,7 +107,8 @@ impl Teller<'_> {
     }
 
     /// Shows what all came to, and gives the exit code.
-    fn conclude(mut self, ci: bool) -> Result<ExitCode, Error> {
+    fn conclude(mut self, settings: &Config) -> Result<ExitCode, Error> {
+        let ci = settings.is_ci();
         self.screen.binary_ended();
         self.screen.summaries();
         let Self { screen, reporters, results } = self;
@@ -120,7 +122,9 @@ impl Teller<'_> {
             }
             ExitCode::from(u8::from(ci))
         };
-        reporters.finish(&results, &screen)?;
+        let reported = reporters.finish(&results, &screen);
+        webhooks::tell(settings, &results, &screen);
+        reported?;
         screen.into_result().map(|()| code)
     }
 }

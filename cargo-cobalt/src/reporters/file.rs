@@ -9,9 +9,9 @@ use crate::error::Error;
 use crate::run::Screen;
 
 /// Writes what a run came to into a file, as a function renders it.
-pub(super) struct FileReporter {
-    pub(super) path: PathBuf,
-    pub(super) render: fn(&Results) -> String,
+pub(crate) struct FileReporter {
+    pub(crate) path: PathBuf,
+    pub(crate) render: fn(&Results) -> String,
 }
 
 impl Reporter for FileReporter {
@@ -22,8 +22,8 @@ impl Reporter for FileReporter {
 }
 
 /// Writes a file whole or not at all, and the folders above it.
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
+pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;

@@ -1,16 +1,21 @@
 //! What shows a run beside the screen: reporters that hear of it as it goes on, and of what it came to.
 
 mod file;
+pub(crate) mod github;
 mod results;
 
 use std::fs;
 use std::io;
+use std::path::Path;
 
 use cobalt::config::{Config, ReporterKind};
 use cobalt::reporters::Event;
 
+pub(crate) use self::file::{FileReporter, write};
+use self::github::GithubActions;
 pub(crate) use self::results::{Broken, CutOff, Finished, Results};
 use crate::error::Error;
+use crate::formats::{html, junit, markdown, pr_comment};
 use crate::run::Screen;
 
 /// Something that shows a run.
@@ -31,18 +36,13 @@ impl Reporters {
     pub(crate) fn of(settings: &Config) -> Result<Self, Error> {
         let mut all: Vec<Box<dyn Reporter>> = Vec::new();
         for reporter in settings.reporters() {
-            if let Some(path) = &reporter.path {
-                match fs::remove_file(path) {
-                    Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                        return Err(Error::ReportFile { path: path.clone(), source });
-                    }
-                    _ => {}
-                }
+            if let (Some(render), Some(path)) = (rendering(reporter.kind), &reporter.path) {
+                remove_earlier(path)?;
+                all.push(Box::new(FileReporter { path: path.clone(), render }));
             }
-            match (reporter.kind, &reporter.path) {
-                (ReporterKind::Cli | ReporterKind::Json, _) => {}
-                _ => {}
-            }
+        }
+        if github::is_wanted(settings.reporters()) {
+            all.push(Box::new(GithubActions::new(settings)));
         }
         Ok(Self(all))
     }
@@ -55,5 +55,25 @@ impl Reporters {
     pub(crate) fn finish(&mut self, results: &Results, screen: &Screen) -> Result<(), Error> {
         let finished: Vec<_> = self.0.iter_mut().map(|reporter| reporter.finish(results, screen)).collect();
         finished.into_iter().collect()
+    }
+}
+
+/// What is written into the file of a reporter of this kind, where it has one.
+fn rendering(kind: ReporterKind) -> Option<fn(&Results) -> String> {
+    match kind {
+        ReporterKind::Junit => Some(junit),
+        ReporterKind::Markdown => Some(markdown::markdown),
+        ReporterKind::PrComment => Some(pr_comment),
+        ReporterKind::Html => Some(html),
+        _ => None,
+    }
+}
+
+fn remove_earlier(path: &Path) -> Result<(), Error> {
+    match fs::remove_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(Error::ReportFile { path: path.to_owned(), source })
+        }
+        _ => Ok(()),
     }
 }

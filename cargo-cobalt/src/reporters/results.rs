@@ -53,6 +53,8 @@ pub(crate) struct CutOff {
     pub(crate) name: String,
     /// The run's id, under which it can be resumed.
     pub(crate) id: String,
+    /// Where the experiment is declared, where that is known.
+    pub(crate) declared_at: Option<SourcePlace>,
 }
 
 impl Results {
@@ -74,10 +76,17 @@ impl Results {
             }
             Event::ExperimentSkipped { name, why } => self.skipped.push((name.clone(), why.clone())),
             Event::ExperimentInterrupted { name, id } => {
-                self.cut_off.push(CutOff { name: name.clone(), id: id.clone() });
+                self.cut_off.push(CutOff { name: name.clone(), id: id.clone(), declared_at: None });
             }
             _ => {}
         }
+    }
+
+    /// Whether there is nothing to tell: cases were listed, or help was asked for.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { experiments, broken, cut_off, ignored, skipped, errors } = self;
+        let not_run = ignored.is_empty() && skipped.is_empty();
+        experiments.is_empty() && broken.is_empty() && cut_off.is_empty() && not_run && errors.is_empty()
     }
 
     /// Whether nothing failed: every experiment passed, and each was run to its end.

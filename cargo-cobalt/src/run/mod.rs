@@ -6,6 +6,7 @@ mod pipe;
 mod process;
 mod screen;
 mod tally;
+mod ui;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -26,6 +27,7 @@ use crate::error::Error;
 use crate::interrupt;
 use crate::project::{Binary, Built, Project, compile};
 use crate::reporters::Reporters;
+use crate::webhooks;
 
 /// A binary, and what is added to its variables.
 type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
@@ -63,7 +65,12 @@ pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCo
     }
     screen.summaries();
     let (code, results) = tally.conclude(settings.is_ci(), &binaries, &screen)?;
-    reporters.finish(&results, &screen)?;
+    let reported = reporters.finish(&results, &screen);
+    webhooks::tell(&settings, &results, &screen);
+    reported?;
+    if arguments.ui {
+        ui::open(&settings, &results, &screen)?;
+    }
     // Last, as what became of the experiments does not depend on it.
     screen.into_result().map(|()| code)
 }

@@ -8,9 +8,11 @@ use cobalt::config::{Config, ReporterKind};
 use cobalt::reporters::{
     Event, ExperimentFinished, ExperimentStarted, ItemFinished, Paint, printable, summary, time, unpriced,
 };
+use cobalt::wording::count;
 
 use super::bars::Bars;
 use crate::error::Error;
+use crate::reporters::github::{self, END_GROUP, Guard, group};
 use crate::terminal::{columns, paint, print, stderr_width};
 
 /// How things are shown.
@@ -30,6 +32,8 @@ struct Look {
     paint_stderr: Paint,
     /// Paths are shown as seen from here.
     seen_from: PathBuf,
+    /// Whether GitHub Actions reads along, and acts on what looks like a command.
+    github: bool,
 }
 
 /// Shows events.
@@ -37,6 +41,8 @@ struct Look {
 pub(crate) struct Screen {
     look: Look,
     bars: Bars,
+    /// Where GitHub Actions reads along, all that is shown goes through it.
+    guard: Option<Guard>,
     /// The experiments of the binary that runs, by their numbers.
     running: Vec<ExperimentStarted>,
     /// What those came to that have ended.
@@ -53,16 +59,20 @@ pub(crate) struct Screen {
 
 impl Look {
     fn of(settings: &Config, quiet: bool, seen_from: PathBuf) -> Self {
+        let github = github::is_wanted(settings.reporters());
         let has = |kind| settings.reporters().iter().any(|reporter| reporter.kind == kind);
         Self {
-            cli: has(ReporterKind::Cli),
+            cli: has(ReporterKind::Cli) || has(ReporterKind::GithubActions),
             json: has(ReporterKind::Json),
-            live: io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
+            live: !github
+                && io::stderr().is_terminal()
+                && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
             quiet,
             width: stderr_width(),
             paint_stdout: paint(&io::stdout()),
             paint_stderr: paint(&io::stderr()),
             seen_from,
+            github,
         }
     }
 }
@@ -72,8 +82,9 @@ impl Screen {
     pub(crate) fn of(settings: &Config, quiet: bool, seen_from: PathBuf) -> Self {
         let look = Look::of(settings, quiet, seen_from);
         let bars = Bars::new(look.live && look.cli, look.paint_stderr);
+        let guard = look.github.then(|| Guard::new(look.json));
         let (running, ended, finished) = (Vec::new(), Vec::new(), Vec::new());
-        Self { look, bars, running, ended, finished, ignored: 0, skipped: 0, stdout_failed: None }
+        Self { look, bars, guard, running, ended, finished, ignored: 0, skipped: 0, stdout_failed: None }
     }
 
     /// Whatever comes next is another binary's.
@@ -87,6 +98,8 @@ impl Screen {
     /// Shows an event, which came in this line; for people only if it is new to them.
     pub(crate) fn event(&mut self, event: Event, line: &str, is_new: bool) {
         if self.look.json {
+            // In JSON, this stands within texts only; a command may begin with it anywhere in a line.
+            let line = if self.guard.is_some() { &line.replace("##[", "#\\u0023[") } else { line };
             self.print(&format!("{line}\n"));
         }
         match event {
@@ -147,14 +160,33 @@ impl Screen {
     fn print(&mut self, text: &str) {
         if self.stdout_failed.is_none() {
             let mut printed = Ok(());
-            self.bars.above(|| printed = print(text));
+            match &self.guard {
+                Some(guard) if !self.look.json => printed = guard.text(text).map_err(Error::Print),
+                _ => self.bars.above(|| printed = print(text)),
+            }
             self.stdout_failed = printed.err();
         }
     }
 
     /// Prints a line on stderr, above the bars.
     pub(crate) fn tell(&self, line: &str) {
-        self.bars.above(|| drop(writeln!(io::stderr(), "{line}")));
+        match &self.guard {
+            Some(guard) => drop(guard.text(line)),
+            None => self.bars.above(|| drop(writeln!(io::stderr(), "{line}"))),
+        }
+    }
+
+    /// Gives a command to GitHub Actions; nothing where that does not read along.
+    pub(crate) fn command(&self, command: &str) {
+        if let Some(guard) = &self.guard {
+            // The run goes on where nobody reads any more.
+            let _ = guard.command(command);
+        }
+    }
+
+    /// Prints on stderr what went wrong and fails nothing.
+    pub(crate) fn warn(&self, warning: &str) {
+        self.tell(&format!("{}: {}", self.look.paint_stderr.odd("warning"), printable(warning)));
     }
 
     pub(super) fn error(&self, error: &str) {
@@ -174,8 +206,14 @@ impl Screen {
         let paint = if self.look.json { self.look.paint_stderr } else { self.look.paint_stdout };
         let mut text = String::new();
         for finished in &self.finished {
-            text += "\n";
-            text += &summary(finished, &self.look.seen_from, paint);
+            let summary = summary(finished, &self.look.seen_from, paint);
+            if self.guard.is_some() {
+                self.command(&group(&finished.report.name));
+                self.tell(summary.trim_end());
+                self.command(END_GROUP);
+            } else {
+                text += &format!("\n{summary}");
+            }
         }
         if self.finished.len() + self.ignored + self.skipped > 1 || self.finished.is_empty() {
             text += &conclusion(&self.finished, self.ignored, self.skipped, paint);
@@ -186,7 +224,7 @@ impl Screen {
         }
         if self.look.json {
             self.tell(text.trim_end());
-        } else {
+        } else if !text.is_empty() {
             self.print(&text);
         }
     }
@@ -287,11 +325,6 @@ fn header(started: &ExperimentStarted, paint: Paint) -> String {
         let _ = write!(line, " ({})", printable(why));
     }
     line
-}
-
-/// So many of something: `1 item`, `2 items`.
-fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// A limit as it is written: `30s`, `500ms`.

@@ -88,7 +88,7 @@ impl Tally {
             code = UNFIT;
         }
         for (_, running) in std::mem::take(&mut self.running) {
-            let ExperimentStarted { name, id, .. } = running;
+            let ExperimentStarted { name, id, declared_at, .. } = running;
             if code != INTERRUPTED {
                 let binary = binary.name();
                 let error = format!(
@@ -97,7 +97,7 @@ impl Tally {
                 self.fail(error, screen);
                 code = UNFIT;
             }
-            self.results.cut_off.push(CutOff { name, id });
+            self.results.cut_off.push(CutOff { name, id, declared_at });
         }
         // Help was asked for, and given.
         self.selected += usize::from(!self.greeted);

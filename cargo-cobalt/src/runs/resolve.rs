@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cobalt::store::without_mark;
 use serde::Deserialize;
 
 use super::error::{UnknownRun, described};
@@ -217,7 +218,7 @@ fn of_file(path: &Path) -> Result<FoundRun, Error> {
 
     let unfit = |reason: String| Error::RunFile { path: path.to_owned(), reason };
     let bytes = fs::read(path).map_err(|error| unfit(error.to_string()))?;
-    let head: Head = serde_json::from_slice(&bytes)
+    let head: Head = serde_json::from_slice(without_mark(&bytes))
         .map_err(|error| unfit(format!("neither a result file nor a baseline file: {error}")))?;
     Ok(FoundRun { id: head.id, experiment: head.name, path: path.to_owned(), note: None })
 }

@@ -45,6 +45,7 @@ fn every_setting_is_shown_with_where_it_comes_from() {
         "env.API_KEY \"[redacted]\" cobalt.toml:5",
         "baseline.on-inconclusive \"pass\" default",
         "baseline.max-age \"30d\" default",
+        "webhooks [] default",
     ];
     assert_eq!(table(&project, &said), expected);
     let columns: Vec<_> = said.stdout.lines().map(|line| line.find("default")).collect();

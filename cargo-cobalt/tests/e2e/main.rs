@@ -1,20 +1,30 @@
 //! The command as a user starts it, in throw-away projects.
 
+#[cfg(unix)]
+mod action;
 mod baseline;
+mod ci_safety;
 mod command;
 mod compare;
 mod config;
+mod export;
 mod gates;
 mod git;
+mod github;
 mod history;
+mod import;
 mod init;
 mod keys;
+mod markdown;
 mod naming;
+mod page;
 mod plugins;
 mod project;
+mod receiver;
 mod rerun;
 mod run;
 mod selection;
 mod shards;
 mod store;
 mod variables;
+mod webhooks;

@@ -83,6 +83,14 @@ impl Project {
         names
     }
 
+    /// The result file that was written last.
+    pub(crate) fn newest_result(&self) -> Value {
+        let files = fs::read_dir(self.path(".cobalt/results")).unwrap().flatten();
+        let newest =
+            files.max_by_key(|file| file.metadata().and_then(|known| known.modified()).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(newest.path()).unwrap()).unwrap()
+    }
+
     /// The command with these arguments, ready to be started.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = program(COBALT, self.0.path());

@@ -97,6 +97,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             prices,
             env,
             baseline,
+            webhooks,
             ci,
         } = file;
         let (is_ci, ci) = self.ci(ci.unwrap_or_default())?;
@@ -119,7 +120,9 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let (only, shard) = self.items()?;
         let sources = self.variables.text(SOURCES).filter(|hash| !hash.is_empty());
         let baseline = self.baseline(baseline.unwrap_or_default())?;
+        let webhooks = self.webhooks(webhooks);
         Ok(Config {
+            workspace: self.workspace.clone(),
             ci: is_ci,
             concurrency,
             timeout,
@@ -136,6 +139,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             shard,
             sources,
             baseline,
+            webhooks,
             settings: self.settings,
         })
     }

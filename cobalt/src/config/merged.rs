@@ -15,6 +15,7 @@ use super::only::Only;
 use super::reporter::Reporter;
 use super::settings::Setting;
 use super::values::Target;
+use super::webhooks::Webhook;
 use crate::evaluators::Evaluator;
 use crate::llm::ModelSettings;
 use crate::llm::prices::PriceTable;
@@ -37,6 +38,7 @@ use crate::store::Layout;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Config {
+    pub(super) workspace: PathBuf,
     pub(super) ci: bool,
     pub(super) concurrency: Declarable<usize>,
     pub(super) timeout: Declarable<Duration>,
@@ -54,6 +56,7 @@ pub struct Config {
     pub(super) shard: Option<Shard>,
     pub(super) sources: Option<String>,
     pub(super) baseline: BaselineSettings,
+    pub(super) webhooks: Vec<Webhook>,
     pub(super) settings: Vec<Setting>,
 }
 
@@ -103,6 +106,12 @@ impl Config {
     /// As [`load`](Self::load).
     pub fn from_environment() -> Result<Self, ConfigError> {
         Self::load(&package_root(), |name| std::env::var_os(name))
+    }
+
+    /// The root of the workspace that these settings are for, or of the package where it is in none.
+    #[must_use]
+    pub fn workspace_root(&self) -> &Path {
+        &self.workspace
     }
 
     /// Where runs are kept.
@@ -157,6 +166,12 @@ impl Config {
     #[must_use]
     pub fn on_inconclusive(&self) -> OnInconclusive {
         self.baseline.on_inconclusive
+    }
+
+    /// Whom `cargo cobalt` tells of the end of a run.
+    #[must_use]
+    pub fn webhooks(&self) -> &[Webhook] {
+        &self.webhooks
     }
 
     /// Every setting in force with where it comes from, in a fixed order, secrets redacted.

@@ -22,6 +22,7 @@ mod storage;
 mod tests;
 mod values;
 mod variables;
+mod webhooks;
 
 pub use baseline::OnInconclusive;
 pub use error::ConfigError;
@@ -36,3 +37,4 @@ pub use schema::schema;
 pub use settings::{Origin, Setting};
 pub(crate) use variables::RESUME;
 pub use variables::SOURCES;
+pub use webhooks::{UnsetVariable, Webhook, WebhookOn};

@@ -13,6 +13,7 @@ use super::evaluators::Entry;
 use super::models::{Cache, Embedding, Judge};
 use super::reporter::Reporter;
 use super::values::{Bound, Count, Dollars, Length, Target, VariableName, VariableValue};
+use super::webhooks::Hook;
 
 /// The settings of Cobalt, `cargo test` for AI agents. Everything is optional.
 #[derive(Debug, Default, Deserialize)]
@@ -53,6 +54,9 @@ pub(super) struct File {
     pub(super) env: Option<BTreeMap<VariableName, VariableValue>>,
     /// What a run is held against by thresholds that begin with `vs_baseline.`.
     pub(super) baseline: Option<Baseline>,
+    /// Whom `cargo cobalt run` and `merge` tell of the end of a run.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<super::webhooks::Table>>"))]
+    pub(super) webhooks: Option<Vec<Hook>>,
     /// What is in force under `cargo cobalt run --ci`, or with `COBALT_CI=1`.
     pub(super) ci: Option<Ci>,
 }

@@ -15,6 +15,7 @@ use super::values::{
     Argument, Bound, Count, Dollars, EnvironmentName, Length, Limit, Score, Target, VariableName,
     VariableValue, Weight,
 };
+use super::webhooks::{HookAddress, HookTimeout};
 use crate::evaluators::{ALIASES, AutoevalKind};
 use crate::llm::Provider;
 
@@ -89,6 +90,12 @@ schema_of! {
     EmbeddingVendor: { "type": "string", "enum": Provider::names(Provider::embeds) },
     KeyVariable: { "type": "string", "pattern": "^[A-Za-z0-9_]+$", "examples": ["GATEWAY_API_KEY"] },
     Address: { "type": "string", "pattern": "^https?://.+", "examples": ["http://localhost:11434/v1"] },
+    HookAddress: { "type": "string", "pattern": "^https?://[^/?#\\s][^\\s]*$", "examples": ["https://example.com/hook"] },
+    HookTimeout: {
+        "type": "string",
+        "pattern": "^(?=.*[1-9])\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m)\\s*$",
+        "examples": ["10s", "500ms"],
+    },
     Temperature: { "type": "number", "minimum": 0, "maximum": 2 },
     Retries: { "type": "integer", "minimum": 0, "maximum": 20 },
     Bound: {

@@ -78,7 +78,8 @@ pub(super) fn without_secrets(value: Value) -> Value {
         Value::Array(list) => list.into_iter().map(without_secrets).collect(),
         Value::Object(fields) => {
             let hidden = |(key, value): (String, Value)| match value {
-                Value::String(_) if is_secret(&key) => (key, REDACTED.into()),
+                // `secret-env` is the name of a variable, and no secret.
+                Value::String(_) if is_secret(&key) && !key.ends_with("-env") => (key, REDACTED.into()),
                 value => (key, without_secrets(value)),
             };
             fields.into_iter().map(hidden).collect()

@@ -31,7 +31,8 @@ impl TokenCount {
     }
 
     /// The tokens as prices are applied to them; `None` where only their sum is known.
-    pub(crate) fn to_price(self) -> Option<Tokens> {
+    #[must_use]
+    pub fn to_price(self) -> Option<Tokens> {
         let (input, output) = self.split?;
         Some(Tokens { input, output, cached_input: self.cached_input })
     }

@@ -191,6 +191,20 @@ impl ItemResult {
         self.runs.iter().find_map(|run| run.error.as_deref())
     }
 
+    /// Why the agent or, where that gave an output, an evaluator failed, in the first run in which one did.
+    #[must_use]
+    pub fn why_in_error(&self) -> Option<String> {
+        self.runs.iter().find_map(|run| {
+            let no_score = || {
+                let (name, evaluation) =
+                    run.evaluations.iter().find(|(_, evaluation)| evaluation.score.is_none())?;
+                let reason = evaluation.error.as_deref().unwrap_or("no reason is known");
+                Some(format!("{name} gave no score: {reason}"))
+            };
+            run.error.clone().or_else(no_score)
+        })
+    }
+
     /// Whether any run failed, or any evaluator gave no score.
     #[must_use]
     pub fn is_in_error(&self) -> bool {

@@ -105,7 +105,8 @@ impl Report {
     }
 
     /// Everything but the items.
-    pub(crate) fn without_items(&self) -> Self {
+    #[must_use]
+    pub fn without_items(&self) -> Self {
         Self {
             schema: self.schema,
             id: self.id.clone(),

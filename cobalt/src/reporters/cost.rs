@@ -8,8 +8,9 @@ use crate::report::Summary;
 use crate::suggest;
 use crate::wording::{count, thousands};
 
-/// The agent's tokens, and what they cost.
-pub(super) fn tokens(summary: &Summary) -> Option<String> {
+/// The agent's tokens and what they cost, in a line; `None` where none were reported.
+#[must_use]
+pub fn agent_usage(summary: &Summary) -> Option<String> {
     let mut parts = vec![thousands(summary.total_tokens?)];
     if let Some(cost) = summary.estimated_cost {
         parts.push(format!("cost {}", dollars(cost)));
@@ -20,8 +21,9 @@ pub(super) fn tokens(summary: &Summary) -> Option<String> {
     Some(parts.join(", "))
 }
 
-/// What judges were asked, and what that cost.
-pub(super) fn judges(summary: &Summary) -> Option<String> {
+/// What judges were asked and what that cost, in a line; `None` where no judge answered.
+#[must_use]
+pub fn judge_usage(summary: &Summary) -> Option<String> {
     let calls = summary.judge_calls?;
     let mut parts = vec![format!("{} call{}", thousands(calls), if calls == 1 { "" } else { "s" })];
     match summary.judge_cached {
@@ -80,13 +82,13 @@ mod tests {
             ..Summary::default()
         };
         let expected = "42 calls, 158 from the cache, 12,400 tokens, $0.03 (gpt-6-luna)";
-        assert_eq!(judges(&asked).unwrap(), expected);
+        assert_eq!(judge_usage(&asked).unwrap(), expected);
         let cached =
             Summary { judge_calls: Some(0), judge_tokens: Some(0), judge_cost: Some(0.0), ..asked.clone() };
-        assert_eq!(judges(&cached).unwrap(), "0 calls, 158 from the cache, $0 (gpt-6-luna)");
+        assert_eq!(judge_usage(&cached).unwrap(), "0 calls, 158 from the cache, $0 (gpt-6-luna)");
         let unpriced = Summary { judge_calls: Some(1), judge_cached: Some(0), judge_cost: None, ..asked };
-        assert_eq!(judges(&unpriced).unwrap(), "1 call, 12,400 tokens, unknown cost (gpt-6-luna)");
-        assert_eq!(judges(&Summary::default()), None);
+        assert_eq!(judge_usage(&unpriced).unwrap(), "1 call, 12,400 tokens, unknown cost (gpt-6-luna)");
+        assert_eq!(judge_usage(&Summary::default()), None);
     }
 
     #[test]

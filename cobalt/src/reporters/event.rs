@@ -266,7 +266,7 @@ impl ItemFinished {
             latency_ms: item.latency_ms(),
             scores: config.evaluators.iter().filter_map(mean).collect(),
             low: config.low_scores(item).map(|(name, _)| name.to_owned()).collect(),
-            error: first_error(item),
+            error: item.why_in_error(),
             why: None,
             done_before: false,
         }
@@ -319,19 +319,6 @@ fn explain_low(item: &ItemResult, report: &Report) -> String {
 }
 
 fn failed_item(item: &ItemResult, names: &[String]) -> Option<FailedItem> {
-    let error = first_error(item)?;
+    let error = item.why_in_error()?;
     Some(FailedItem { item: names[item.index].clone(), error: cut(&error, LONGEST_ERROR).into_owned() })
-}
-
-/// Why the agent or, where that gave an output, an evaluator failed, in the first run in which one did.
-fn first_error(item: &ItemResult) -> Option<String> {
-    item.runs.iter().find_map(|run| {
-        let no_score = || {
-            let (name, evaluation) =
-                run.evaluations.iter().find(|(_, evaluation)| evaluation.score.is_none())?;
-            let reason = evaluation.error.as_deref().unwrap_or("no reason is known");
-            Some(format!("{name} gave no score: {reason}"))
-        };
-        run.error.clone().or_else(no_score)
-    })
 }

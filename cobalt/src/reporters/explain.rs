@@ -23,12 +23,16 @@ const EXPECTED: [&str; 6] =
 /// evaluator found. `experiment` is the experiment's name.
 #[must_use]
 pub fn explain(item: &ItemResult, experiment: &str, config: &RunConfig) -> String {
-    let mut text = format!("item {} of `{experiment}`", item.key);
+    let mut text = match &*item.key {
+        // In files of the original.
+        "" => format!("item {} of `{experiment}`", item.index),
+        key => format!("item {key} of `{experiment}`"),
+    };
     if let Some(input) = item.input.get("input") {
         line(&mut text, "input", input);
     }
-    if let Some(expected) = expected(&item.input) {
-        line(&mut text, "expected", expected);
+    if let Some(field) = expected_field(&item.input) {
+        line(&mut text, "expected", &item.input[field]);
     }
     let several = item.runs.len() > 1;
     for (index, run) in item.runs.iter().enumerate() {
@@ -91,8 +95,10 @@ fn parts(metadata: &Item) -> String {
     if parts.is_empty() { String::new() } else { format!(" [{}]", parts.join(", ")) }
 }
 
-fn expected(item: &Item) -> Option<&Value> {
-    EXPECTED.iter().find_map(|field| item.get(*field))
+/// The field of an item that holds the answer that is hoped for, if it has one of the names that are usual for it.
+#[must_use]
+pub fn expected_field(item: &Item) -> Option<&'static str> {
+    EXPECTED.into_iter().find(|field| item.contains_key(*field))
 }
 
 fn line(text: &mut String, name: &str, value: &Value) {

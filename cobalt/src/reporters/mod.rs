@@ -11,14 +11,14 @@ mod printable;
 mod stream;
 mod summary;
 
-pub use cost::unpriced;
+pub use cost::{agent_usage, judge_usage, unpriced};
 pub use difference::{DifferenceFigures, explained};
 pub use event::{
     Event, ExperimentFinished, ExperimentStarted, FailedItem, ItemFinished, Listed, LowItem, PROTOCOL,
     RunFinished,
 };
-pub use explain::explain;
+pub use explain::{expected_field, explain};
 pub use paint::Paint;
 pub use printable::printable;
 pub(crate) use stream::Stream;
-pub use summary::{summary, time};
+pub use summary::{SCORE_COLUMNS, figure, grounds, score_figures, summary, time, times};

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 use std::path::Path;
 
 use super::baseline;
-use super::cost::{judges, tokens};
+use super::cost::{agent_usage, judge_usage};
 use super::event::{ExperimentFinished, FailedItem, LowItem};
 use super::paint::Paint;
 use super::printable::printable;
@@ -12,7 +12,8 @@ use crate::report::comparison::Finding;
 use crate::report::{Report, ScoreStats, Summary, ThresholdOutcome};
 use crate::wording::count;
 
-const COLUMNS: [&str; 7] = ["avg", "95 % interval", "min", "p50", "p95", "max", "passed"];
+/// The titles of the columns in which [`score_figures`] has an evaluator's statistics.
+pub const SCORE_COLUMNS: [&str; 7] = ["avg", "95 % interval", "min", "p50", "p95", "max", "passed"];
 /// As wide as the longest of the words that lines begin with.
 const LABEL: usize = 8;
 
@@ -33,10 +34,10 @@ fn write(text: &mut String, finished: &ExperimentFinished, seen_from: &Path, pai
     scores(text, report, paint)?;
     line(text, "items", &items(finished, paint))?;
     line(text, "time", &times(&report.summary))?;
-    if let Some(tokens) = tokens(&report.summary) {
+    if let Some(tokens) = agent_usage(&report.summary) {
         line(text, "tokens", &tokens)?;
     }
-    if let Some(judges) = judges(&report.summary) {
+    if let Some(judges) = judge_usage(&report.summary) {
         line(text, "judges", &judges)?;
     }
     failed(text, &finished.failed, finished.items_in_error, paint)?;
@@ -63,10 +64,19 @@ fn line(text: &mut String, label: &str, rest: &str) -> fmt::Result {
 }
 
 fn verdict(finished: &ExperimentFinished, paint: Paint) -> String {
-    let Report { passed, partial, shard, ci_status, summary, config, .. } = &finished.report;
+    let passed = finished.report.passed;
+    let word = if passed { paint.good("passed") } else { paint.bad("FAILED") };
+    let grounds = grounds(&finished.report, finished.items_in_error);
+    if grounds.is_empty() { word } else { format!("{word}, {}", grounds.join(", ")) }
+}
+
+/// What a verdict rests on, in a few words each: errors, thresholds, and the items that passed where all have to.
+#[must_use]
+pub fn grounds(report: &Report, items_in_error: usize) -> Vec<String> {
+    let Report { partial, shard, ci_status, summary, config, .. } = report;
     let mut parts = Vec::new();
-    if finished.items_in_error > 0 {
-        parts.push(format!("{} in error", count(finished.items_in_error, "item")));
+    if items_in_error > 0 {
+        parts.push(format!("{} in error", count(items_in_error, "item")));
     }
     if let Some(status) = ci_status {
         parts.push(status.summary.clone());
@@ -80,13 +90,12 @@ fn verdict(finished: &ExperimentFinished, paint: Paint) -> String {
         None if *partial => parts.push("partial run".to_owned()),
         None => {}
     }
-    let word = if *passed { paint.good("passed") } else { paint.bad("FAILED") };
-    if parts.is_empty() { word } else { format!("{word}, {}", parts.join(", ")) }
+    parts
 }
 
 /// The statistics, a row for each evaluator.
 fn scores(text: &mut String, report: &Report, paint: Paint) -> fmt::Result {
-    let stats = |name: &String| report.summary.scores.get(name).map(row);
+    let stats = |name: &String| report.summary.scores.get(name).map(score_figures);
     let rows: Vec<_> =
         report.config.evaluators.iter().map(|name| (printable(name).into_owned(), stats(name))).collect();
     let name_width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
@@ -94,11 +103,11 @@ fn scores(text: &mut String, report: &Report, paint: Paint) -> fmt::Result {
         let cells = rows.iter().filter_map(|(_, row)| Some(row.as_ref()?[column].chars().count()));
         cells.chain([title.chars().count()]).max().unwrap_or(0)
     };
-    let widths: Vec<_> = COLUMNS.iter().enumerate().map(width).collect();
+    let widths: Vec<_> = SCORE_COLUMNS.iter().enumerate().map(width).collect();
     let cells = |cells: &[String]| -> String {
         cells.iter().zip(&widths).map(|(cell, width)| format!("  {cell:>width$}")).collect()
     };
-    let titles = cells(&COLUMNS.map(str::to_owned));
+    let titles = cells(&SCORE_COLUMNS.map(str::to_owned));
     writeln!(text, "  {:name_width$}{}", "", paint.faint(titles))?;
     for (name, row) in rows {
         match row {
@@ -109,7 +118,9 @@ fn scores(text: &mut String, report: &Report, paint: Paint) -> fmt::Result {
     Ok(())
 }
 
-fn row(stats: &ScoreStats) -> [String; COLUMNS.len()] {
+/// An evaluator's statistics in the columns of [`SCORE_COLUMNS`]; empty where a figure is not known.
+#[must_use]
+pub fn score_figures(stats: &ScoreStats) -> [String; SCORE_COLUMNS.len()] {
     let figure = |value: f64| format!("{value:.3}");
     [
         figure(stats.avg),
@@ -139,7 +150,9 @@ fn items(finished: &ExperimentFinished, paint: Paint) -> String {
     parts.join(", ")
 }
 
-fn times(summary: &Summary) -> String {
+/// How long a run and its items took, in a line.
+#[must_use]
+pub fn times(summary: &Summary) -> String {
     let total = format!("{} in all", time(summary.total_duration_ms as f64));
     match &summary.latency {
         Some(latency) => format!(
@@ -219,7 +232,8 @@ fn threshold(text: &mut String, gate: &ThresholdOutcome, paint: Paint) -> fmt::R
 }
 
 /// A score with at most three decimals, which never shows one that is below 1 as 1.
-pub(super) fn figure(score: f64) -> String {
+#[must_use]
+pub fn figure(score: f64) -> String {
     // The product may fall short of a whole number by a rounding error.
     let cut = (score * 1000.0 + 1e-9).floor() / 1000.0;
     format!("{cut}")

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::layout::{Layout, storage};
-use super::results::write_by_line;
+use super::results::{without_mark, write_by_line};
 use crate::error::{CREATE, Error};
 use crate::llm::prices::PriceTable;
 use crate::report::{Measurements, Report};
@@ -34,11 +34,12 @@ pub fn write_baseline(layout: &Layout, run: &Measurements) -> Result<PathBuf, Er
 pub fn read_measurements(path: &Path, prices: &PriceTable) -> Result<Measurements, Error> {
     let unfit = |error| unfit(path, &error);
     let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
-    let is_baseline = is_baseline(&bytes).map_err(unfit)?;
+    let bytes = without_mark(&bytes);
+    let is_baseline = is_baseline(bytes).map_err(unfit)?;
     if is_baseline {
-        return serde_json::from_slice(&bytes).map_err(unfit);
+        return serde_json::from_slice(bytes).map_err(unfit);
     }
-    let report: Report = serde_json::from_slice(&bytes).map_err(unfit)?;
+    let report: Report = serde_json::from_slice(bytes).map_err(unfit)?;
     Ok(Measurements::of(&report, prices))
 }
 
@@ -50,7 +51,7 @@ pub(crate) fn experiment_of(path: &Path) -> Result<String, Error> {
     }
 
     let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
-    let head: Head = serde_json::from_slice(&bytes).map_err(|error| unfit(path, &error))?;
+    let head: Head = serde_json::from_slice(without_mark(&bytes)).map_err(|error| unfit(path, &error))?;
     Ok(head.name)
 }
 

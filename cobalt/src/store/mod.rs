@@ -17,4 +17,4 @@ pub(crate) use id::{id_of, new_run_id};
 pub(crate) use journal::{CutOff, JOURNAL_VERSION, JournalWriter, Resumed};
 pub use journal::{JournalContents, JournalError, JournalHeader, read_journal};
 pub use layout::{GITIGNORE, Layout};
-pub use results::{read_report, result_file_name, write_report};
+pub use results::{keep_report, read_report, result_file_name, without_mark, write_report};

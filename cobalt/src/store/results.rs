@@ -34,6 +34,29 @@ pub fn write_report(layout: &Layout, report: &Report) -> Result<PathBuf, Error> 
     Ok(path)
 }
 
+/// Keeps the file of a run that was made elsewhere, byte by byte under the name that it has here, and returns its path.
+/// `report` is what the file holds.
+///
+/// # Errors
+///
+/// The folder cannot be made, the file not be written, or there is one of that name.
+pub fn keep_report(layout: &Layout, report: &Report, bytes: &[u8]) -> Result<PathBuf, Error> {
+    layout.create()?;
+    let path = layout.results().join(result_file_name(report));
+    let draft = layout.results().join(format!(".{}.tmp", report.id));
+    if path.exists() {
+        return Err(storage("write", &path, io::ErrorKind::AlreadyExists.into()));
+    }
+    write_whole(&path, &draft, |file| file.write_all(bytes))?;
+    Ok(path)
+}
+
+/// The text of a file without the UTF-8 byte order mark that some editors and shells put before it.
+#[must_use]
+pub fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
 /// Writes a file whole or not at all: indented, but for the items, which stand one a line, so that large files stay small
 /// and can be searched by line. `head` must end with its items, and have none.
 pub(super) fn write_by_line(
@@ -42,9 +65,18 @@ pub(super) fn write_by_line(
     head: &impl Serialize,
     items: &[impl Serialize],
 ) -> Result<(), Error> {
+    write_whole(path, draft, |file| write_json(file, head, items))
+}
+
+/// Writes a file whole or not at all, by a draft that is synced and renamed.
+fn write_whole(
+    path: &Path,
+    draft: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), Error> {
     let written = File::create(draft).and_then(|file| {
         let mut file = BufWriter::with_capacity(1 << 16, file);
-        write_json(&mut file, head, items)?;
+        write(&mut file)?;
         let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.sync_all()?;
         fs::rename(draft, path)
@@ -69,14 +101,14 @@ fn write_json(to: &mut impl Write, head: &impl Serialize, items: &[impl Serializ
     to.write_all(if items.is_empty() { b"]\n}\n" } else { b"\n  ]\n}\n" })
 }
 
-/// Reads a result file, one of the original's too.
+/// Reads a result file, one of the original's too, with or without a byte order mark.
 ///
 /// # Errors
 ///
 /// The file cannot be read, or is no result file; the message names the file, and the line and column.
 pub fn read_report(path: &Path) -> Result<Report, Error> {
     let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
-    serde_json::from_slice(&bytes).map_err(|error| {
+    serde_json::from_slice(without_mark(&bytes)).map_err(|error| {
         storage("read", path, io::Error::new(io::ErrorKind::InvalidData, format!("no result file: {error}")))
     })
 }

@@ -5,6 +5,6 @@ mod tables;
 mod values;
 
 pub(super) use tables::{Cache, Embedding, Judge};
-#[cfg(feature = "schema")]
-pub(super) use values::Retries;
-pub(super) use values::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Temperature, Word};
+pub(super) use values::{
+    Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word,
+};

@@ -115,7 +115,7 @@ impl<'de> Deserialize<'de> for Temperature {
 
 /// How often something is tried again: from 0 to 20.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(in crate::config) struct Retries(pub(super) u32);
+pub(in crate::config) struct Retries(pub(in crate::config) u32);
 
 impl<'de> Deserialize<'de> for Retries {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

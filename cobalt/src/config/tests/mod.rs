@@ -10,6 +10,7 @@ mod registered;
 mod sources;
 mod texts;
 mod tool_calls;
+mod webhooks;
 #[cfg(not(feature = "judge"))]
 mod without_judges;
 

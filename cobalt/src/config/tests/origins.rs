@@ -102,6 +102,7 @@ fn each_setting_tells_where_it_comes_from() {
         ("env.RUST_LOG", json!("debug"), "cobalt.toml:17"),
         ("baseline.on-inconclusive", json!("pass"), "default"),
         ("baseline.max-age", json!("30d"), "default"),
+        ("webhooks", json!([]), "default"),
     ];
     let expected = expected.map(|(key, value, origin)| (key.to_owned(), value, origin.to_owned()));
     assert_eq!(texts(&config), expected);

@@ -7,33 +7,6 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 /// The longest time that a server may ask to wait.
 pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// How long to wait before a further attempt: twice as long each time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct BackOff {
-    pub(crate) first: Duration,
-    pub(crate) most: Duration,
-}
-
-impl Default for BackOff {
-    fn default() -> Self {
-        Self { first: Duration::from_millis(500), most: Duration::from_secs(8) }
-    }
-}
-
-impl BackOff {
-    /// The wait before a further attempt, the first of which is 0: what the server asks for, or else its time. A random
-    /// part keeps requests that failed together from coming again together.
-    pub(super) fn wait(self, attempt: u32, asked: Option<Duration>) -> Duration {
-        match asked {
-            Some(asked) => asked + self.first.mul_f64(fastrand::f64() / 2.0),
-            None => {
-                let whole = self.first.saturating_mul(2_u32.saturating_pow(attempt)).min(self.most);
-                whole.mul_f64(0.5 + fastrand::f64() / 2.0)
-            }
-        }
-    }
-}
-
 /// Whether what the server says may pass: it is too busy, or broken. What it cannot do at all does not pass.
 pub(super) fn may_pass(status: u16) -> bool {
     matches!(status, 408 | 409 | 429 | 500..=599) && status != 501
@@ -80,24 +53,6 @@ mod tests {
     fn a_wait_that_cannot_be_read_is_none() {
         for value in ["soon", "-1", "NaN", ""] {
             assert_eq!(asked("retry-after", value), None, "{value}");
-        }
-    }
-
-    #[test]
-    fn a_wait_that_is_asked_for_is_never_shorter_and_hardly_longer() {
-        let wait = BackOff::default().wait(3, Some(Duration::from_secs(2)));
-        assert!(wait >= Duration::from_secs(2) && wait <= Duration::from_millis(2_250), "{wait:?}");
-    }
-
-    #[test]
-    fn the_waits_double_up_to_the_most() {
-        let back_off = BackOff::default();
-        for (attempt, most) in [(0, 500), (1, 1000), (2, 2000), (4, 8000), (5, 8000), (99, 8000)] {
-            let wait = back_off.wait(attempt, None);
-            assert!(
-                wait <= Duration::from_millis(most) && wait >= Duration::from_millis(most / 2),
-                "{attempt}"
-            );
         }
     }
 }

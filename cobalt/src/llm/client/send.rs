@@ -8,9 +8,10 @@ use super::connections::Connections;
 use super::failure::{self, Refusal};
 use super::remembered::Remembered;
 use super::request::Request;
-use super::retry::{BackOff, LONGEST_WAIT};
+use super::retry::LONGEST_WAIT;
 use super::transport::{self, AttemptError, Problem};
 use super::{ClientError, Target};
+use crate::back_off::BackOff;
 use crate::llm::ModelSettings;
 
 /// How often a request is sent that is not answered in time. The model may well have worked on it, for money, and it is

@@ -4,6 +4,7 @@ use super::estimate::{Estimate, p_two_sided};
 use super::matching::{Pair, pairs};
 use super::notes::notes;
 use super::paired::{Figure, Paired};
+use super::regressed::regressed;
 use super::verdict::decide;
 use super::{Comparison, Difference, Matching, Quantity, RunIdentity, Verdict};
 use crate::report::Measurements;
@@ -48,10 +49,12 @@ impl Draft {
         let amounts =
             amounts(&pairs).into_iter().filter_map(|(name, quantity)| open(name, Figure::amount(quantity)));
         let (evaluators, amounts) = (evaluators.collect(), amounts.collect());
+        let common: Vec<_> = common_evaluators(base, other).collect();
         let comparison = Comparison {
             base: RunIdentity::of(base),
             other: RunIdentity::of(other),
             notes: notes(base, other, &items, &pairs),
+            regressed: regressed(&pairs, &common),
             items,
             evaluators: Vec::new(),
             amounts: Vec::new(),

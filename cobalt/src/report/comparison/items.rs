@@ -54,7 +54,7 @@ impl ScoreChange {
         Some(self.other? - self.base?)
     }
 
-    fn is_change(&self) -> bool {
+    pub(super) fn is_change(&self) -> bool {
         match self.difference() {
             Some(difference) => difference.abs() > ROUNDING,
             None => self.base.is_some() || self.other.is_some(),

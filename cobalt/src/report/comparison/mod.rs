@@ -11,6 +11,7 @@ mod model;
 mod notes;
 mod paired;
 mod paired_item;
+mod regressed;
 mod verdict;
 
 pub use age::too_old;
@@ -20,3 +21,4 @@ pub use items::{ItemChange, ItemSide, ScoreChange, most_changed};
 pub use matching::Matching;
 pub use model::{Comparison, Difference, Quantity, RunIdentity, SampleSize, Test, Verdict};
 pub use notes::caveats;
+pub use regressed::RegressedItem;

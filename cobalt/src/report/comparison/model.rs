@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::Matching;
+use super::{Matching, RegressedItem};
 use crate::report::stats::Interval;
 use crate::report::{GitState, Measurements, Timestamp};
 use crate::wording::thousands;
@@ -25,6 +25,9 @@ pub struct Comparison {
     pub evaluators: Vec<Difference>,
     /// The agent's latency, tokens, cost and errors, as far as both runs have them.
     pub amounts: Vec<Difference>,
+    /// The first of the items that became worse, the worst first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub regressed: Vec<RegressedItem>,
 }
 
 /// A run, as far as it is named in a comparison.

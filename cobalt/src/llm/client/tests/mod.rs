@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::retry::BackOff;
 use super::{Client, ClientError, Reply, Target};
+use crate::back_off::BackOff;
 use crate::llm::test_server::TestServer;
 use crate::llm::{ModelSettings, Provider, Schema, Secret};
 

@@ -1,0 +1,90 @@
+//! Every `cargo cobalt …` that the repository shows can be typed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+
+use super::Cargo;
+
+/// Where commands are shown.
+const SHOWN: [&str; 7] = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "action.yml",
+    "action",
+    "docs",
+    "cobalt/docs",
+    "cargo-cobalt/src/init/templates",
+];
+
+fn files(path: &Path, found: &mut Vec<PathBuf>) {
+    if path.is_dir() {
+        let mut entries: Vec<_> = path.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+        entries.sort();
+        entries.iter().for_each(|entry| files(entry, found));
+    } else {
+        found.push(path.to_owned());
+    }
+}
+
+/// The arguments of each command in a text. Prose has its commands in backticks; an ellipsis stands for anything.
+fn commands(text: &str, is_prose: bool) -> Vec<Vec<String>> {
+    // A line of YAML or of a shell may go on in the next one.
+    let text = text.replace("\\\n", " ");
+    let mut is_block = false;
+    let mut found = Vec::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            is_block = !is_block;
+        }
+        for (start, _) in line.match_indices("cargo cobalt ") {
+            let is_set_off = is_block || !is_prose || line[..start].matches('`').count() % 2 == 1;
+            let is_comment = line.trim_start().starts_with("#");
+            if is_set_off && !(is_comment && !is_prose) {
+                found.push(arguments(&line[start + "cargo cobalt ".len()..]));
+            }
+        }
+    }
+    found.retain(|arguments| !arguments.is_empty());
+    found
+}
+
+/// The words of a command up to its end, without those that a shell fills in.
+fn arguments(rest: &str) -> Vec<String> {
+    let end = rest.find(['`', ';', '|', '#', '>', ')']).unwrap_or(rest.len());
+    let words = rest[..end].split_whitespace().take_while(|word| *word != "&&" && *word != "-");
+    let words = words.filter(|word| !word.contains("[@]") && *word != "…");
+    words.map(|word| word.replace("\"$CI_NODE_INDEX/$CI_NODE_TOTAL\"", "1/3").replace('"', "")).collect()
+}
+
+#[test]
+fn every_command_that_is_shown_can_be_typed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut found = Vec::new();
+    SHOWN.iter().for_each(|path| files(&root.join(path), &mut found));
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    for file in found {
+        let is_prose = file.extension().is_some_and(|extension| extension == "md");
+        for arguments in commands(&fs::read_to_string(&file).unwrap(), is_prose) {
+            seen += 1;
+            let all = ["cargo", "cobalt"].into_iter().chain(arguments.iter().map(String::as_str));
+            if let Err(error) = Cargo::try_parse_from(all)
+                && error.use_stderr()
+            {
+                wrong.push(format!("{}: {}: {error}", file.display(), arguments.join(" ")));
+            }
+        }
+    }
+    assert!(seen > 30, "only {seen} commands were found");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn commands_are_found_in_prose_and_in_scripts() {
+    let prose =
+        "Run `cargo cobalt run --ci`; cargo cobalt is fine.\n```console\n$ cargo cobalt list # all\n```\n";
+    assert_eq!(commands(prose, true), [vec!["run", "--ci"], vec!["list"]]);
+    let script = "  - cargo cobalt merge --ci ${a[@]+\"${a[@]}\"} \"x\" && b\n# cargo cobalt nothing\n";
+    assert_eq!(commands(script, false), [["merge", "--ci", "x"]]);
+}

@@ -1,0 +1,92 @@
+//! `cargo cobalt export`: writes past runs in another format.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueEnum as _;
+use cobalt::config::{Config, Flags};
+use cobalt::store::{read_measurements, read_report};
+
+use crate::cli::{Export, Format};
+use crate::config::settings;
+use crate::error::Error;
+use crate::formats::{csv, html, json, junit, markdown};
+use crate::reporters::{Finished, Results, write};
+use crate::runs::{FoundRun, KnownRuns};
+use crate::terminal::{one_line, print};
+
+pub(crate) fn export(arguments: &Export, flags: &Flags) -> Result<ExitCode, Error> {
+    let format = format(arguments)?;
+    let settings = settings(flags)?;
+    let found = KnownRuns::open(settings.layout())?.resolve(&arguments.runs)?;
+    for note in found.iter().filter_map(|run| run.note.as_ref()) {
+        eprintln!("note: {}", one_line(note));
+    }
+    let text = render(found, format, &settings)?;
+    match &arguments.output {
+        None => print(&text)?,
+        Some(path) => {
+            write(path, &text).map_err(|source| Error::ReportFile { path: path.clone(), source })?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The format that is asked for by its name, or by the ending of the output.
+fn format(arguments: &Export) -> Result<Format, Error> {
+    if let Some(format) = arguments.format {
+        return Ok(format);
+    }
+    let ending = arguments.output.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
+    let named = ending.and_then(|ending| match &*ending.to_ascii_lowercase() {
+        "xml" => Some(Format::Junit),
+        "htm" => Some(Format::Html),
+        other => Format::from_str(other, false).ok(),
+    });
+    named.ok_or_else(|| {
+        let names = Format::value_variants().iter().filter_map(|format| format.to_possible_value());
+        let names: Vec<_> = names.map(|name| format!("`{}`", name.get_name())).collect();
+        let why = match &arguments.output {
+            Some(path) => {
+                format!("the ending of `{}` names no format", one_line(&path.display().to_string()))
+            }
+            None => "no format is named".to_owned(),
+        };
+        Error::Arguments(format!("{why}; name one with `--format`: {}", names.join(", ")))
+    })
+}
+
+fn render(found: Vec<FoundRun>, format: Format, settings: &Config) -> Result<String, Error> {
+    // Whatever the format, what is no result file is refused.
+    let finished = found.into_iter().map(|run| finished(run, settings)).collect::<Result<_, Error>>()?;
+    let results = Results::of(finished);
+    Ok(match format {
+        Format::Csv => csv(&results, settings.prices()),
+        Format::Html => html(&results),
+        Format::Json => json(&texts(&results)?),
+        Format::Junit => junit(&results),
+        Format::Markdown => markdown::markdown(&results),
+    })
+}
+
+fn finished(run: FoundRun, settings: &Config) -> Result<Finished, Error> {
+    match read_report(&run.path) {
+        Ok(report) => Ok(Finished { report, path: Some(run.path), without_items: None }),
+        Err(_) if read_measurements(&run.path, settings.prices()).is_ok() => {
+            let reason = "it is a baseline, with the numbers of a run alone; name the run itself".to_owned();
+            Err(Error::RunFile { path: run.path, reason })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The texts of the result files.
+fn texts(results: &Results) -> Result<Vec<String>, Error> {
+    let files = results.experiments.iter().filter_map(|finished| finished.path.as_ref());
+    let text = |path: &PathBuf| {
+        fs::read_to_string(path)
+            .map_err(|error| Error::RunFile { path: path.clone(), reason: error.to_string() })
+    };
+    files.map(text).collect()
+}

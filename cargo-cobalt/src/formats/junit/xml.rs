@@ -1,0 +1,130 @@
+//! Suites as XML.
+
+use std::borrow::Cow;
+use std::io;
+
+use cobalt::reporters::printable;
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+
+use super::model::{Case, Counts, Outcome, Problem, Suite};
+use crate::terminal::one_line;
+
+type Xml = Writer<Vec<u8>>;
+
+/// The text of a file that holds these suites.
+pub(super) fn write(suites: &[Suite]) -> String {
+    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
+    write_all(&mut writer, suites).expect("writing to memory cannot fail");
+    let mut text = String::from_utf8(writer.into_inner()).expect("it is made of texts alone");
+    text.push('\n');
+    text
+}
+
+fn write_all(writer: &mut Xml, suites: &[Suite]) -> io::Result<()> {
+    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    let counts = Counts::of(suites.iter().flat_map(|suite| &suite.cases));
+    let attributes = [
+        ("name", "cargo cobalt".to_owned()),
+        ("tests", counts.tests.to_string()),
+        ("failures", counts.failures.to_string()),
+        ("errors", counts.errors.to_string()),
+        ("time", seconds(suites.iter().map(|suite| suite.seconds).sum())),
+    ];
+    element(writer, "testsuites", &attributes, |writer| {
+        suites.iter().try_for_each(|suite| write_suite(writer, suite))
+    })
+}
+
+fn write_suite(writer: &mut Xml, suite: &Suite) -> io::Result<()> {
+    let counts = Counts::of(suite.cases.iter());
+    let mut attributes = vec![
+        ("name", suite.name.clone()),
+        ("tests", counts.tests.to_string()),
+        ("failures", counts.failures.to_string()),
+        ("errors", counts.errors.to_string()),
+        ("skipped", counts.skipped.to_string()),
+        ("time", seconds(suite.seconds)),
+    ];
+    attributes.extend(suite.timestamp.clone().map(|timestamp| ("timestamp", timestamp)));
+    attributes.extend(suite.file.clone().map(|file| ("file", file)));
+    element(writer, "testsuite", &attributes, |writer| {
+        if !suite.properties.is_empty() {
+            element(writer, "properties", &[], |writer| {
+                suite.properties.iter().try_for_each(|(name, value)| {
+                    empty(writer, "property", &[("name", name.clone()), ("value", value.clone())])
+                })
+            })?;
+        }
+        suite.cases.iter().try_for_each(|case| write_case(writer, case, &suite.class))
+    })
+}
+
+fn write_case(writer: &mut Xml, case: &Case, class: &str) -> io::Result<()> {
+    let attributes =
+        [("classname", class.to_owned()), ("name", case.name.clone()), ("time", seconds(case.seconds))];
+    if matches!(case.outcome, Outcome::Passed) && case.output.is_none() {
+        return empty(writer, "testcase", &attributes);
+    }
+    element(writer, "testcase", &attributes, |writer| {
+        match &case.outcome {
+            Outcome::Passed => {}
+            Outcome::Skipped(why) => empty(writer, "skipped", &[("message", why.clone())])?,
+            Outcome::Failed(problem) => write_problem(writer, "failure", problem)?,
+            Outcome::Errored(problem) => write_problem(writer, "error", problem)?,
+        }
+        case.output.as_ref().map_or(Ok(()), |output| text_element(writer, "system-out", &[], output))
+    })
+}
+
+fn write_problem(writer: &mut Xml, name: &str, problem: &Problem) -> io::Result<()> {
+    let attributes = [("type", problem.kind.to_owned()), ("message", problem.message.clone())];
+    text_element(writer, name, &attributes, &problem.text)
+}
+
+fn element(
+    writer: &mut Xml,
+    name: &str,
+    attributes: &[(&str, String)],
+    inside: impl FnOnce(&mut Xml) -> io::Result<()>,
+) -> io::Result<()> {
+    let attributes: Vec<_> = attributes.iter().map(|(name, value)| (*name, attribute(value))).collect();
+    let attributes = attributes.iter().map(|(name, value)| (*name, &**value));
+    writer.create_element(name).with_attributes(attributes).write_inner_content(inside)?;
+    Ok(())
+}
+
+fn empty(writer: &mut Xml, name: &str, attributes: &[(&str, String)]) -> io::Result<()> {
+    let attributes: Vec<_> = attributes.iter().map(|(name, value)| (*name, attribute(value))).collect();
+    let attributes = attributes.iter().map(|(name, value)| (*name, &**value));
+    writer.create_element(name).with_attributes(attributes).write_empty()?;
+    Ok(())
+}
+
+fn text_element(writer: &mut Xml, name: &str, attributes: &[(&str, String)], text: &str) -> io::Result<()> {
+    let attributes: Vec<_> = attributes.iter().map(|(name, value)| (*name, attribute(value))).collect();
+    let attributes = attributes.iter().map(|(name, value)| (*name, &**value));
+    let text = printable(text);
+    let text = without_invalid(&text);
+    writer.create_element(name).with_attributes(attributes).write_text_content(BytesText::new(&text))?;
+    Ok(())
+}
+
+/// A text as an attribute may hold it: on one line, as readers take a line break for a space.
+fn attribute(text: &str) -> String {
+    without_invalid(&one_line(text)).into_owned()
+}
+
+/// A printable text without the characters that XML 1.0 cannot hold, even escaped.
+fn without_invalid(text: &str) -> Cow<'_, str> {
+    let is_invalid = |character: char| matches!(character, '\u{fffe}' | '\u{ffff}');
+    match text.contains(is_invalid) {
+        true => Cow::Owned(text.replace(is_invalid, "")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// A number of seconds to the millisecond.
+fn seconds(seconds: f64) -> String {
+    format!("{seconds:.3}")
+}

@@ -1,0 +1,24 @@
+//! What a call came to, as Markdown of GitHub's dialect, in sections that other formats share.
+
+mod conclusion;
+mod experiment;
+mod items;
+mod thresholds;
+
+pub(crate) use self::conclusion::{conclusion, troubles};
+pub(crate) use self::experiment::{experiment, verdict};
+use crate::reporters::Results;
+
+/// The most items of an experiment that are told of in a report.
+const MOST_ITEMS: usize = 100;
+
+/// All that a call came to.
+pub(crate) fn markdown(results: &Results) -> String {
+    sections(results, MOST_ITEMS).concat()
+}
+
+/// The same in sections: the conclusion, what went wrong, and each experiment with at most so many items.
+pub(crate) fn sections(results: &Results, items: usize) -> Vec<String> {
+    let experiments = results.experiments.iter().map(|finished| experiment(finished, items));
+    [conclusion(results), troubles(results)].into_iter().chain(experiments).collect()
+}

@@ -1,0 +1,55 @@
+//! Which files are meant by the paths that were typed.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::terminal::one_line;
+
+/// Files as they are, and of folders the files `*.json` in them and in their folders `results`, sorted; each once. Beside
+/// them, why others cannot be read.
+pub(super) fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
+    let (mut files, mut refused) = (Vec::new(), Vec::new());
+    for path in paths {
+        match of_path(path) {
+            Ok(found) => {
+                for file in found {
+                    if !files.contains(&file) {
+                        files.push(file);
+                    }
+                }
+            }
+            Err(error) => {
+                refused.push(format!("failed to read `{}`: {error}", one_line(&path.display().to_string())));
+            }
+        }
+    }
+    (files, refused)
+}
+
+fn of_path(path: &Path) -> io::Result<Vec<PathBuf>> {
+    if !fs::metadata(path)?.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files = in_folder(path)?;
+    let results = path.join("results");
+    if results.is_dir() {
+        files.extend(in_folder(&results)?);
+    }
+    Ok(files)
+}
+
+/// The files `*.json` of a folder. What is being written begins with a dot.
+fn in_folder(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_hidden = path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
+        let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
+        if is_json && !is_hidden && path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}

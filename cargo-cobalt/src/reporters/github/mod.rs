@@ -1,0 +1,75 @@
+//! What GitHub Actions understands: annotations beside the code, and the summary of the step.
+
+mod annotations;
+mod command;
+mod guard;
+mod progress;
+mod summary;
+
+use std::env;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use cobalt::config::{Config, Reporter as Chosen, ReporterKind};
+use cobalt::reporters::{Event, printable};
+
+use self::annotations::{Places, annotations};
+use self::command::{Annotation, Level};
+pub(crate) use self::command::{END_GROUP, group};
+pub(crate) use self::guard::Guard;
+use self::progress::Progress;
+use super::{Reporter, Results};
+use crate::error::Error;
+use crate::run::Screen;
+
+/// Whether a run is shown for GitHub Actions: where that is asked for, and of itself in its jobs.
+pub(crate) fn is_wanted(reporters: &[Chosen]) -> bool {
+    env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true")
+        || reporters.iter().any(|reporter| reporter.kind == ReporterKind::GithubActions)
+}
+
+/// Tells GitHub Actions of what ended a whole call, after `line`, which tells people.
+pub(crate) fn tell(error: &Error, line: &str) {
+    let message = printable(&error.to_string()).into_owned();
+    let annotation = Annotation { level: Level::Error, title: "cobalt".to_owned(), message, place: None };
+    let guard = Guard::new(true);
+    // Where nobody reads, nobody is told.
+    let _ = guard.text(line).and_then(|()| guard.command(&annotation.to_string()));
+}
+
+/// Shows a run in a job of GitHub Actions.
+#[derive(Debug)]
+pub(super) struct GithubActions {
+    places: Places,
+    /// The file with the summary of the step.
+    summary: Option<PathBuf>,
+    progress: Progress,
+}
+
+impl GithubActions {
+    pub(super) fn new(settings: &Config) -> Self {
+        let path = |name| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let places =
+            Places { workspace: settings.workspace_root().to_owned(), repository: path("GITHUB_WORKSPACE") };
+        Self { places, summary: path("GITHUB_STEP_SUMMARY"), progress: Progress::new() }
+    }
+}
+
+impl Reporter for GithubActions {
+    fn hear(&mut self, event: &Event, screen: &Screen) {
+        if let Some(line) = self.progress.hear(event, Instant::now()) {
+            screen.tell(&line);
+        }
+    }
+
+    fn finish(&mut self, results: &Results, screen: &Screen) -> Result<(), Error> {
+        for annotation in annotations(results, &self.places) {
+            screen.command(&annotation.to_string());
+        }
+        match &self.summary {
+            Some(path) => summary::append(path, results)
+                .map_err(|source| Error::ReportFile { path: path.clone(), source }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! `cargo cobalt import`: what is taken in, what stays as it is, and what is refused.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::command::{COBALT, program};
+use crate::project::Said;
+use crate::store::{Kept, Store};
+
+fn import(store: &Store, paths: &[&str], code: i32) -> Said {
+    let mut command = program(COBALT, store.folder());
+    Said::by(command.args(["cobalt", "import"]).args(paths), code)
+}
+
+/// The names of the result files, sorted.
+fn results(store: &Store) -> Vec<String> {
+    let files = fs::read_dir(store.folder().join(".cobalt/results")).into_iter().flatten().flatten();
+    let mut names: Vec<_> = files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+/// A file as the original writes them, beside the project.
+fn of_the_original(store: &Store, file: &str, text: &str) -> String {
+    let path = store.folder().join("elsewhere").join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    path.to_string_lossy().into_owned()
+}
+
+const ORIGINAL: &str = r#"{
+  "id": "5ea00522f3eb", "name": "Help desk: é/名", "timestamp": "2026-02-05T10:00:34.836Z", "tags": ["t1"],
+  "config": { "runs": 1, "concurrency": 2, "timeout": 1000, "evaluators": ["exact"] }, "unheard": "of",
+  "summary": { "totalItems": 1, "totalDurationMs": 3, "avgLatencyMs": 1, "scores": {} },
+  "items": [{ "index": 0, "input": { "input": "a" }, "output": { "output": "A" }, "latencyMs": 1, "evaluations": {} }]
+}
+"#;
+
+#[test]
+fn files_of_the_original_are_kept_byte_by_byte_with_or_without_a_mark() {
+    for mark in ["", "\u{feff}"] {
+        let store = Store::new();
+        let text = format!("{mark}{ORIGINAL}");
+        let path = of_the_original(&store, "a.json", &text);
+        import(&store, &[&path], 0)
+            .says("imported run 5ea00522f3eb of `Help desk: é/名` (1 item) from")
+            .says("1 imported, 0 there already, 0 refused");
+        assert_eq!(results(&store), ["2026-02-05T10-00-34_Help-desk-é-名_5ea00522f3eb.json"]);
+        let kept = store.folder().join(".cobalt/results").join(&results(&store)[0]);
+        assert_eq!(fs::read_to_string(kept).unwrap(), text);
+        let mut history = program(COBALT, store.folder());
+        let said = Said::by(history.args(["cobalt", "history"]), 0);
+        assert_eq!(said.stderr, "");
+        said.says("Help desk");
+        let mut export = program(COBALT, store.folder());
+        Said::by(export.args(["cobalt", "export", "latest", "--format", "json"]), 0)
+            .says("\"unheard\": \"of\"");
+    }
+}
+
+#[test]
+fn what_is_there_already_stays_and_another_run_of_its_id_is_refused() {
+    let store = Store::new();
+    let path = of_the_original(&store, "a.json", ORIGINAL);
+    import(&store, &[&path, &path], 0).says("1 imported");
+    let same = of_the_original(&store, "b.json", &ORIGINAL.replace("\n  ", "\n"));
+    import(&store, &[&same], 0).says("which is there already as").says("0 imported, 1 there already");
+    let other = of_the_original(&store, "c.json", &ORIGINAL.replace("\"A\"", "\"B\""));
+    import(&store, &[&other], 3).tells("there with another content");
+    let kept = store.folder().join(".cobalt/results").join(&results(&store)[0]);
+    assert_eq!(fs::read_to_string(kept).unwrap(), ORIGINAL);
+    fs::remove_dir_all(store.folder().join(".cobalt")).unwrap();
+    import(&store, &[&path, &other], 3).says("1 imported").tells("there with another content");
+    assert_eq!(results(&store).len(), 1);
+}
+
+#[test]
+fn a_folder_gives_its_files_and_those_of_its_results() {
+    let (there, here) = (Store::with_a_drop(), Store::new());
+    there.keep(&Kept { id: "dddddddddddd", day: 9, partial: true, ..Kept::default() });
+    let folder = there.folder().join(".cobalt").to_string_lossy().into_owned();
+    fs::write(there.folder().join(".cobalt/results/.draft.tmp"), "{").unwrap();
+    fs::write(there.folder().join(".cobalt/results/notes.txt"), "no result").unwrap();
+    import(&here, &[&folder], 0).says("4 imported, 0 there already, 0 refused");
+    assert_eq!(
+        results(&here),
+        results(&there)
+            .into_iter()
+            .filter(|name| name.ends_with(".json"))
+            .filter(|name| !name.starts_with('.'))
+            .collect::<Vec<_>>()
+    );
+    import(&here, &[&folder], 0).says("0 imported, 4 there already");
+    here.compare(&["aaaa", "bbbb"], 0).says("worse in right");
+    fs::create_dir(here.folder().join("empty")).unwrap();
+    import(&here, &["empty"], 4).tells("there is no file `*.json` in `empty`");
+}
+
+#[test]
+fn what_is_no_result_file_is_named_as_what_it_is_and_the_others_are_taken_in() {
+    let store = Store::with_a_drop();
+    let mut set = program(COBALT, store.folder());
+    Said::by(set.args(["cobalt", "baseline", "set", "aaaa"]), 0);
+    let journal = r#"{"journal":1,"id":"eeeeeeeeeeee","name":"desk","timestamp":"2026-02-05T10:00:34.836Z","tags":[],"config":{"runs":1,"concurrency":1,"timeout":1,"evaluators":[]},"dataset":{"source":"inline","items":1,"hash":"a"},"definition":"b"}"#;
+    let paths = [
+        of_the_original(&store, "journal.jsonl", &format!("{journal}\n")),
+        of_the_original(&store, "broken.json", "{\"id\": 1}"),
+        of_the_original(&store, "cut.json", &ORIGINAL[..300]),
+        of_the_original(&store, "climbing.json", &ORIGINAL.replace("5ea00522f3eb", "../../../x")),
+        of_the_original(&store, "good.json", ORIGINAL),
+    ];
+    let paths: Vec<_> =
+        paths.iter().map(|path| &**path).chain([".cobalt/baselines/desk.json", "nowhere"]).collect();
+    let said = import(&store, &paths, 3).says("1 imported, 0 there already, 6 refused");
+    assert_eq!(said.stderr.matches("error: ").count(), 6, "{said:?}");
+    said.tells("it is the journal of run eeeeeeeeeeee")
+        .tells("`cargo cobalt run --resume eeeeeeeeeeee`")
+        .tells("it is a baseline of `desk`")
+        .tells("it is no result file: ")
+        .tells("its id `../../../x` is none")
+        .tells("failed to read `nowhere`");
+    assert_eq!(results(&store).len(), 4);
+    let outside: Vec<PathBuf> =
+        fs::read_dir(store.folder().parent().unwrap()).unwrap().flatten().map(|it| it.path()).collect();
+    assert!(!outside.iter().any(|path| path.to_string_lossy().contains("_x.json")));
+}
+
+#[test]
+fn the_files_that_the_original_wrote_can_be_taken_in() {
+    let shared = std::env::var_os("COBALT_SHARED").map(PathBuf::from);
+    let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared");
+    let folder = shared.unwrap_or_else(beside).join("peer/results");
+    if !folder.is_dir() {
+        eprintln!("skipped: there is no `{}`", folder.display());
+        return;
+    }
+    let store = Store::new();
+    import(&store, &[&folder.to_string_lossy()], 0).says("0 refused");
+    assert!(!results(&store).is_empty());
+}

@@ -1,0 +1,76 @@
+//! The Markdown that a run is told in: the file of the reporter `markdown`, and the comment on a pull request.
+
+use crate::project::Project;
+
+#[test]
+fn a_report_has_the_verdicts_the_scores_and_the_items_to_look_at() {
+    let project = Project::steered();
+    project.answers(&[("paris", "Paris"), ("rome", "a | <b>@you</b> `x`"), ("oslo", "error")]);
+    project.cobalt(&["run", "--test", "evals", "--reporter", "markdown=out/report.md"], 0);
+    let report = project.read("out/report.md");
+    for part in [
+        "## ❌ 2 of 2 experiments failed\n",
+        "| `strict` | ❌ failed | 3 | `right` 0.500 |  |\n",
+        "### `strict`: ❌ failed, 1 item in error, 1 of 3 items passed\n",
+        "| score | avg | 95 % interval |",
+        "| `right.pass_rate>=0.5` |",
+        "<details open><summary>1 item in error, 1 item failed</summary>",
+        "❌ **`oslo`**: in error: `the agent broke`\n",
+        "❌ **`rome`**: low in `right` 0\n",
+    ] {
+        assert!(report.contains(part), "`{part}` is missing: {report}");
+    }
+    let foreign = report.lines().find(|line| line.contains("@you")).unwrap();
+    assert!(foreign.starts_with("  output: \""), "what an agent wrote stands in a block of code: {foreign}");
+}
+
+#[test]
+fn a_report_tells_of_what_was_not_run_to_its_end() {
+    let project = Project::steered();
+    project.answers(&[("paris", "Paris"), ("rome", "exit")]);
+    let arguments = ["run", "--test", "evals", "--filter", "strict", "--reporter", "markdown=report.md"];
+    project.cobalt(&arguments, 3);
+    let report = project.read("report.md");
+    assert!(report.starts_with("## ❌ 1 experiment failed\n"), "{report}");
+    assert!(report.contains("### `strict`: ❌ stopped before its end\n"), "{report}");
+    assert!(report.contains("`cargo cobalt run --resume "), "{report}");
+    project.write("data/items.jsonl", "{");
+    project.cobalt(&arguments, 3);
+    let report = project.read("report.md");
+    assert!(report.contains("### `strict`: ❌ could not be run\n\n```text\n"), "{report}");
+}
+
+#[test]
+fn the_comment_names_what_became_worse_since_the_baseline() {
+    let project = Project::steered();
+    let items: Vec<_> = (0..30).map(|index| format!("item{index:02}")).collect();
+    let answer = |wrong: usize| {
+        let right = |name: &String| format!("I{}", &name[1..]);
+        let says: Vec<_> = items
+            .iter()
+            .enumerate()
+            .map(|(at, name)| if at < wrong { "@you".into() } else { right(name) })
+            .collect();
+        let pairs: Vec<_> = items.iter().map(String::as_str).zip(says.iter().map(String::as_str)).collect();
+        project.answers(&pairs);
+    };
+    let run = ["run", "--filter", "gated", "--test", "evals", "--reporter", "pr-comment=comment.md"];
+    answer(0);
+    project.cobalt(&run, 0);
+    assert!(project.read("comment.md").contains("There is no baseline"), "{}", project.read("comment.md"));
+    project.cobalt(&["baseline", "set"], 0);
+    answer(12);
+    project.cobalt(&run, 0);
+    let comment = project.read("comment.md");
+    assert!(comment.starts_with("<!-- cobalt -->\n## ✅ `gated` passed\n"), "{comment}");
+    for part in [
+        "**worse in `right`",
+        "| `right` | 1.000 | 0.600 | -0.400 |",
+        "| <0.001 |",
+        "| `item00` | `right` | 1 | 0 |\n",
+        "| `item11` | `right` | 1 | 0 |\n",
+    ] {
+        assert!(comment.contains(part), "`{part}` is missing: {comment}");
+    }
+    assert!(!comment.contains("item12") && !comment.contains("@you"), "{comment}");
+}

@@ -1,0 +1,219 @@
+//! Webhooks over HTTP: who is told of a run, what they are told, and that a run goes on whatever they answer.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use hmac_sha256::HMAC;
+use serde_json::{Value, json};
+
+use crate::project::{Project, Said};
+use crate::receiver::{Answer, Received, Receiver};
+
+const KEY: &str = "key-of-the-test";
+const OK: Answer = Answer::Status(204, "");
+
+/// A project whose runs a webhook is told of; its address holds a secret.
+fn told(receiver: &Receiver, settings: &str) -> Project {
+    let project = Project::steered();
+    let url = format!("http://{}/hooks/s3cret?token=s3cret", receiver.host());
+    project.write("cobalt.toml", &format!("[[webhooks]]\nurl = \"{url}\"\n{settings}"));
+    project
+}
+
+fn run(project: &Project) -> Command {
+    project.command(&["run", "--filter", "strict"])
+}
+
+/// Whether the signature of a request is that of the key.
+fn is_genuine(received: &Received) -> bool {
+    let signed = format!("{}.{}", received.headers["x-cobalt-timestamp"], received.body);
+    let digits: String = HMAC::mac(signed, KEY).iter().map(|byte| format!("{byte:02x}")).collect();
+    received.headers["x-cobalt-signature-256"] == format!("sha256={digits}")
+}
+
+#[test]
+fn a_run_is_told_with_its_verdicts_and_signed_and_without_inputs_and_outputs() {
+    let receiver = Receiver::start(&[OK]);
+    let project = told(&receiver, "secret-env = \"HOOK_KEY\"\n");
+    project.write(".env", &format!("HOOK_KEY={KEY}\n"));
+    project.answers(&[("paris", "Paris"), ("rome", "A wrong answer"), ("oslo", "error")]);
+    let mut command = run(&project);
+    command.env("GITLAB_CI", "true").env("CI_JOB_URL", "https://gitlab.example/-/jobs/7");
+    let said = Said::by(&mut command, 0);
+    assert!(!said.stderr.contains("webhook") && !said.stderr.contains("s3cret"), "{said:?}");
+
+    let [received] = &receiver.received()[..] else { panic!("{:?}", receiver.received()) };
+    assert!(is_genuine(received), "{received:?}");
+    assert_eq!(received.line, "POST /hooks/s3cret?token=s3cret HTTP/1.1");
+    let header = |name: &str| &*received.headers[name];
+    assert_eq!(header("content-type"), "application/json");
+    assert!(header("user-agent").starts_with("cobalt/"));
+    assert_eq!(header("x-cobalt-event"), "run.finished");
+
+    let body = received.json();
+    assert_eq!(
+        (&body["schema"], &body["event"], &body["passed"]),
+        (&json!(1), &json!("run.finished"), &json!(false))
+    );
+    assert_eq!(
+        (&body["delivery"], &body["text"]),
+        (&json!(header("x-cobalt-delivery")), &json!("FAILED: strict"))
+    );
+    assert_eq!(body["ci"]["url"], "https://gitlab.example/-/jobs/7");
+    let experiment = &body["experiments"][0];
+    let file = project.newest_result();
+    assert_eq!(
+        (&experiment["report"]["id"], &experiment["report"]["summary"]),
+        (&file["id"], &file["summary"])
+    );
+    assert_eq!(experiment["report"]["items"], json!([]));
+    assert_eq!(experiment["low"], json!([{ "item": "rome", "scores": { "right": 0.0 } }]));
+    assert_eq!((&experiment["failed"], &experiment["itemsInError"]), (&json!(["oslo"]), &json!(1)));
+    for secret in ["A wrong answer", "the agent broke", "Rome", "Paris"] {
+        assert!(!received.body.contains(secret), "{}", received.body);
+    }
+}
+
+#[test]
+fn what_may_pass_is_sent_again_as_it_was() {
+    let receiver = Receiver::start(&[Answer::Status(500, ""), Answer::Status(429, "retry-after: 0\r\n"), OK]);
+    let project = told(&receiver, "secret-env = \"HOOK_KEY\"\n");
+    let said = Said::by(run(&project).env("HOOK_KEY", KEY), 0);
+    assert!(!said.stderr.contains("webhook"), "{said:?}");
+    let received = receiver.received();
+    assert_eq!(received.len(), 3);
+    let sent: Vec<_> = received.iter().map(|it| (&it.headers["x-cobalt-delivery"], &it.body)).collect();
+    assert!(sent.iter().all(|it| *it == sent[0]) && received.iter().all(is_genuine), "{received:?}");
+}
+
+#[test]
+fn what_does_not_pass_is_a_warning_without_the_address_and_changes_no_exit_code() {
+    let answers = [
+        (Answer::Status(400, ""), "status 400"),
+        (Answer::Status(401, ""), "status 401"),
+        (Answer::Status(302, "location: /elsewhere\r\n"), "it redirects, which is not followed"),
+        (Answer::Status(429, "retry-after: 3600\r\n"), "status 429"),
+    ];
+    for (answer, why) in answers {
+        let receiver = Receiver::start(&[answer]);
+        let project = told(&receiver, "");
+        let said = Said::by(run(&project).arg("--ci"), 0).tells(why);
+        let warning = format!("warning: the webhook at {} was not told of the run: ", receiver.host());
+        let said = said.tells(&warning);
+        assert!(!said.stderr.contains("s3cret"), "{said:?}");
+        assert_eq!(receiver.received().len(), 1, "{answer:?}");
+
+        project.answers(&[("rome", "wrong")]);
+        Said::by(run(&project).arg("--ci"), 1).tells(&warning);
+    }
+}
+
+#[test]
+fn nobody_waits_for_a_server_that_is_silent_or_gone_or_of_another_kind() {
+    let silent = Receiver::start(&[Answer::Never]);
+    let gone = Receiver::start(&[OK]).host();
+    let project = told(&silent, "timeout = \"300ms\"\nretries = 0\n");
+    let other = format!(
+        "[[webhooks]]\nurl = \"https://{}/s3cret\"\n[[webhooks]]\nurl = \"http://{gone}/s3cret\"\nretries = 0\n",
+        silent.host(),
+    );
+    project.write("cobalt.toml", &(project.read("cobalt.toml") + &other));
+    let began = Instant::now();
+    let said = Said::by(&mut run(&project), 0)
+        .tells("was not told of the run: no answer within 300ms")
+        .tells(&format!("{gone} was not told of the run: "));
+    assert_eq!(said.stderr.matches("was not told").count(), 3, "{said:?}");
+    assert!(!said.stderr.contains("s3cret") && !said.stderr.contains("tried"), "{said:?}");
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_webhook_hears_of_the_runs_that_it_is_for() {
+    let [always, failed, regressed] = [(); 3].map(|()| Receiver::start(&[OK]));
+    let project = told(&always, "");
+    let hook =
+        |to: &Receiver, on: &str| format!("[[webhooks]]\nurl = \"http://{}\"\non = \"{on}\"\n", to.host());
+    let settings = project.read("cobalt.toml") + &hook(&failed, "failed") + &hook(&regressed, "regressed");
+    project.write("cobalt.toml", &settings);
+    let told = || [&always, &failed, &regressed].map(|receiver| receiver.received().len());
+    let cobalt = |arguments: &[&str], code| drop(project.cobalt(arguments, code));
+
+    let strict = ["run", "--filter", "strict"];
+    cobalt(&strict, 0);
+    assert_eq!(told(), [1, 0, 0]);
+    let items: Vec<_> = (0..30).map(|number| format!("item-{number}")).collect();
+    let answers = |says: &str| {
+        let line = |id: &String| format!("{}\n", json!({ "id": id, "answer": "right", "says": says }));
+        project.write("data/items.jsonl", &items.iter().map(line).collect::<String>());
+    };
+    answers("right");
+    cobalt(&strict, 0);
+    cobalt(&["baseline", "set"], 0);
+    answers("wrong");
+    cobalt(&strict, 0);
+    assert_eq!(told(), [3, 1, 1]);
+    let body = regressed.received()[0].json();
+    assert_eq!(body["experiments"][0]["regressed"], true);
+    assert_eq!(body["experiments"][0]["regressions"][0]["name"], "right");
+    assert_eq!(body["experiments"][0]["lowItems"], 30);
+    assert_eq!(body["experiments"][0]["low"].as_array().map(Vec::len), Some(8));
+
+    project.write("data/items.jsonl", "{\n");
+    cobalt(&strict, 3);
+    assert_eq!(told(), [4, 2, 1]);
+    assert_eq!(failed.received()[1].json()["broken"], json!(["strict"]));
+
+    cobalt(&["run", "--", "--list"], 0);
+    cobalt(&["run", "--filter", "nothing-of-this-name"], 4);
+    assert_eq!(told()[0], 4, "where nothing is run, nobody is told");
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_ends_the_waiting_and_leaves_the_verdict() {
+    let silent = Receiver::start(&[Answer::Never]);
+    let project = told(&silent, "timeout = \"60s\"\n");
+    project.cobalt(&["list"], 0);
+    let began = Instant::now();
+    let child = run(&project).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while silent.received().is_empty() && began.elapsed() < Duration::from_secs(50) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let interrupted = Instant::now();
+    let signal = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(signal.unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("was not told of the run: stopped"), "{stderr}");
+    assert!(interrupted.elapsed() < Duration::from_secs(10), "{:?}", interrupted.elapsed());
+}
+
+#[test]
+fn without_its_variables_a_webhook_is_left_out_and_a_wrong_table_is_refused_before_anything_runs() {
+    let receiver = Receiver::start(&[OK]);
+    let project = told(&receiver, "secret-env = \"HOOK_KEY\"\n");
+    let unset = "warning: a webhook was not told of the run: the variable `HOOK_KEY` is not set";
+    Said::by(&mut run(&project), 0).tells(unset);
+    project.write("cobalt.toml", "[[webhooks]]\nurl-env = \"HOOK_URL\"\n");
+    let said = Said::by(run(&project).env("HOOK_URL", "no address: s3cret"), 0);
+    assert!(!said.tells("its address is none of HTTP").stderr.contains("s3cret"));
+    assert!(receiver.received().is_empty());
+
+    let runs = project.results().len();
+    project.write("cobalt.toml", "[[webhooks]]\nurl = \"s3cret\"\n");
+    let said = Said::by(&mut run(&project), 3).tells("cobalt.toml:2:7: this is no address");
+    assert!(!said.stderr.contains("s3cret") && project.results().len() == runs, "{said:?}");
+}
+
+#[test]
+fn the_settings_show_hosts_and_names_of_variables_alone() {
+    let receiver = Receiver::start(&[OK]);
+    let project = told(&receiver, "secret-env = \"HOOK_KEY\"\n");
+    let said = Said::by(project.command(&["config", "--json"]).env("HOOK_KEY", KEY), 0);
+    let settings: Value = serde_json::from_str(&said.stdout).unwrap();
+    let webhooks = settings.as_array().unwrap().iter().find(|setting| setting["key"] == "webhooks").unwrap();
+    assert_eq!(webhooks["value"][0]["url"], format!("http://{}/[redacted]", receiver.host()));
+    assert_eq!(webhooks["value"][0]["secret-env"], "HOOK_KEY");
+    assert!(!said.stdout.contains(KEY) && !said.stdout.contains("s3cret"), "{said:?}");
+}

@@ -1,0 +1,56 @@
+//! How long to wait before a request that failed is sent again.
+
+use std::time::Duration;
+
+/// How long to wait before a further attempt: twice as long each time.
+#[derive(Clone, Copy, Debug)]
+pub struct BackOff {
+    /// The first wait, half of which is random.
+    pub first: Duration,
+    /// The longest wait.
+    pub most: Duration,
+}
+
+impl Default for BackOff {
+    fn default() -> Self {
+        Self { first: Duration::from_millis(500), most: Duration::from_secs(8) }
+    }
+}
+
+impl BackOff {
+    /// The wait before a further attempt, the first of which is 0: what the server asks for, or else its time. A random
+    /// part keeps requests that failed together from coming again together.
+    #[must_use]
+    pub fn wait(self, attempt: u32, asked: Option<Duration>) -> Duration {
+        match asked {
+            Some(asked) => asked + self.first.mul_f64(fastrand::f64() / 2.0),
+            None => {
+                let whole = self.first.saturating_mul(2_u32.saturating_pow(attempt)).min(self.most);
+                whole.mul_f64(0.5 + fastrand::f64() / 2.0)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_that_is_asked_for_is_never_shorter_and_hardly_longer() {
+        let wait = BackOff::default().wait(3, Some(Duration::from_secs(2)));
+        assert!(wait >= Duration::from_secs(2) && wait <= Duration::from_millis(2_250), "{wait:?}");
+    }
+
+    #[test]
+    fn the_waits_double_up_to_the_most() {
+        let back_off = BackOff::default();
+        for (attempt, most) in [(0, 500), (1, 1000), (2, 2000), (4, 8000), (5, 8000), (99, 8000)] {
+            let wait = back_off.wait(attempt, None);
+            assert!(
+                wait <= Duration::from_millis(most) && wait >= Duration::from_millis(most / 2),
+                "{attempt}"
+            );
+        }
+    }
+}
