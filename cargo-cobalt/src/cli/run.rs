@@ -51,6 +51,13 @@ pub(crate) struct Run {
     #[arg(long, value_name = "NAME[=PATH]")]
     pub(crate) reporter: Vec<Reporter>,
 
+    /// Opens what the run came to in the browser: the page of the reporter `html`
+    ///
+    /// The variable `BROWSER` names another browser. Under `--ci`, or where the variable `CI` is set, the page is written and
+    /// named, and not opened.
+    #[arg(long)]
+    pub(crate) ui: bool,
+
     /// Shows no line for each item
     #[arg(short, long)]
     pub(crate) quiet: bool,

@@ -6,12 +6,12 @@ mod results;
 
 use std::fs;
 use std::io;
+use std::path::Path;
 
 use cobalt::config::{Config, ReporterKind};
 use cobalt::reporters::Event;
 
-use self::file::FileReporter;
-pub(crate) use self::file::write;
+pub(crate) use self::file::{FileReporter, write};
 use self::github::GithubActions;
 pub(crate) use self::results::{Broken, CutOff, Finished, Results};
 use crate::error::Error;
@@ -36,7 +36,8 @@ impl Reporters {
     pub(crate) fn of(settings: &Config) -> Result<Self, Error> {
         let mut all: Vec<Box<dyn Reporter>> = Vec::new();
         for reporter in settings.reporters() {
-            if let Some(path) = &reporter.path {
+            // A link, or a device, is written to and stays.
+            if let Some(path) = reporter.path.as_ref().filter(|path| !is_special(path)) {
                 match fs::remove_file(path) {
                     Err(source) if source.kind() != io::ErrorKind::NotFound => {
                         return Err(Error::ReportFile { path: path.clone(), source });
@@ -76,4 +77,9 @@ impl Reporters {
         let finished: Vec<_> = self.0.iter_mut().map(|reporter| reporter.finish(results, screen)).collect();
         finished.into_iter().collect()
     }
+}
+
+/// Whether there is something at a path that is no file by itself, but a link, a pipe or a device.
+fn is_special(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }

@@ -6,6 +6,7 @@ mod pipe;
 mod process;
 mod screen;
 mod tally;
+mod ui;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -65,6 +66,9 @@ pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCo
     screen.summaries();
     let (code, results) = tally.conclude(settings.is_ci(), &binaries, &screen)?;
     reporters.finish(&results, &screen)?;
+    if arguments.ui {
+        ui::open(&settings, &results, &screen)?;
+    }
     // Last, as what became of the experiments does not depend on it.
     screen.into_result().map(|()| code)
 }

@@ -14,6 +14,7 @@ mod init;
 mod keys;
 mod markdown;
 mod naming;
+mod page;
 mod plugins;
 mod project;
 mod rerun;

@@ -1,0 +1,79 @@
+// What an item shows when it is opened: its input, what was expected, and every run with its evaluations.
+
+/** The details of an item. */
+function details(item, evaluators) {
+  const several = item.runs.length > 1;
+  const told = ([field, value]) => field !== item.expected && !(field === "id" && value === item.name);
+  const fields = Object.entries(item.input).filter(told).sort(([one], [two]) => (two === "input") - (one === "input"));
+  const expected = () => item.expected === undefined ? null : side(`Expected (${item.expected})`, item.input[item.expected]);
+  const worst = Math.max(0, item.runs.findIndex((run) => isBad(run, evaluators)));
+  const runs = item.runs.map((run, index) => {
+    const content = () => element("div", {}, element("div", { class: "sides" }, expected(), outcome(run)), evaluations(run, evaluators), metadata(run));
+    return several ? folded(run, index, item.runs.length, index === worst, evaluators, content) : content();
+  });
+  return [element("div", { class: "sides" }, fields.map(([field, value]) => side(field, value))), ...runs];
+}
+
+/** A labelled value. */
+function side(label, value, attributes) {
+  return element("div", {}, element("h4", {}, ...visible(label)), ...block(value, { "aria-label": label, ...attributes }));
+}
+
+/** The output, or why there is none. */
+function outcome(run) {
+  if (run.output !== undefined) return side("Output", run.output);
+  const label = run.status === "timeout" ? "Timeout" : "Error";
+  return side(label, run.error ?? "no reason is known", { class: "text bad" });
+}
+
+/** One of several runs, whose details are made when it is opened. */
+function folded(run, index, all, isOpen, evaluators, content) {
+  const bad = isBad(run, evaluators);
+  const word = run.status ?? (bad ? "low" : "ok");
+  const fold = element("details", { class: "run" },
+    element("summary", {}, `Run ${index + 1} of ${all} `, badge(bad ? "bad" : "good", word), ` ${duration(run.latency)}`));
+  fold.addEventListener("toggle", () => {
+    if (fold.open && fold.children.length === 1) fold.append(content());
+  });
+  fold.open = isOpen;
+  return fold;
+}
+
+/** Whether a run failed, has no score, or one below a pass mark. */
+function isBad(run, evaluators) {
+  return run.status !== undefined || evaluators.some(([name, mark]) => {
+    const found = evaluationBy(run, name);
+    return found !== undefined && (found.score === undefined || found.score < mark);
+  });
+}
+
+/** What every evaluator found, in their order. */
+function evaluations(run, evaluators) {
+  const known = evaluators.filter(([name]) => Object.hasOwn(run.evaluations, name));
+  if (known.length === 0) return null;
+  return element("div", {}, element("h4", {}, "Evaluations"), known.map(([name, mark]) => evaluation(name, mark, run.evaluations[name])));
+}
+
+function evaluation(name, mark, found) {
+  const low = found.score === undefined || found.score < mark;
+  const score = found.score === undefined
+    ? badge("bad", "no score")
+    : [element("progress", { max: "1", value: found.score, "aria-hidden": "true" }), badge(low ? "bad" : "good", figure(found.score))];
+  const rest = { ...found.metadata, ...(found.judge ? { judge: found.judge } : {}) };
+  return element("div", { class: low ? "evaluation low" : "evaluation" },
+    element("div", { class: "line" }, element("strong", {}, element("bdi", {}, ...visible(name))), score, element("small", {}, `passes from ${mark}`)),
+    found.error === undefined ? null : block(found.error),
+    found.reason === undefined ? null : block(found.reason),
+    found.chainOfThought === undefined ? null : more("Reasoning", found.chainOfThought),
+    Object.keys(rest).length === 0 ? null : more("Details", rest));
+}
+
+/** What the agent told beside its output. */
+function metadata(run) {
+  return run.metadata === undefined ? null : element("div", { class: "evaluation" }, more("Metadata of the output", run.metadata));
+}
+
+/** A value that is shown when it is asked for. */
+function more(label, value) {
+  return element("details", {}, element("summary", {}, label), block(value));
+}

@@ -22,7 +22,7 @@ pub(super) fn section(index: usize, finished: &Finished) -> Markup {
         } @else if report.items.is_empty() {
             p.note { "The run has no items." }
         } @else {
-            div.items data-items={ "items-" (index) } {}
+            div.items id={ "items-of-" (index) } data-items={ "items-" (index) } {}
             script type="application/json" id={ "items-" (index) } { (PreEscaped(data(report))) }
             noscript { (without_script(report)) }
         }

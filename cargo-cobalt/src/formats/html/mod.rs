@@ -10,6 +10,8 @@ mod overview;
 mod page;
 mod policy;
 mod scores;
+#[cfg(test)]
+mod tests;
 mod thresholds;
 mod words;
 

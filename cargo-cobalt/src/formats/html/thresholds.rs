@@ -25,7 +25,7 @@ pub(super) fn section(report: &Report) -> Markup {
                             th scope="col" { "Verdict" }
                             th scope="col" { "Threshold" }
                             th.number scope="col" { "Found" }
-                            th scope="col" { "What was found" }
+                            th scope="col" { "What that means" }
                         }
                     }
                     tbody { @for outcome in report.thresholds() { (row(outcome)) } }
@@ -47,7 +47,9 @@ fn row(outcome: &ThresholdOutcome) -> Markup {
             td { (badge(mark, word)) }
             th scope="row" { (code(&outcome.name)) }
             td.number { (outcome.figure.as_deref().unwrap_or("–")) }
-            td.text { (printable(&outcome.message)) }
+            // Of one that is met, the figure says it all.
+            @let is_plain = outcome.finding == Finding::Met && !outcome.against_baseline;
+            td.message { @if !is_plain { (printable(&outcome.message)) } }
         }
     }
 }

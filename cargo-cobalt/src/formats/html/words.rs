@@ -33,7 +33,7 @@ impl Mark {
             Self::Good => "✓",
             Self::Bad => "✕",
             Self::Odd => "!",
-            Self::None => "·",
+            Self::None => "≈",
         }
     }
 }

@@ -42,10 +42,11 @@ fn broken(broken: &Broken) -> Suite {
 }
 
 fn cut_off(run: &CutOff) -> Suite {
-    let CutOff { name, id } = run;
+    let CutOff { name, id, declared_at } = run;
     let message =
         format!("the run was stopped before its end; `cargo cobalt run --resume {id}` runs the rest");
-    not_run(name, Outcome::Errored(Problem::new("cut-off", &message)))
+    let outcome = Outcome::Errored(Problem::new("cut-off", &message));
+    Suite { file: declared_at.as_ref().map(|place| place.file.clone()), ..not_run(name, outcome) }
 }
 
 /// The suite of an experiment of which there are no items: a test case with its name.

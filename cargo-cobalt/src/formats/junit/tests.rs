@@ -230,7 +230,7 @@ fn nothing_that_was_not_run_or_not_kept_is_left_out_or_shown_as_passed() {
     let results = Results {
         experiments: vec![unsaved],
         broken: vec![Broken { name: "sums".to_owned(), error: "no data".to_owned(), declared_at: None }],
-        cut_off: vec![CutOff { name: "long".to_owned(), id: "aaaaaaaaaaaa".to_owned() }],
+        cut_off: vec![CutOff { name: "long".to_owned(), id: "aaaaaaaaaaaa".to_owned(), declared_at: None }],
         ignored: vec![("judged".to_owned(), "OPENAI_API_KEY".to_owned())],
         skipped: vec![("idle".to_owned(), "nothing has changed".to_owned())],
         errors: vec!["`trial/evals` was ended: signal: 6".to_owned()],

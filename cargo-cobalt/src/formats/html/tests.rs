@@ -1,0 +1,214 @@
+//! The page as a browser reads it, whatever agents wrote.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use cobalt::Report;
+use serde_json::{Value, json};
+
+use super::html;
+use super::policy::{SCRIPT, STYLE, policy};
+use crate::reporters::{Broken, CutOff, Finished, Results};
+
+/// Texts that would leave the place where they stand, or turn what is around them.
+const HOSTILE: [&str; 8] = [
+    "</script><script>document.title = 'taken'</script>",
+    "<img src=x onerror=\"document.title = 'taken'\">",
+    "<!-- <script> --> ]]>",
+    "\u{202e}turned round\u{202c} مرحبا",
+    "bell \u{7} escape \u{1b}[31m null \u{0}",
+    "half of a pair: \\ud800, \\u003c/script>",
+    "\" onload='x' &lt;b&gt; &amp;",
+    "{{7*7}} ${7*7} `",
+];
+
+/// A report of items whose inputs, outputs, ids and reasons are these texts.
+fn report(texts: &[&str]) -> Report {
+    let item = |(index, text): (usize, &&str)| {
+        json!({
+            "index": index, "key": text, "passed": index > 0, "status": "ok", "latencyMs": 1.5,
+            "input": { "id": text, "input": text, "expected": text, (*text): 12_345_678_901_234_567_890_u64 },
+            "output": { "output": text, "metadata": { (*text): text } },
+            "evaluations": { "constructor": { "score": 0.25, "reason": text }, (texts[0]): { "error": text } },
+        })
+    };
+    let items: Vec<_> = texts.iter().enumerate().map(item).collect();
+    serde_json::from_value(json!({
+        "schema": 1, "id": texts[0], "name": texts[0], "timestamp": "2026-02-05T14:30:00.000Z", "tags": texts,
+        "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["constructor", texts[0]], "strict": true },
+        "summary": {
+            "totalItems": items.len(), "totalDurationMs": 5, "avgLatencyMs": 1.5,
+            "scores": { "constructor": { "avg": 0.25, "min": 0.25, "max": 0.25, "p50": 0.25, "p95": 0.25, "p99": 0.25 } },
+        },
+        "declaredAt": { "file": texts[0], "line": 3 }, "git": { "commit": texts[0], "dirty": true },
+        "dataset": { "source": texts[0], "items": 1, "hash": "0" },
+        "items": items,
+    }))
+    .unwrap()
+}
+
+fn results(reports: impl IntoIterator<Item = Report>) -> Results {
+    let finished = |report| Finished { report, path: None, without_items: None };
+    Results::of(reports.into_iter().map(finished).collect())
+}
+
+fn with_thresholds(mut report: Report, thresholds: Value) -> Report {
+    let status = json!({ "passed": true, "violations": [], "thresholds": thresholds, "summary": "as told" });
+    report.ci_status = Some(serde_json::from_value(status).unwrap());
+    report.passed = true;
+    report
+}
+
+/// What stands between a beginning and the next end.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    text.split_once(from).unwrap().1.split_once(to).unwrap().0
+}
+
+/// The page without its style, its script and its data.
+fn markup(page: &str) -> String {
+    let page = page.replace(STYLE, "").replace(SCRIPT, "");
+    let parts = page.split("<script type=\"application/json\"");
+    parts.map(|part| part.split_once("</script>").map_or(part, |(_, rest)| rest)).collect()
+}
+
+#[test]
+fn no_text_of_an_agent_becomes_an_element_or_turns_the_page() {
+    let mut results = results([report(&HOSTILE)]);
+    results.errors.extend(HOSTILE.map(str::to_owned));
+    results.skipped.push((HOSTILE[0].to_owned(), HOSTILE[1].to_owned()));
+    results.ignored.push((HOSTILE[0].to_owned(), HOSTILE[1].to_owned()));
+    let page = html(&results);
+    assert_eq!(page.matches("<script").count() - SCRIPT.matches("<script").count(), 2, "data, and our own");
+    assert_eq!(page.to_lowercase().matches("</script").count(), 2);
+    let markup = markup(&page);
+    for foreign in ["<img", "<!--", "<b>", "\u{202e}", "\u{7}", "\u{1b}"] {
+        assert!(!markup.contains(foreign), "{foreign:?}");
+    }
+    assert!(markup.contains("&lt;img src=x") && markup.contains("\\u{202e}turned round"));
+}
+
+#[test]
+fn the_items_are_told_whole_to_the_script() {
+    let report = report(&HOSTILE);
+    let page = html(&results([report.clone()]));
+    let data: Value = serde_json::from_str(between(&page, "id=\"items-0\">", "</script>")).unwrap();
+    for (told, text) in data["items"].as_array().unwrap().iter().zip(HOSTILE) {
+        assert_eq!(told["input"][text], 12_345_678_901_234_567_890_u64);
+        assert_eq!([&told["input"]["input"], &told["runs"][0]["output"]], [text, text]);
+        assert_eq!(told["runs"][0]["evaluations"]["constructor"]["reason"], text);
+    }
+    assert_eq!(data["evaluators"][0], json!(["constructor", 0.5]));
+    assert!(page.len() < 2 * report.to_json().unwrap().len() + STYLE.len() + SCRIPT.len() + 20_000);
+}
+
+#[test]
+fn the_page_may_run_its_own_script_only_and_fetch_nothing() {
+    let page = html(&results([report(&HOSTILE)]));
+    assert!(page.contains(&format!("\"{}\"", policy())), "{}", policy());
+    assert!(policy().starts_with("default-src 'none'; style-src 'sha256-"));
+    assert!(!policy().contains("unsafe"));
+    let markup = markup(&page);
+    for fetched in [" src=", "url(", "@import", "<link", "<iframe", " style=\"", "http:", "https:"] {
+        let ours = markup.replace("&lt;img src=x", "");
+        assert!(!ours.contains(fetched) && !STYLE.contains(fetched), "{fetched}");
+    }
+    assert!(!SCRIPT.contains("innerHTML") && !SCRIPT.contains("fetch("));
+}
+
+#[test]
+fn what_did_not_come_to_its_end_fails_the_page_and_is_named() {
+    let passed = || Report { passed: true, ..report(&["a"]) };
+    assert!(html(&results([passed()])).contains("<title>a passed</title>"));
+    let place = Some(cobalt::report::SourcePlace { file: "tests/evals.rs".to_owned(), line: 7 });
+    let broken = Broken { name: "b".to_owned(), error: "no such file".to_owned(), declared_at: place };
+    let page = html(&Results { broken: vec![broken], ..results([passed()]) });
+    assert!(
+        page.contains("<title>2 experiments failed</title>") && page.contains("1 passed, 1 could not be run")
+    );
+    assert!(page.contains("no such file") && page.contains("tests/evals.rs:7"));
+    let cut_off = CutOff { name: "c".to_owned(), id: "0123456789ab".to_owned(), declared_at: None };
+    let page = html(&Results { cut_off: vec![cut_off], ..Results::default() });
+    assert!(page.contains("c failed</title>") && page.contains("cargo cobalt run --resume 0123456789ab"));
+    let page = html(&Results { errors: vec!["it ended early".to_owned()], ..results([passed()]) });
+    assert!(page.contains("<title>a failed</title>") && page.contains("it ended early"));
+    assert!(html(&Results::default()).contains("no experiment was run"));
+}
+
+#[test]
+fn a_threshold_that_is_inconclusive_is_not_shown_as_met() {
+    let open = json!({
+        "name": "vs_baseline.right.drop<=0.02", "finding": "inconclusive", "passed": true, "againstBaseline": true,
+        "message": "there is no baseline",
+    });
+    let met = json!({ "name": "right.avg>=0.5", "finding": "met", "passed": true, "figure": "0.75", "message": "so" });
+    let page = html(&results([with_thresholds(report(&["a"]), json!([open, met]))]));
+    let thresholds = between(&page, "<table class=\"thresholds\">", "</table>");
+    assert_eq!(
+        thresholds.matches(" met<").count() + thresholds.matches("</span>met<").count(),
+        1,
+        "{thresholds}"
+    );
+    assert!(thresholds.contains("badge odd") && thresholds.contains("there is no baseline"));
+}
+
+#[test]
+fn a_run_whose_items_are_not_known_says_why() {
+    let report = Report { items: Vec::new(), ..report(&["a"]) };
+    let without_items = Some("the disk is full".to_owned());
+    let page = html(&Results::of(vec![Finished { report, path: None, without_items }]));
+    assert!(page.contains("The items are not known: <bdi>the disk is full</bdi>"));
+    assert!(!page.contains("id=\"items-0\""));
+}
+
+#[test]
+fn a_file_of_the_original_has_a_page() {
+    let report = json!({
+        "id": "5ea00522f3eb", "name": "old", "timestamp": "2026-02-05T14:30:00.000Z",
+        "config": { "runs": 1, "concurrency": 2, "timeout": 1000, "evaluators": ["exact"] },
+        "summary": { "totalItems": 1, "totalDurationMs": 9, "avgLatencyMs": 3, "scores": {} },
+        "ciStatus": { "passed": false, "summary": "1 violation", "violations": [
+            { "category": "exact", "metric": "avg", "expected": 1, "actual": 0.5, "message": "exact.avg is too low" },
+        ] },
+        "items": [{ "index": 0, "input": { "input": "x" }, "output": { "output": "y" }, "latencyMs": 3, "evaluations": {} }],
+    });
+    let page = html(&results([serde_json::from_value(report).unwrap()]));
+    assert!(page.contains("exact.avg is too low") && page.contains("no score"));
+}
+
+/// A browser without a window, where the machine has one.
+fn browser() -> Option<Command> {
+    let known = ["chromium", "chromium-browser", "google-chrome"];
+    let starts =
+        |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|it| it.status.success());
+    let Some(name) = known.into_iter().find(starts) else {
+        eprintln!("skipped: there is no Chromium");
+        return None;
+    };
+    let mut command = Command::new(name);
+    command.args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]);
+    Some(command)
+}
+
+/// The page after its script has run, and the address behind `#` has been opened.
+fn drawn(mut browser: Command, folder: &Path, page: &str, opened: &str) -> String {
+    fs::write(folder.join("page.html"), page).unwrap();
+    let address = format!("file://{}{opened}", folder.join("page.html").display());
+    let profile = format!("--user-data-dir={}", folder.join("profile").display());
+    let output = browser.args([profile, address]).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_browser_draws_the_items_and_opens_the_one_of_a_link() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let report = report(&HOSTILE);
+    let name = &report.case_names()[1];
+    let dom =
+        drawn(browser, folder.path(), &html(&results([report.clone()])), &format!("#items-of-0/{name}"));
+    assert_eq!(dom.matches("class=\"item\"").count(), HOSTILE.len(), "{dom}");
+    let opened = between(&dom, "<tr class=\"detail\">", "</tr>");
+    assert!(opened.contains("&lt;img src=x") && opened.contains("12345678901234567890"), "{opened}");
+    assert!(!opened.contains("<img") && !dom.contains("<title>taken"));
+}
