@@ -72,7 +72,12 @@ fn rendering(kind: ReporterKind) -> Option<fn(&Results) -> String> {
     }
 }
 
+/// Removes the file of an earlier run. A link, a pipe or a device is written to, and stays.
 fn remove_earlier(path: &Path) -> Result<(), Error> {
+    let is_special = fs::symlink_metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir());
+    if is_special {
+        return Ok(());
+    }
     match fs::remove_file(path) {
         Err(source) if source.kind() != io::ErrorKind::NotFound => {
             Err(Error::ReportFile { path: path.to_owned(), source })

@@ -172,4 +172,26 @@ mod tests {
             assert_eq!(ResultFileName::parse(name), None, "{name}");
         }
     }
+
+    const ORIGINAL: &str = r#"{"id": "5ea00522f3eb", "name": "a/b", "timestamp": "2026-02-05T10:00:34.836Z", "unheard": "of",
+        "config": {"runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": []}, "summary": {}, "items": []}"#;
+
+    #[test]
+    fn a_file_from_elsewhere_is_kept_byte_by_byte_and_once_and_read_with_its_mark() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join(".cobalt");
+        let layout =
+            Layout::new(root.clone(), root.join("results"), root.join("history.db"), root.join("cache"));
+        let bytes = format!("\u{feff}{ORIGINAL}").into_bytes();
+        let report: Report = serde_json::from_slice(without_mark(&bytes)).unwrap();
+        let path = keep_report(&layout, &report, &bytes).unwrap();
+        assert_eq!(path, layout.results().join("2026-02-05T10-00-34_a-b_5ea00522f3eb.json"));
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+        assert_eq!(read_report(&path).unwrap(), report);
+        assert!(
+            keep_report(&layout, &report, ORIGINAL.as_bytes()).is_err(),
+            "it would take the place of another"
+        );
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
 }
