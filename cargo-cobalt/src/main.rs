@@ -13,6 +13,7 @@ mod init;
 mod interrupt;
 mod list;
 mod markdown;
+mod merge;
 mod project;
 mod reporters;
 mod run;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let flags = flags(&arguments.command);
     let result = match &arguments.command {
         Command::Run(arguments) => run::run(arguments, &flags, color),
+        Command::Merge(arguments) => merge::merge(arguments, &flags),
         Command::List(arguments) => list::list(arguments, &flags, color),
         Command::History(arguments) => history::history(arguments, &flags),
         Command::Compare(arguments) => compare::compare(arguments, &flags),
@@ -46,7 +48,9 @@ fn main() -> ExitCode {
         // Who has stopped reading wants to hear no more.
         if !error.is_broken_pipe() {
             let text = format!("error: {}", printable(&error.to_string()));
-            if matches!(arguments.command, Command::Run(_)) && github::is_wanted(&flags.reporters) {
+            if matches!(arguments.command, Command::Run(_) | Command::Merge(_))
+                && github::is_wanted(&flags.reporters)
+            {
                 github::tell(&error, &text);
             } else {
                 eprintln!("{text}");
@@ -71,9 +75,16 @@ fn flags(command: &Command) -> Flags {
             ci: run.ci,
             resume: run.resume.clone(),
             only: only(run),
+            shard: run.shard,
             reporters: run.reporter.clone(),
             on_inconclusive: run.on_inconclusive,
             ..of_file(&run.settings)
+        },
+        Command::Merge(merge) => Flags {
+            ci: merge.ci,
+            reporters: merge.reporter.clone(),
+            on_inconclusive: merge.on_inconclusive,
+            ..of_file(&merge.settings)
         },
         Command::List(list) => of_file(&list.settings),
         Command::History(history) => of_file(&history.settings),

@@ -14,6 +14,12 @@ pub fn sha256_hex(parts: &[impl AsRef<[u8]>]) -> String {
     hex(&hash.finalize())
 }
 
+/// The first eight bytes of a text's hash, as a big-endian number.
+pub(crate) fn sha256_beginning(text: &str) -> u64 {
+    let hash = Hash::hash(text.as_bytes());
+    hash[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
 /// Bytes in lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value)]);

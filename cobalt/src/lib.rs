@@ -33,6 +33,7 @@ mod redact;
 pub mod report;
 pub mod reporters;
 mod session;
+pub mod shards;
 mod slug;
 pub mod store;
 #[doc(hidden)]

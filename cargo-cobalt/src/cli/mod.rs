@@ -5,8 +5,7 @@ mod build;
 mod color;
 #[cfg(test)]
 mod documented;
-#[cfg(test)]
-mod documented;
+mod merge;
 mod past;
 mod run;
 
@@ -18,6 +17,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use baseline::{Baseline, BaselineCommand, SetBaseline, ShowBaselines};
 pub(crate) use build::Build;
 pub(crate) use color::Color;
+pub(crate) use merge::Merge;
 pub(crate) use past::{Compare, History};
 pub(crate) use run::{List, Run, Selection};
 
@@ -49,6 +49,14 @@ pub(crate) enum Command {
     /// Exit codes: 0; 1 an item, an evaluator or a threshold failed (with --ci); 2 wrong arguments; 3 the project could
     /// not be built or configured, or the experiments not be run or kept; 4 nothing matched; 130 stopped by Ctrl-C.
     Run(Run),
+    /// Joins the runs of shards into runs of all items, and judges these
+    ///
+    /// Each machine runs its share with `cargo cobalt run --shard 1/3`, `2/3` and `3/3`. Of several runs of a shard the newest
+    /// counts. Shards of other data, settings, commits or sources are refused, and so are shards that leave items out.
+    ///
+    /// Exit codes: 0; 1 an item, an evaluator or a threshold failed (with --ci); 2 wrong arguments; 3 the shards do not fit
+    /// together, or a file could not be read or written; 4 there is no run of a shard.
+    Merge(Merge),
     /// Names the experiments, their tags and how many items they have
     List(List),
     /// Shows past runs

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use cobalt::config::{OnInconclusive, Reporter};
 use cobalt::pattern::Pattern;
+use cobalt::report::Shard;
 
 use super::{Build, Settings, count};
 use crate::runs::RunName;
@@ -45,6 +46,12 @@ pub(crate) struct Run {
     /// Runs only what has no result yet, or none as the sources, the evaluators and the items are now
     #[arg(long, conflicts_with_all = ["rerun_failed", "resume"])]
     pub(crate) changed: bool,
+
+    /// Runs one share of the items, `2/4` for the second of four, to be joined with the others by `merge`
+    ///
+    /// Which items are in it follows from their keys. The run is partial: its thresholds are judged when it is merged.
+    #[arg(long, value_name = "INDEX/OF", conflicts_with_all = ["rerun_failed", "changed", "resume"])]
+    pub(crate) shard: Option<Shard>,
 
     /// Shows the run in this way, in place of what cobalt.toml says: `cli`, `json`, `junit`, `github-actions`, `pr-comment`,
     /// `markdown` or `html`, the latter five with a file as in `junit=out.xml`; may be given more than once

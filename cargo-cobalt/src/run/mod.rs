@@ -9,15 +9,14 @@ mod tally;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 use cobalt::Wanted;
-use cobalt::config::{Config, Flags, ReporterKind, SOURCES};
+use cobalt::config::{Flags, SOURCES};
 
 pub(crate) use self::process::{Asked, Message, run as run_binary};
-use self::screen::Look;
 pub(crate) use self::screen::Screen;
+pub(crate) use self::tally::FAILS_WITH_CI;
 use self::tally::Tally;
 use crate::baseline::Given;
 use crate::cli::{Color, Run};
@@ -26,8 +25,7 @@ use crate::environment::Environment;
 use crate::error::Error;
 use crate::interrupt;
 use crate::project::{Binary, Built, Project, compile};
-use crate::reporters::{Reporters, github};
-use crate::terminal::{paint, stderr_width};
+use crate::reporters::Reporters;
 
 /// A binary, and what is added to its variables.
 type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
@@ -50,7 +48,8 @@ pub(crate) fn run(arguments: &Run, flags: &Flags, color: Color) -> Result<ExitCo
         return Err(Error::Interrupted);
     }
     let Built { binaries, foreign } = built?;
-    let mut screen = Screen::new(look(arguments, &project, &settings));
+    let folder = std::env::current_dir().unwrap_or_else(|_| project.root().to_owned());
+    let mut screen = Screen::of(&settings, arguments.quiet, folder);
     if !foreign.is_empty() {
         screen.tell(&format!("left alone: {}", foreign.join("; ")));
     }
@@ -88,24 +87,6 @@ fn with_variables<'a>(
         ready.push((binary, variables));
     }
     Ok(ready)
-}
-
-fn look(arguments: &Run, project: &Project, settings: &Config) -> Look {
-    let github = github::is_wanted(settings.reporters());
-    let has = |kind| settings.reporters().iter().any(|reporter| reporter.kind == kind);
-    Look {
-        cli: has(ReporterKind::Cli) || has(ReporterKind::GithubActions),
-        json: has(ReporterKind::Json),
-        live: !github
-            && io::stderr().is_terminal()
-            && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
-        quiet: arguments.quiet,
-        width: stderr_width(),
-        paint_stdout: paint(&io::stdout()),
-        paint_stderr: paint(&io::stderr()),
-        seen_from: std::env::current_dir().unwrap_or_else(|_| project.root().to_owned()),
-        github,
-    }
 }
 
 /// What is added to a binary's variables, what counts more behind what counts less: those from `.env` files, of its package
@@ -153,7 +134,7 @@ fn run_one(
         Message::Event(event, line) => {
             let is_new = tally.hear(&event);
             reporters.hear(&event, screen);
-            screen.event(event, &line, is_new);
+            screen.event(*event, &line, is_new);
         }
         Message::Stdout(line) => screen.printed_to_stdout(&line),
         Message::Stderr(line) => screen.tell(&line),

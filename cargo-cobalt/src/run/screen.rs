@@ -1,9 +1,10 @@
 //! What a person sees of a run: headers and items as they come on stderr, and what it came to at the end on stdout.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal, Write as _};
 use std::path::PathBuf;
 
+use cobalt::config::{Config, ReporterKind};
 use cobalt::reporters::{
     Event, ExperimentFinished, ExperimentStarted, ItemFinished, Paint, printable, summary, time, unpriced,
 };
@@ -11,28 +12,28 @@ use cobalt::wording::count;
 
 use super::bars::Bars;
 use crate::error::Error;
-use crate::reporters::github::{END_GROUP, Guard, group};
-use crate::terminal::{columns, print};
+use crate::reporters::github::{self, END_GROUP, Guard, group};
+use crate::terminal::{columns, paint, print, stderr_width};
 
 /// How things are shown.
 #[derive(Clone, Debug)]
-pub(super) struct Look {
+struct Look {
     /// Whether people read along.
-    pub(super) cli: bool,
+    cli: bool,
     /// Whether stdout is for the events as JSON; what people read then goes to stderr.
-    pub(super) json: bool,
+    json: bool,
     /// Whether there are bars and a line for each item: where stderr is a terminal.
-    pub(super) live: bool,
+    live: bool,
     /// Whether items that pass have no line.
-    pub(super) quiet: bool,
+    quiet: bool,
     /// How many columns stderr has, where it is a terminal.
-    pub(super) width: Option<usize>,
-    pub(super) paint_stdout: Paint,
-    pub(super) paint_stderr: Paint,
+    width: Option<usize>,
+    paint_stdout: Paint,
+    paint_stderr: Paint,
     /// Paths are shown as seen from here.
-    pub(super) seen_from: PathBuf,
+    seen_from: PathBuf,
     /// Whether GitHub Actions reads along, and acts on what looks like a command.
-    pub(super) github: bool,
+    github: bool,
 }
 
 /// Shows events.
@@ -56,8 +57,30 @@ pub(crate) struct Screen {
     stdout_failed: Option<Error>,
 }
 
+impl Look {
+    fn of(settings: &Config, quiet: bool, seen_from: PathBuf) -> Self {
+        let github = github::is_wanted(settings.reporters());
+        let has = |kind| settings.reporters().iter().any(|reporter| reporter.kind == kind);
+        Self {
+            cli: has(ReporterKind::Cli) || has(ReporterKind::GithubActions),
+            json: has(ReporterKind::Json),
+            live: !github
+                && io::stderr().is_terminal()
+                && std::env::var_os("TERM").is_none_or(|term| term != "dumb"),
+            quiet,
+            width: stderr_width(),
+            paint_stdout: paint(&io::stdout()),
+            paint_stderr: paint(&io::stderr()),
+            seen_from,
+            github,
+        }
+    }
+}
+
 impl Screen {
-    pub(super) fn new(look: Look) -> Self {
+    /// A screen as the reporters ask for it, where items that pass may have no line; paths are shown as seen from a folder.
+    pub(crate) fn of(settings: &Config, quiet: bool, seen_from: PathBuf) -> Self {
+        let look = Look::of(settings, quiet, seen_from);
         let bars = Bars::new(look.live && look.cli, look.paint_stderr);
         let guard = look.github.then(|| Guard::new(look.json));
         let (running, ended, finished) = (Vec::new(), Vec::new(), Vec::new());
@@ -65,7 +88,7 @@ impl Screen {
     }
 
     /// Whatever comes next is another binary's.
-    pub(super) fn binary_ended(&mut self) {
+    pub(crate) fn binary_ended(&mut self) {
         self.bars.clear();
         self.running.clear();
         self.ended.sort_by_key(|finished| finished.experiment);
@@ -73,7 +96,7 @@ impl Screen {
     }
 
     /// Shows an event, which came in this line; for people only if it is new to them.
-    pub(super) fn event(&mut self, event: Event, line: &str, is_new: bool) {
+    pub(crate) fn event(&mut self, event: Event, line: &str, is_new: bool) {
         if self.look.json {
             // In JSON, this stands within texts only; a command may begin with it anywhere in a line.
             let line = if self.guard.is_some() { &line.replace("##[", "#\\u0023[") } else { line };
@@ -171,7 +194,7 @@ impl Screen {
     }
 
     /// What the experiments came to, in the order in which they stand in the source.
-    pub(super) fn summaries(&mut self) {
+    pub(crate) fn summaries(&mut self) {
         if !self.look.cli {
             return;
         }
@@ -202,7 +225,7 @@ impl Screen {
     }
 
     /// Why not all could be written to stdout. That nobody reads any more is no error.
-    pub(super) fn into_result(self) -> Result<(), Error> {
+    pub(crate) fn into_result(self) -> Result<(), Error> {
         self.stdout_failed.filter(|error| !error.is_broken_pipe()).map_or(Ok(()), Err)
     }
 

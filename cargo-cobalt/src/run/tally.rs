@@ -11,6 +11,9 @@ use crate::error::Error;
 use crate::project::Binary;
 use crate::reporters::{CutOff, Finished, Results};
 
+/// What is said where something failed, and that does not count.
+pub(crate) const FAILS_WITH_CI: &str = "the exit code is 0 all the same; with --ci it is 1";
+
 /// What is known of the run as a whole.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
@@ -157,7 +160,7 @@ impl Tally {
             )));
         }
         if worst == FAILED && !ci {
-            screen.tell("the exit code is 0 all the same; with --ci it is 1");
+            screen.tell(FAILS_WITH_CI);
         }
         let code = match worst {
             FAILED => u8::from(ci),

@@ -104,6 +104,8 @@ fn report(id: &str, name: &str, days_ago: u32, tags: &[&str]) -> Report {
         ci_status: None,
         passed: true,
         partial: false,
+        shard: None,
+        shards: Vec::new(),
         dataset: None,
         git: None,
         sources: None,

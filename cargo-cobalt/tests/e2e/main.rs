@@ -19,5 +19,6 @@ mod project;
 mod rerun;
 mod run;
 mod selection;
+mod shards;
 mod store;
 mod variables;

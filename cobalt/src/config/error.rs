@@ -3,10 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::only::Only;
 use super::settings::Origin;
 use super::variables::BASELINE;
 use crate::position::line_and_column;
 use crate::redact::redacted;
+use crate::report::Shard;
 use crate::suggest;
 
 /// Why the configuration cannot be used.
@@ -46,6 +48,19 @@ pub enum ConfigError {
         value: String,
         /// What it may hold.
         expected: &'static str,
+    },
+
+    /// A share is asked for of items that only one machine knows.
+    #[error(
+        "shard {shard} cannot be run of the items that {}: which these are hangs on the results that a machine has; leave \
+         out --shard and COBALT_SHARD, or else --rerun-failed, --changed and COBALT_ONLY",
+        match .only { Only::Failed => "failed last time", Only::Changed => "have changed" }
+    )]
+    OnlyOfShard {
+        /// The items that are asked for.
+        only: Only,
+        /// The share of them.
+        shard: Shard,
     },
 
     /// The path of a baseline cannot be told to the test binaries.

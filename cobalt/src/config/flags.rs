@@ -8,7 +8,8 @@ use super::baseline::{OnInconclusive, absolute};
 use super::error::ConfigError;
 use super::only::Only;
 use super::reporter::Reporter;
-use super::variables::{BASELINE, CI, CONCURRENCY, CONFIG, ON_INCONCLUSIVE, ONLY, RESUME};
+use super::variables::{BASELINE, CI, CONCURRENCY, CONFIG, ON_INCONCLUSIVE, ONLY, RESUME, SHARD};
+use crate::report::Shard;
 
 /// Settings from flags of the command, which come before all others.
 ///
@@ -25,6 +26,8 @@ pub struct Flags {
     pub resume: Vec<String>,
     /// `--rerun-failed` or `--changed`: which items are run, in place of all.
     pub only: Option<Only>,
+    /// `--shard`: the share of the items that is run.
+    pub shard: Option<Shard>,
     /// `--baseline`: baseline files and result files, of which the one of an experiment's name is what it is held against.
     /// Relative paths begin at the current folder.
     pub baseline: Vec<PathBuf>,
@@ -46,11 +49,12 @@ impl Flags {
         let ci = self.ci.then(|| (CI, "1".into()));
         let resume = (!self.resume.is_empty()).then(|| (RESUME, self.resume.join(",").into()));
         let only = self.only.map(|only| (ONLY, only.to_string().into()));
+        let shard = self.shard.map(|shard| (SHARD, shard.to_string().into()));
         let baseline = (!self.baseline.is_empty()).then(|| self.baseline_list()).transpose()?;
         let baseline = baseline.map(|list| (BASELINE, list));
         let on_inconclusive =
             self.on_inconclusive.map(|outcome| (ON_INCONCLUSIVE, outcome.to_string().into()));
-        let all = [config, concurrency, ci, resume, only, baseline, on_inconclusive];
+        let all = [config, concurrency, ci, resume, only, shard, baseline, on_inconclusive];
         Ok(all.into_iter().flatten().collect())
     }
 

@@ -13,13 +13,14 @@ use super::find::{asked_for, candidates};
 use super::flags::Flags;
 use super::merged::{Config, Declarable};
 use super::model::{Ci, File};
+use super::only::Only;
 use super::read::{Read, dotted};
 use super::reporter::{Reporter, ReporterKind};
 use super::settings::{Origin, Setting, shown_variable, without_secrets};
 use super::values::{Bound, Count, Length, Target, VariableName, VariableValue};
 use super::variables::{CI, CONCURRENCY, CONFIG, SOURCES, TIMEOUT, Variables};
 use crate::paths::workspace_root;
-use crate::report::Threshold;
+use crate::report::{Shard, Threshold};
 use crate::store::Layout;
 
 /// How many items are worked on at a time, unless something is set.
@@ -114,8 +115,8 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         )?;
         let prices = self.prices(prices.unwrap_or_default());
         let env = self.env(env.unwrap_or_default());
-        // Both are of one call, and no settings.
-        let only = self.flags.only.map_or_else(|| self.variables.only(), |only| Ok(Some(only)))?;
+        // These are of one call, and no settings.
+        let (only, shard) = self.items()?;
         let sources = self.variables.text(SOURCES).filter(|hash| !hash.is_empty());
         let baseline = self.baseline(baseline.unwrap_or_default())?;
         Ok(Config {
@@ -133,10 +134,21 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             prices,
             env,
             only,
+            shard,
             sources,
             baseline,
             settings: self.settings,
         })
+    }
+
+    /// Which items are run where not all are, or which share of them.
+    fn items(&self) -> Result<(Option<Only>, Option<Shard>), ConfigError> {
+        let only = self.flags.only.map_or_else(|| self.variables.only(), |only| Ok(Some(only)))?;
+        let shard = self.flags.shard.map_or_else(|| self.variables.shard(), |shard| Ok(Some(shard)))?;
+        match (only, shard) {
+            (Some(only), Some(shard)) => Err(ConfigError::OnlyOfShard { only, shard }),
+            either => Ok(either),
+        }
     }
 
     /// What shows a run. Relative paths begin at the root of the workspace, and those of flags at the current folder.

@@ -19,7 +19,7 @@ use crate::evaluators::Evaluator;
 use crate::llm::ModelSettings;
 use crate::llm::prices::PriceTable;
 use crate::paths::package_root;
-use crate::report::Threshold;
+use crate::report::{Shard, Threshold};
 use crate::store::Layout;
 
 /// The settings in force.
@@ -52,6 +52,7 @@ pub struct Config {
     pub(super) prices: PriceTable,
     pub(super) env: BTreeMap<String, String>,
     pub(super) only: Option<Only>,
+    pub(super) shard: Option<Shard>,
     pub(super) sources: Option<String>,
     pub(super) baseline: BaselineSettings,
     pub(super) settings: Vec<Setting>,
@@ -174,6 +175,16 @@ impl Config {
     /// Which items are run, in place of all.
     pub(crate) fn only(&self) -> Option<Only> {
         self.only
+    }
+
+    /// The share of the items that is run.
+    pub(crate) fn shard(&self) -> Option<Shard> {
+        self.shard
+    }
+
+    /// Whether all items are run of what is selected.
+    pub(crate) fn runs_all(&self) -> bool {
+        self.only.is_none() && self.shard.is_none()
     }
 
     /// A hash of the package's sources, where `cargo cobalt run` tells one.

@@ -8,7 +8,7 @@ use super::baseline::OnInconclusive;
 use super::error::ConfigError;
 use super::only::Only;
 use crate::redact::redacted;
-use crate::report::duration;
+use crate::report::{Shard, duration};
 
 /// The path of the file to read.
 pub(super) const CONFIG: &str = "COBALT_CONFIG";
@@ -26,6 +26,8 @@ pub(super) const ON_INCONCLUSIVE: &str = "COBALT_ON_INCONCLUSIVE";
 pub(crate) const RESUME: &str = "COBALT_RESUME";
 /// Which items are run, in place of all.
 pub(super) const ONLY: &str = "COBALT_ONLY";
+/// The share of the items that is run.
+pub(super) const SHARD: &str = "COBALT_SHARD";
 /// The variable in which `cargo cobalt run` hands over a hash of the package's sources.
 pub const SOURCES: &str = "COBALT_SOURCES";
 /// The folder to use instead of `.cobalt`.
@@ -68,6 +70,11 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
 
     pub(super) fn only(&self) -> Result<Option<Only>, ConfigError> {
         self.read(ONLY, "`failed` or `changed`", |text| text.parse().ok())
+    }
+
+    pub(super) fn shard(&self) -> Result<Option<Shard>, ConfigError> {
+        let expected = "a shard such as `2/4`, from `1/4` to `4/4`";
+        self.read(SHARD, expected, |text| text.parse().ok())
     }
 
     pub(super) fn on_inconclusive(&self) -> Result<Option<OnInconclusive>, ConfigError> {

@@ -26,7 +26,7 @@ pub(super) fn missing(
         }
         let lacking = declared.declaration().map(|declaration| MissingKeys::of(declaration, config));
         let lacking = lacking.unwrap_or_default();
-        if resumed.is_some() || args.selects_all(is_ignored) && config.only().is_none() {
+        if resumed.is_some() || args.selects_all(is_ignored) && config.runs_all() {
             missing.extend(lacking);
         } else if !lacking.is_empty() {
             // Whether it is run at all hangs on its items.

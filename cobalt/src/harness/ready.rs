@@ -3,7 +3,8 @@
 use super::cases::{Broken, View};
 use crate::config::Config;
 use crate::error::Error;
-use crate::session::{MissingKeys, Plan, Rerun, Run};
+use crate::report::Shard;
+use crate::session::{MissingKeys, Plan, Rerun, Run, Selected};
 use crate::store::CutOff;
 
 /// Cases by their names.
@@ -19,8 +20,8 @@ pub(super) struct Ready {
 
 /// How much of an experiment is run, and from where.
 pub(super) enum Way {
-    /// The items with these indexes, or all, from the start; under an id that is given, or a new one.
-    Begin { items: Option<Vec<usize>>, id: Option<String>, why: Option<String> },
+    /// The selected items from the start; under an id that is given, or a new one.
+    Begin { selected: Selected, id: Option<String>, why: Option<String> },
     /// What is left of a run.
     Resume(CutOff),
     /// What ended in an error in a run.
@@ -35,27 +36,53 @@ impl Way {
         CutOff::find(config.layout(), id).map(Self::Retry).map_err(unread)
     }
 
-    /// A new run of the selected items, or of all; where only those are wanted that failed or have changed, of these.
+    /// A new run of the selected items, or of all; where only those are wanted that failed or have changed, or those of a
+    /// shard, of these.
     pub(super) fn begin(
         plan: &Plan,
         selected: Option<Vec<usize>>,
         id: Option<String>,
         config: &Config,
     ) -> Result<Self, Broken> {
-        let Some(only) = config.only() else { return Ok(Self::Begin { items: selected, id, why: None }) };
+        if let Some(shard) = config.shard() {
+            return Ok(Self::begin_shard(plan, shard, selected, id));
+        }
+        let Some(only) = config.only() else {
+            return Ok(Self::Begin { selected: Selected { items: selected, shard: None }, id, why: None });
+        };
         let Rerun { items, why } = plan.rerun(only, selected, config).map_err(unread)?;
         let why = Some(why);
         let nothing = items.as_ref().is_some_and(Vec::is_empty);
-        Ok(if nothing { Self::Leave { why } } else { Self::Begin { items, id, why } })
+        let selected = Selected { items, shard: None };
+        Ok(if nothing { Self::Leave { why } } else { Self::Begin { selected, id, why } })
+    }
+
+    /// A new run of the selected items that are of a shard. It counts as one of some of the items also where these happen to
+    /// be all.
+    fn begin_shard(plan: &Plan, shard: Shard, selected: Option<Vec<usize>>, id: Option<String>) -> Self {
+        let are_all = selected.is_none();
+        let items = selected.unwrap_or_else(|| (0..plan.dataset().len()).collect());
+        let items: Vec<_> = items.into_iter().filter(|index| shard.has(plan.key(*index))).collect();
+        if items.is_empty() {
+            let which = if are_all { "no item" } else { "none of the selected items" };
+            return Self::Leave { why: Some(format!("{which} is in shard {shard}")) };
+        }
+        let selected = Selected { items: Some(items), shard: Some(shard) };
+        Self::Begin { selected, id, why: Some(format!("shard {shard}")) }
     }
 
     /// The items that are scored, where these are not all.
     fn items(&self) -> Option<&[usize]> {
         match self {
-            Self::Begin { items, .. } => items.as_deref(),
+            Self::Begin { selected, .. } => selected.items.as_deref(),
             Self::Resume(run) | Self::Retry(run) => run.selection.as_deref(),
             Self::Leave { .. } => None,
         }
+    }
+
+    /// Whether a shard is begun.
+    fn is_of_shard(&self) -> bool {
+        matches!(self, Self::Begin { selected: Selected { shard: Some(_), .. }, .. })
     }
 }
 
@@ -70,7 +97,9 @@ impl Ready {
             return Ok(self);
         }
         let items = self.way.items();
-        self.plan.check(items, missing).map_err(|error| Broken { case: "definition", error })?;
+        // All shards are refused or none, so that what can be run in parts can be run as a whole.
+        let checked = items.filter(|_| !self.way.is_of_shard());
+        self.plan.check(checked, missing).map_err(|error| Broken { case: "definition", error })?;
         // Some of the items are held against nothing.
         if items.is_none() {
             self.plan.find_baseline(config).map_err(|error| Broken { case: "baseline", error })?;
@@ -91,8 +120,10 @@ impl Ready {
         let Self { plan, cases, way } = self;
         let layout = config.layout();
         let run = match way {
-            Way::Begin { items, id: None, why } => Run::new(plan, items, layout)?.because(why),
-            Way::Begin { items, id: Some(id), why } => Run::with_id(plan, items, layout, id)?.because(why),
+            Way::Begin { selected, id: None, why } => Run::new(plan, selected, layout)?.because(why),
+            Way::Begin { selected, id: Some(id), why } => {
+                Run::with_id(plan, selected, layout, id)?.because(why)
+            }
             Way::Retry(CutOff { id, .. }) => Run::retry(plan, layout, id)?,
             Way::Resume(CutOff { id, .. }) => Run::resume(plan, layout, &id)?,
             Way::Leave { .. } => return Ok((cases, None)),

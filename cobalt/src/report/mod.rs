@@ -58,6 +58,7 @@ mod item;
 mod judges;
 mod measurements;
 mod model;
+mod shard;
 mod shown;
 pub mod stats;
 mod summary;
@@ -70,6 +71,7 @@ pub use item::{Evaluations, Execution, ItemResult, RunAggregation, ScoredEvaluat
 pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements};
 pub(crate) use model::SCHEMA;
 pub use model::{CiStatus, DatasetSummary, GitState, Report, RunConfig, SourcePlace, Timestamp, Violation};
+pub use shard::Shard;
 use shown::with_unit;
 pub use summary::{LatencyStats, ScoreStats, Summary};
 pub(crate) use threshold::duration;

@@ -7,7 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::comparison::Comparison;
 use super::item::ItemResult;
+use super::shard::Shard;
 use super::summary::Summary;
+use super::threshold::{Threshold, ThresholdError};
 use super::verdict::ThresholdOutcome;
 use crate::dataset::case_names;
 use crate::error::Error;
@@ -48,6 +50,12 @@ pub struct Report {
     /// Whether only some of the items were run; such a run is no measure of the agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
+    /// The shard that the run is of, where it was divided; such a run is partial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
+    /// The ids of the runs of shards that this run was merged from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shards: Vec<String>,
     /// The data that the run was made on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dataset: Option<DatasetSummary>,
@@ -110,6 +118,8 @@ impl Report {
             ci_status: self.ci_status.clone(),
             passed: self.passed,
             partial: self.partial,
+            shard: self.shard,
+            shards: self.shards.clone(),
             dataset: self.dataset.clone(),
             git: self.git.clone(),
             sources: self.sources.clone(),
@@ -144,6 +154,9 @@ pub struct RunConfig {
     /// The thresholds as they are named in test cases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<String>,
+    /// The same in the form that [`Threshold`] is read from, one for each; empty in older files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub written_thresholds: Vec<String>,
 }
 
 impl RunConfig {
@@ -151,6 +164,24 @@ impl RunConfig {
     pub fn evaluators(&self) -> impl Iterator<Item = (&str, f64)> {
         let marks = self.pass_marks.iter().copied().chain(std::iter::repeat(DEFAULT_PASS_MARK));
         self.evaluators.iter().map(String::as_str).zip(marks)
+    }
+
+    /// The thresholds, to be judged anew. Those of an older file are read from their names, which not all can be.
+    ///
+    /// # Errors
+    ///
+    /// One is not written as thresholds are.
+    pub fn read_thresholds(&self) -> Result<Vec<Threshold>, ThresholdError> {
+        let written =
+            if self.written_thresholds.is_empty() { &self.thresholds } else { &self.written_thresholds };
+        let names = self.thresholds.iter();
+        written.iter().zip(names).map(|(written, name)| Threshold::read_again(written, name)).collect()
+    }
+
+    /// Notes the thresholds: as they are named, and as they are written.
+    pub(crate) fn set_thresholds(&mut self, thresholds: &[Threshold]) {
+        self.thresholds = thresholds.iter().map(Threshold::case_name).collect();
+        self.written_thresholds = thresholds.iter().map(Threshold::written).collect();
     }
 
     /// The evaluators that scored an item below their pass mark in some run, and the lowest of these scores.

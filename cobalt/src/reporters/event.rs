@@ -68,7 +68,7 @@ pub enum Event {
         /// The variable.
         variable: String,
     },
-    /// An experiment is not run, as no item is left where only those are wanted that failed or have changed.
+    /// An experiment is not run, as no item is left where only those are wanted that failed or have changed, or those of a shard.
     ExperimentSkipped {
         /// The experiment's name.
         name: String,
@@ -156,7 +156,7 @@ pub struct ExperimentStarted {
     pub timeout_ms: u64,
     /// Whether some of the items are run, and not all.
     pub partial: bool,
-    /// Why these items are run, where only those are wanted that failed or have changed.
+    /// Why these items are run, where only those are wanted that failed or have changed, or those of a shard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }

@@ -73,7 +73,7 @@ fn verdict(finished: &ExperimentFinished, paint: Paint) -> String {
 /// What a verdict rests on, in a few words each: errors, thresholds, and the items that passed where all have to.
 #[must_use]
 pub fn grounds(report: &Report, items_in_error: usize) -> Vec<String> {
-    let Report { partial, ci_status, summary, config, .. } = report;
+    let Report { partial, shard, ci_status, summary, config, .. } = report;
     let mut parts = Vec::new();
     if items_in_error > 0 {
         parts.push(format!("{} in error", count(items_in_error, "item")));
@@ -85,8 +85,10 @@ pub fn grounds(report: &Report, items_in_error: usize) -> Vec<String> {
         let Summary { passed_items, total_items, .. } = summary;
         parts.push(format!("{passed_items} of {} passed", count(*total_items, "item")));
     }
-    if *partial {
-        parts.push("partial run".to_owned());
+    match shard {
+        Some(shard) => parts.push(format!("shard {shard}")),
+        None if *partial => parts.push("partial run".to_owned()),
+        None => {}
     }
     parts
 }

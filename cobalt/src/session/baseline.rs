@@ -28,7 +28,7 @@ impl Baseline {
     }
 
     /// That of the experiment of this name. A file that is there and cannot be read is an error.
-    pub(super) fn find(experiment: &str, config: &Config) -> Result<Self, Error> {
+    pub(crate) fn find(experiment: &str, config: &Config) -> Result<Self, Error> {
         let path = match config.baseline_files() {
             Some(files) => match among(files, experiment)? {
                 Ok(path) => path,

@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use super::baseline::Baseline;
 use crate::config::{Config, OnInconclusive};
-use crate::experiment::Definition;
 use crate::report::comparison::{Comparison, compare, too_old};
-use crate::report::{Against, Figures, Measurements, Report, ci_status, judge_all};
+use crate::report::{Against, Figures, Measurements, Report, Threshold, ci_status, judge_all};
 
-/// Adds to a report with all its items what they come to. Some of the items are held against no thresholds.
-pub(super) fn judge(
+/// Adds to a report with all its items what they come to, by the evaluators of its settings. Some of the items are held
+/// against no thresholds.
+pub(crate) fn judge(
     report: &mut Report,
-    definition: &Definition,
+    thresholds: &[Threshold],
     baseline: &Baseline,
     duration: Duration,
     config: &Config,
 ) {
-    let thresholds = if report.partial { &[][..] } else { &definition.thresholds[..] };
+    let thresholds = if report.partial { &[][..] } else { thresholds };
     let runs = match baseline {
         Baseline::Found(run) => Ok((&**run, Measurements::of(report, config.prices()))),
         Baseline::Absent(reason) => Err(&**reason),
@@ -27,8 +27,7 @@ pub(super) fn judge(
     };
     let difference = |(baseline, now)| difference(baseline, now, config.baseline_max_age());
     let comparison = against.runs.ok().and_then(difference);
-    let evaluators = definition.evaluators.iter();
-    let evaluators: Vec<_> = evaluators.map(|evaluator| (evaluator.name(), evaluator.pass_mark())).collect();
+    let evaluators: Vec<_> = report.config.evaluators().collect();
     let figures = Figures::gather(&report.items, &evaluators, config.prices());
     let outcomes = judge_all(thresholds, &figures, &against);
     let summary = figures.summary(duration);

@@ -21,13 +21,16 @@ use std::thread::JoinHandle;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
+pub(crate) use baseline::Baseline;
 pub use check::MissingKey;
 pub(crate) use check::MissingKeys;
 pub(crate) use ending::{Ending, Outcome};
+pub(crate) use judging::judge;
 pub(crate) use plan::Plan;
 pub(crate) use recorder::Listener;
 pub(crate) use rerun::Rerun;
-pub(crate) use run::{Run, named_to_resume, to_resume};
+pub(crate) use resolve::add_missing;
+pub(crate) use run::{Run, Selected, named_to_resume, to_resume};
 
 use crate::config::Config;
 use crate::engine::{self, Event};

@@ -62,13 +62,18 @@ impl Plan {
         &self.definition
     }
 
+    /// The identity of the item with this index.
+    pub(crate) fn key(&self, index: usize) -> &str {
+        &self.keys[index]
+    }
+
     pub(crate) fn dataset(&self) -> &Dataset {
         &self.dataset
     }
 
     pub(super) fn config(&self) -> RunConfig {
         let Definition { runs, concurrency, timeout, evaluators, thresholds, .. } = &*self.definition;
-        RunConfig {
+        let mut config = RunConfig {
             runs: *runs,
             concurrency: *concurrency,
             timeout: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
@@ -76,8 +81,10 @@ impl Plan {
             pass_marks: evaluators.iter().map(|evaluator| evaluator.pass_mark()).collect(),
             evaluator_hashes: self.definition.evaluator_hashes(),
             strict: self.definition.strict,
-            thresholds: thresholds.iter().map(crate::report::Threshold::case_name).collect(),
-        }
+            ..RunConfig::default()
+        };
+        config.set_thresholds(thresholds);
+        config
     }
 
     pub(super) fn dataset_summary(&self) -> DatasetSummary {

@@ -165,6 +165,8 @@ impl Record {
             summary: Summary::default(),
             // Some of the items are no measure of the agent.
             partial: header.selection.is_some(),
+            shard: header.shard,
+            shards: Vec::new(),
             dataset: Some(header.dataset.clone()),
             git,
             sources: header.sources.clone(),
@@ -172,7 +174,7 @@ impl Record {
             prices_as_of: Some(PRICES_AS_OF.to_owned()),
             items,
         };
-        judge(&mut report, &self.definition, &self.baseline, duration, config);
+        judge(&mut report, &self.definition.thresholds, &self.baseline, duration, config);
         report
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn resolve(declaration: Declaration, config: &Config) -> Result<Defin
 }
 
 /// Adds the thresholds that are not there yet under the same name.
-fn add_missing(thresholds: &mut Vec<Threshold>, more: &[Threshold]) {
+pub(crate) fn add_missing(thresholds: &mut Vec<Threshold>, more: &[Threshold]) {
     let declared: Vec<_> = thresholds.iter().map(Threshold::case_name).collect();
     thresholds.extend(more.iter().filter(|threshold| !declared.contains(&threshold.case_name())).cloned());
 }

@@ -11,7 +11,7 @@ use super::record::Record;
 use crate::config::RESUME;
 use crate::engine::Work;
 use crate::error::Error;
-use crate::report::{ItemResult, RunConfig, Timestamp};
+use crate::report::{ItemResult, RunConfig, Shard, Timestamp};
 use crate::store::{
     CutOff, JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, Resumed, new_run_id, read_report,
 };
@@ -35,6 +35,15 @@ pub(crate) fn named_to_resume(layout: &Layout) -> (Vec<CutOff>, Vec<(String, Err
         }
     }
     (known, unknown)
+}
+
+/// What a run is about.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Selected {
+    /// The indexes of the items, where these are not all.
+    pub(crate) items: Option<Vec<usize>>,
+    /// The shard that they are of.
+    pub(crate) shard: Option<Shard>,
 }
 
 /// What earlier processes have done of a run.
@@ -71,20 +80,20 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// A new run of all items, or of those with the selected indexes.
-    pub(crate) fn new(plan: Plan, selection: Option<Vec<usize>>, layout: &Layout) -> Result<Self, Error> {
-        Self::with_id(plan, selection, layout, new_run_id())
+    /// A new run of what is selected.
+    pub(crate) fn new(plan: Plan, selected: Selected, layout: &Layout) -> Result<Self, Error> {
+        Self::with_id(plan, selected, layout, new_run_id())
     }
 
     /// The same under an id that is given.
     pub(crate) fn with_id(
         plan: Plan,
-        selection: Option<Vec<usize>>,
+        selected: Selected,
         layout: &Layout,
         id: String,
     ) -> Result<Self, Error> {
         let sources = plan.sources.clone();
-        Self::begin(plan, selection, layout, id, Done { sources, ..Done::default() })
+        Self::begin(plan, selected, layout, id, Done { sources, ..Done::default() })
     }
 
     /// The same run, with the reason why it is of these items.
@@ -119,13 +128,7 @@ impl Run {
         self.header.selection.as_deref()
     }
 
-    fn begin(
-        plan: Plan,
-        selection: Option<Vec<usize>>,
-        layout: &Layout,
-        id: String,
-        done: Done,
-    ) -> Result<Self, Error> {
+    fn begin(plan: Plan, selected: Selected, layout: &Layout, id: String, done: Done) -> Result<Self, Error> {
         let Done { timestamp, sources, items: done, elapsed } = done;
         let header = JournalHeader {
             journal: JOURNAL_VERSION,
@@ -133,11 +136,13 @@ impl Run {
             name: plan.name().to_owned(),
             timestamp,
             tags: plan.definition.tags.clone(),
+            declared_at: plan.definition.declared_at.clone(),
             config: plan.config(),
             dataset: plan.dataset_summary(),
             definition: plan.definition.fingerprint(),
             sources: common(sources, &plan),
-            selection,
+            selection: selected.items,
+            shard: selected.shard,
         };
         let mut journal = if plan.save { Some(JournalWriter::create(layout, &header)?) } else { None };
         if let Some(journal) = &mut journal {
@@ -184,16 +189,18 @@ impl Run {
             run.done.retain(|item| !item.is_in_error());
             return Ok(run);
         }
-        let Some(path) = layout.result_of(&id) else { return Self::with_id(plan, None, layout, id) };
+        let Some(path) = layout.result_of(&id) else {
+            return Self::with_id(plan, Selected::default(), layout, id);
+        };
         let report = read_report(&path)?;
-        let selection = report.selection();
+        let selected = Selected { items: report.selection(), shard: report.shard };
         let done = Done {
             timestamp: report.timestamp,
             elapsed: Duration::from_millis(report.summary.total_duration_ms),
             sources: report.sources,
             items: report.items.into_iter().filter(|item| !item.is_in_error()).collect(),
         };
-        Self::begin(plan, selection, layout, id, done)
+        Self::begin(plan, selected, layout, id, done)
     }
 
     /// What the engine needs, and what the recorder does.

@@ -3,7 +3,7 @@
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::{Ending, Interrupter, Listener, MissingKeys, Plan, Run, Session, to_resume};
+use super::{Ending, Interrupter, Listener, MissingKeys, Plan, Run, Selected, Session, to_resume};
 use crate::config::Config;
 use crate::error::Error;
 use crate::experiment::{Agent, Experiment};
@@ -41,7 +41,7 @@ impl Experiment {
             Handle::try_current().map_err(|_| Error::NoRuntime { experiment: plan.name().to_owned() })?;
         let run = match resumed {
             Some(run) => Run::resume(plan, layout, &run.id)?,
-            None => Run::new(plan, None, layout)?,
+            None => Run::new(plan, Selected::default(), layout)?,
         };
         let (sender, ending) = oneshot::channel();
         let session = Session::start(vec![run], config, Only(Some(sender)), &runtime);

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::layout::{Layout, storage};
 use super::results::read_report;
 use crate::error::Error;
-use crate::report::{DatasetSummary, ItemResult, RunConfig, Timestamp};
+use crate::report::{DatasetSummary, ItemResult, RunConfig, Shard, SourcePlace, Timestamp};
 
 /// The version of the journal's shape.
 pub(crate) const JOURNAL_VERSION: u32 = 1;
@@ -36,6 +36,9 @@ pub struct JournalHeader {
     pub timestamp: Timestamp,
     /// The experiment's tags.
     pub tags: Vec<String>,
+    /// Where the experiment is declared, where an attribute does it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared_at: Option<SourcePlace>,
     /// The settings.
     pub config: RunConfig,
     /// The data.
@@ -48,6 +51,9 @@ pub struct JournalHeader {
     /// The indexes of the items to run; absent where all are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selection: Option<Vec<usize>>,
+    /// The shard that these items are of, where the run is divided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
 }
 
 #[derive(Serialize)]

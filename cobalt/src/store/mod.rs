@@ -17,5 +17,4 @@ pub(crate) use id::{id_of, new_run_id};
 pub(crate) use journal::{CutOff, JOURNAL_VERSION, JournalWriter, Resumed};
 pub use journal::{JournalContents, JournalError, JournalHeader, read_journal};
 pub use layout::{GITIGNORE, Layout};
-pub(crate) use results::write_report;
-pub use results::{read_report, result_file_name};
+pub use results::{read_report, result_file_name, write_report};

@@ -20,7 +20,11 @@ pub fn result_file_name(report: &Report) -> String {
 }
 
 /// Writes a report's file by writing another, syncing it and renaming it, and returns its path.
-pub(crate) fn write_report(layout: &Layout, report: &Report) -> Result<PathBuf, Error> {
+///
+/// # Errors
+///
+/// The folder cannot be made, or the file not be written.
+pub fn write_report(layout: &Layout, report: &Report) -> Result<PathBuf, Error> {
     // Someone may have tidied up since the run began.
     layout.create()?;
     let path = layout.results().join(result_file_name(report));

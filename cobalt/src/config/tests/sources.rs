@@ -83,6 +83,7 @@ fn flags_become_variables_for_the_test_binaries() {
         ci: true,
         resume: vec!["a".to_owned(), "b".to_owned()],
         only: Some(Only::Failed),
+        shard: Some("2/4".parse().unwrap()),
         baseline: vec!["/w/desk.json".into()],
         reporters: vec![Reporter::of(ReporterKind::Junit)],
         on_inconclusive: Some(OnInconclusive::Fail),
@@ -93,6 +94,7 @@ fn flags_become_variables_for_the_test_binaries() {
         ("COBALT_CI", "1"),
         ("COBALT_RESUME", "a,b"),
         ("COBALT_ONLY", "failed"),
+        ("COBALT_SHARD", "2/4"),
         ("COBALT_BASELINE", "/w/desk.json"),
         ("COBALT_ON_INCONCLUSIVE", "fail"),
     ];

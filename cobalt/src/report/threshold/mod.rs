@@ -133,6 +133,22 @@ impl Threshold {
         format!("{}{}{}", self.metric.of(&name), self.comparison, self.bound_text())
     }
 
+    /// The text form, with the bound by its value where its label says something else.
+    pub(crate) fn written(&self) -> String {
+        let text = self.to_string();
+        let is_same =
+            |read: Self| Self { label: None, place: None, ..self.clone() } == Self { label: None, ..read };
+        if text.parse().is_ok_and(is_same) { text } else { Self { label: None, ..self.clone() }.to_string() }
+    }
+
+    /// Reads what was [`written`](Self::written) of a threshold whose test case has this name, which tells the label.
+    pub(crate) fn read_again(written: &str, case_name: &str) -> Result<Self, ThresholdError> {
+        let threshold: Self = written.parse()?;
+        let without_bound = Self { label: Some(String::new()), ..threshold.clone() }.case_name();
+        let label = case_name.strip_prefix(&without_bound).map(str::to_owned);
+        Ok(Self { label: label.or_else(|| threshold.label.clone()), ..threshold })
+    }
+
     /// Tells whether category, metric, comparison and bound fit together.
     ///
     /// # Errors

@@ -199,3 +199,72 @@ fn rounding_decides_no_threshold() {
     assert!(!Comparison::AtLeast.holds(0.799_999, 0.8));
     assert!(!Comparison::AtMost.holds(2e-13, 1e-13), "small amounts are told apart");
 }
+
+mod written {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn any_threshold() -> impl Strategy<Value = Threshold> {
+        let category = prop_oneof![
+            Just(Category::Score),
+            any::<String>().prop_map(Category::Evaluator),
+            r#"[a-z ."<>=()\[\]\\_-]{1,12}"#.prop_map(Category::Evaluator),
+            prop_oneof![Just("score"), Just("vs_baseline"), Just("evaluators"), Just("latency")]
+                .prop_map(|name| Category::Evaluator(name.to_owned())),
+            Just(Category::Latency),
+            Just(Category::Tokens),
+            Just(Category::Cost),
+            Just(Category::JudgeCost),
+        ];
+        let metric = prop_oneof![
+            Just(Metric::Avg),
+            Just(Metric::Max),
+            Just(Metric::P95),
+            Just(Metric::PassRate(None)),
+            (0.0..=1.0).prop_map(|mark| Metric::PassRate(Some(mark))),
+            Just(Metric::Total),
+            Just(Metric::Drop),
+            Just(Metric::Ratio),
+        ];
+        let comparison = prop_oneof![
+            Just(Comparison::AtLeast),
+            Just(Comparison::Above),
+            Just(Comparison::AtMost),
+            Just(Comparison::Below)
+        ];
+        let bound = prop_oneof![0.0..=1.0, 0.0..1e12, Just(0.1 + 0.2), Just(1e-9)];
+        let label = prop_oneof![Just(None), Just(Some("5s".to_owned())), any::<Option<String>>()];
+        let fits = |threshold: &Threshold| threshold.validate().is_ok();
+        (category, metric, comparison, bound, label)
+            .prop_map(|(category, metric, comparison, bound, label)| {
+                let threshold = Threshold::new(category, metric, comparison, bound);
+                label.map_or(threshold.clone(), |label| threshold.labelled(label))
+            })
+            .prop_filter("only those that can be declared", fits)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { max_global_rejects: 100_000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_threshold_that_a_file_keeps_is_read_as_it_was(threshold in any_threshold()) {
+            let mut config = crate::report::RunConfig::default();
+            config.set_thresholds(std::slice::from_ref(&threshold));
+            let read = config.read_thresholds().unwrap().remove(0);
+            prop_assert_eq!(read.case_name(), threshold.case_name());
+            prop_assert_eq!(
+                (read.category(), read.metric(), read.comparison(), read.bound()),
+                (threshold.category(), threshold.metric(), threshold.comparison(), threshold.bound())
+            );
+        }
+    }
+
+    #[test]
+    fn a_file_without_the_written_form_is_read_by_the_names() {
+        let thresholds = vec!["correct.pass_rate(0.6)>=0.95".to_owned(), "latency.p95<=5s".to_owned()];
+        let config = crate::report::RunConfig { thresholds: thresholds.clone(), ..Default::default() };
+        let read = config.read_thresholds().unwrap();
+        assert_eq!(read.iter().map(Threshold::case_name).collect::<Vec<_>>(), thresholds);
+    }
+}

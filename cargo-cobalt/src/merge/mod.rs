@@ -1,0 +1,135 @@
+//! `cargo cobalt merge`: joins the runs of shards into runs of all items, judges them, and shows them as `run` does.
+
+mod find;
+mod group;
+
+use std::env;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use cobalt::config::{Config, Flags};
+use cobalt::report::Report;
+use cobalt::reporters::{Event, ExperimentFinished};
+use cobalt::shards::{ShardFile, merge as join};
+use cobalt::store::{read_report, write_report};
+
+use self::find::find;
+use self::group::{Group, groups};
+use crate::baseline::Given;
+use crate::cli::Merge;
+use crate::config::settings;
+use crate::error::Error;
+use crate::reporters::{Finished, Reporters, Results};
+use crate::run::{FAILS_WITH_CI, Screen};
+
+pub(crate) fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
+    let given = match &arguments.baseline {
+        Some(name) => Some(Given::by(name, settings(flags)?.layout())?),
+        None => None,
+    };
+    let files = given.as_ref().map_or_else(Vec::new, |given| given.files.clone());
+    let settings = settings(&Flags { baseline: files, ..flags.clone() })?;
+    let folder = env::current_dir().map_err(Error::CurrentFolder)?;
+    let (whole, groups): (Vec<_>, Vec<_>) =
+        groups(find(&arguments.paths)?).into_iter().partition(|group| group.shards.is_empty());
+    let mut reporters = Reporters::of(&settings)?;
+    let mut teller = Teller {
+        screen: Screen::of(&settings, false, folder),
+        reporters: &mut reporters,
+        results: Results::default(),
+    };
+    whole.iter().for_each(|group| teller.note(&group.passed_over()));
+    if groups.is_empty() {
+        return Err(nothing(arguments));
+    }
+    for (number, group) in groups.into_iter().enumerate() {
+        teller.merge(number, group, &settings)?;
+    }
+    teller.conclude(settings.is_ci())
+}
+
+fn nothing(arguments: &Merge) -> Error {
+    let paths: Vec<_> = arguments.paths.iter().map(|path| format!("`{}`", path.display())).collect();
+    Error::NothingMatched(format!(
+        "there is no run of a shard in {}; make some with `cargo cobalt run --shard 1/2` and `2/2`, and name their result \
+         files, or a folder above them",
+        paths.join(", ")
+    ))
+}
+
+/// Merges, and tells of it.
+struct Teller<'a> {
+    screen: Screen,
+    reporters: &'a mut Reporters,
+    results: Results,
+}
+
+impl Teller<'_> {
+    /// Merges the shards of one experiment. That they do not fit together keeps no other from being merged.
+    fn merge(&mut self, number: usize, group: Group, settings: &Config) -> Result<(), Error> {
+        let (name, declared_at) = (group.name.clone(), group.declared_at.clone());
+        for note in group.notes() {
+            self.note(&note);
+        }
+        match merged(group, settings) {
+            Ok(report) => self.keep(number, report, settings),
+            Err(reason) => {
+                let error = format!("experiment `{name}` cannot be merged: {reason}");
+                self.tell(Event::ExperimentBroken { name, error, declared_at })
+            }
+        }
+    }
+
+    /// Writes a merged report, and tells what it came to.
+    fn keep(&mut self, number: usize, report: Report, settings: &Config) -> Result<(), Error> {
+        let written = write_report(settings.layout(), &report).map_err(|error| error.to_string());
+        let path = written.as_ref().ok().map(|path| &**path);
+        let finished = ExperimentFinished::of(number, &report, &report.case_names(), path);
+        let path = path.map(ToOwned::to_owned);
+        let finished = ExperimentFinished { unsaved: written.err(), ..finished };
+        self.results.errors.extend(finished.unsaved.clone());
+        self.tell(Event::ExperimentFinished(Box::new(finished)))?;
+        self.results.experiments.push(Finished { report, path, without_items: None });
+        Ok(())
+    }
+
+    fn tell(&mut self, event: Event) -> Result<(), Error> {
+        let line = serde_json::to_string(&event).map_err(|error| Error::Print(error.into()))?;
+        self.results.hear(&event);
+        self.reporters.hear(&event, &self.screen);
+        self.screen.event(event, &line, true);
+        Ok(())
+    }
+
+    fn note(&self, note: &str) {
+        self.screen.tell(&format!("note: {note}"));
+    }
+
+    /// Shows what all came to, and gives the exit code.
+    fn conclude(mut self, ci: bool) -> Result<ExitCode, Error> {
+        self.screen.binary_ended();
+        self.screen.summaries();
+        let Self { screen, reporters, results } = self;
+        let code = if !results.broken.is_empty() || !results.errors.is_empty() {
+            ExitCode::from(3)
+        } else if results.passed() {
+            ExitCode::SUCCESS
+        } else {
+            if !ci {
+                screen.tell(FAILS_WITH_CI);
+            }
+            ExitCode::from(u8::from(ci))
+        };
+        reporters.finish(&results, &screen)?;
+        screen.into_result().map(|()| code)
+    }
+}
+
+/// The report that the newest runs of an experiment's shards make, or why they make none.
+fn merged(group: Group, settings: &Config) -> Result<Report, String> {
+    let paths = group.newest()?;
+    let read = |path: PathBuf| Ok(ShardFile { report: read_report(&path)?, path });
+    let files = paths.into_iter().map(read).collect::<Result<Vec<_>, cobalt::Error>>();
+    let files = files.map_err(|error| error.to_string())?;
+    join(files, settings).map_err(|error| error.to_string())
+}

@@ -1,0 +1,314 @@
+//! `cargo cobalt run --shard` and `merge`: what several machines find comes to what one would have found.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cobalt::Report;
+use cobalt::report::Shard;
+use cobalt::store::read_report;
+use serde_json::Value;
+
+use crate::project::{Project, Said};
+
+/// So many cities, of which every third has a wrong answer.
+fn cities(project: &Project, number: usize) {
+    let ids: Vec<_> = (0..number).map(|index| format!("city-{index}")).collect();
+    let answers: Vec<_> = ids.iter().map(|id| id.replace("city", "City")).collect();
+    let says = |index: usize| if index % 3 == 2 { "Nowhere" } else { &*answers[index] };
+    project.answers(&ids.iter().enumerate().map(|(index, id)| (&**id, says(index))).collect::<Vec<_>>());
+}
+
+/// The command as on a machine of its own, which keeps what it finds in a folder of this name.
+fn on(project: &Project, machine: &str, arguments: &[&str]) -> Command {
+    let mut command = project.command(arguments);
+    command.env("COBALT_DIR", machine);
+    command
+}
+
+/// Runs a shard on a machine that is named after its number.
+fn shard(project: &Project, shard: &str, arguments: &[&str]) -> Said {
+    let machine = format!("artefacts/{}", shard.split('/').next().unwrap());
+    Said::by(&mut on(project, &machine, &[&["run", "--shard", shard], arguments].concat()), 0)
+}
+
+/// Three machines that run a third each.
+fn in_three(project: &Project) {
+    for index in ["1/3", "2/3", "3/3"] {
+        shard(project, index, &[]);
+    }
+}
+
+/// The reports in a machine's folder, by their experiments' names.
+fn reports(folder: &Path) -> Vec<Report> {
+    let files = fs::read_dir(folder.join("results")).unwrap().flatten();
+    let mut reports: Vec<_> = files.map(|file| read_report(&file.path()).unwrap()).collect();
+    reports.sort_by(|one, other| one.name.cmp(&other.name));
+    reports
+}
+
+/// A report without what is another in each run: ids and times.
+fn timeless(report: &Report) -> Value {
+    fn forget(value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                for name in ["id", "timestamp", "latencyMs", "avgLatencyMs", "latency", "totalDurationMs"] {
+                    fields.remove(name);
+                }
+                fields.values_mut().for_each(forget);
+            }
+            Value::Array(values) => values.iter_mut().for_each(forget),
+            _ => {}
+        }
+    }
+    let mut value = serde_json::to_value(Report { shards: Vec::new(), ..report.clone() }).unwrap();
+    forget(&mut value);
+    value
+}
+
+#[test]
+fn shards_that_are_merged_are_the_report_of_one_run() {
+    let project = Project::steered();
+    cities(&project, 20);
+    Said::by(&mut on(&project, "whole", &["run"]), 0);
+    let said = shard(&project, "1/3", &[]);
+    said.tells("partial run (shard 1/3)").says("strict: FAILED").says("shard 1/3");
+    shard(&project, "2/3", &[]);
+    shard(&project, "3/3", &[]);
+    let parts = reports(&project.path("artefacts/2"));
+    assert!(
+        parts
+            .iter()
+            .all(|part| part.partial && part.shard.map(|it| it.to_string()).as_deref() == Some("2/3"))
+    );
+    assert!(parts.iter().all(|part| part.thresholds().is_empty() && part.baseline.is_none()));
+
+    let said = Said::by(&mut on(&project, "merged", &["merge", "artefacts"]), 0);
+    said.says("strict: FAILED, 14 of 20 items passed")
+        .says("gated: passed, 1 threshold met")
+        .says("2 experiments: 1 passed, 1 FAILED: strict")
+        .tells("with --ci it is 1");
+    let (whole, merged) = (reports(&project.path("whole")), reports(&project.path("merged")));
+    assert_eq!((whole.len(), merged.len()), (2, 2));
+    for (whole, merged) in whole.iter().zip(&merged) {
+        assert_eq!(timeless(whole), timeless(merged));
+        assert_ne!(whole.id, merged.id);
+        let parts: Vec<_> = ["1", "2", "3"]
+            .iter()
+            .flat_map(|machine| reports(&project.path(&format!("artefacts/{machine}"))))
+            .filter(|part| part.name == merged.name)
+            .collect();
+        assert_eq!(merged.shards, parts.iter().map(|part| part.id.clone()).collect::<Vec<_>>());
+        assert_eq!(Some(merged.timestamp), parts.iter().map(|part| part.timestamp).min());
+        let longest = parts.iter().map(|part| part.summary.total_duration_ms).max();
+        assert_eq!(Some(merged.summary.total_duration_ms), longest);
+    }
+    // It is a run as any other.
+    let history = Said::by(&mut on(&project, "merged", &["history", "--json"]), 0);
+    assert_eq!(serde_json::from_str::<Vec<Value>>(&history.stdout).unwrap().len(), 2);
+    Said::by(&mut on(&project, "whole", &["compare", "gated@latest", "merged/results/none.json"]), 4);
+}
+
+#[test]
+fn shards_that_leave_items_out_are_refused() {
+    let project = Project::steered();
+    cities(&project, 20);
+    shard(&project, "1/3", &["--filter", "gated"]);
+    shard(&project, "3/3", &["--filter", "gated"]);
+    let said = project.cobalt(&["merge", "artefacts", "--reporter", "json"], 3);
+    let said = said.tells(" items of 20 are in none of the shards (by index from 0: ");
+    let said = said.tells("there is no run of shard 2/3: run it with `cargo cobalt run --shard 2/3`");
+    assert!(
+        said.says("\"event\":\"experiment-broken\"").stderr.contains("experiment `gated` cannot be merged")
+    );
+    assert!(!project.path(".cobalt/results").exists(), "nothing is written");
+
+    let of_shard = |shard: &str| {
+        let shard: Shard = shard.parse().unwrap();
+        (0..20).map(|index| format!("city-{index}")).find(|key| shard.has(key)).unwrap()
+    };
+    shard(&project, "2/3", &["--filter", "gated", "--", &format!("gated::{}", of_shard("2/3"))]);
+    let said = project.cobalt(&["merge", "artefacts"], 3);
+    said.tells("some of the runs are of a part of their shard only");
+    shard(&project, "2/3", &["--filter", "gated"]);
+    let said = project.cobalt(&["merge", "artefacts"], 0);
+    said.tells("note: gated: of 2 runs of shard 2/3, the newest counts: `artefacts/2/results/");
+    assert_eq!(project.results(), ["gated"]);
+}
+
+#[test]
+fn shards_of_other_data_settings_sources_or_numbers_are_refused_by_name() {
+    let project = Project::steered();
+    cities(&project, 20);
+    shard(&project, "1/2", &["--filter", "gated"]);
+    let refused = |what: &str| {
+        let said = project.cobalt(&["merge", "artefacts"], 3).tells(&format!("as {what} differ: "));
+        said.tells("`artefacts/1/results/").tells("`artefacts/2/results/");
+    };
+    project.write("src/prompt.txt", "Be brief.");
+    shard(&project, "2/2", &["--filter", "gated"]);
+    refused("the sources");
+    fs::remove_file(project.path("src/prompt.txt")).unwrap();
+    cities(&project, 21);
+    shard(&project, "2/2", &["--filter", "gated"]);
+    refused("the data");
+    cities(&project, 20);
+    project.write("cobalt.toml", "timeout = \"7s\"\n[ci]\nthresholds = [\"latency.avg <= 1h\"]\n");
+    shard(&project, "2/2", &["--filter", "gated"]);
+    refused("the timeouts");
+    project.write("cobalt.toml", "[ci]\nthresholds = [\"latency.avg <= 1h\"]\n");
+    shard(&project, "2/2", &["--filter", "gated", "--ci"]);
+    refused("the thresholds");
+    for file in files(&project, "artefacts/2") {
+        fs::remove_file(file).unwrap();
+    }
+    project.write("cobalt.toml", "");
+    shard(&project, "2/3", &["--filter", "gated"]);
+    project.cobalt(&["merge", "artefacts"], 3).tells("as the numbers of shards differ: ");
+    for file in files(&project, "artefacts/2") {
+        fs::remove_file(file).unwrap();
+    }
+    shard(&project, "2/2", &["--filter", "gated"]);
+    project.cobalt(&["merge", "artefacts"], 0);
+}
+
+/// The result files on a machine.
+fn files(project: &Project, machine: &str) -> Vec<PathBuf> {
+    fs::read_dir(project.path(machine).join("results")).unwrap().flatten().map(|file| file.path()).collect()
+}
+
+#[test]
+fn a_shard_that_crashed_is_told_and_never_left_out() {
+    let project = Project::steered();
+    cities(&project, 20);
+    in_three(&project);
+    let dead: Shard = "2/3".parse().unwrap();
+    let crash = (0..20).map(|index| format!("city-{index}")).find(|key| dead.has(key)).unwrap();
+    let data = project.read("data/items.jsonl");
+    let line = data.lines().find(|line| line.contains(&format!("\"{crash}\""))).unwrap();
+    project.write(
+        "data/items.jsonl",
+        &data.replace(line, &line.replace("\"says\":\"", "\"says\":\"exit\",\"said\":\"")),
+    );
+    Said::by(&mut on(&project, "artefacts/2", &["run", "--shard", "2/3"]), 3);
+    let said = project.cobalt(&["merge", "artefacts"], 3);
+    said.tells("experiment `gated` cannot be merged: run ")
+        .tells("of shard 2/3 did not come to its end: only its journal `artefacts/2/runs/")
+        .tells("experiment `strict` cannot be merged");
+    assert!(project.results().is_empty());
+}
+
+#[test]
+fn merged_runs_are_judged_as_runs_are() {
+    let project = Project::steered();
+    cities(&project, 20);
+    Said::by(&mut on(&project, "whole", &["run", "--filter", "gated"]), 0);
+    in_three(&project);
+    project.write(
+        "cobalt.toml",
+        "[ci]\nthresholds = [\"score.avg >= 0.9\", \"vs_baseline.score.drop <= 0.1\"]\n",
+    );
+    project.cobalt(&["merge", "artefacts"], 0);
+    let merge = |arguments: &[&str], code| {
+        project.cobalt(&[&["merge", "artefacts", "--ci"], arguments].concat(), code)
+    };
+    merge(&[], 1)
+        .says("gated: FAILED, 1 of 3 thresholds missed, 1 inconclusive")
+        .says("MISSED  score.avg>=0.9");
+    merge(&["--baseline", "whole/results"], 1).says("gated: FAILED, 1 of 3 thresholds missed\n");
+    project.write("cobalt.toml", "[ci]\nthresholds = [\"vs_baseline.score.drop <= 0.1\"]\n");
+    let gated: Vec<_> = ["1", "2", "3"]
+        .iter()
+        .flat_map(|machine| files(&project, &format!("artefacts/{machine}")))
+        .map(|file| file.display().to_string())
+        .filter(|path| path.contains("_gated_"))
+        .collect();
+    let merge = |arguments: &[&str], code| {
+        let files: Vec<_> = gated.iter().map(|path| &**path).collect();
+        project.cobalt(&[&["merge", "--ci"], arguments, &files].concat(), code)
+    };
+    merge(&[], 0).says("gated: passed, 1 of 2 thresholds inconclusive");
+    merge(&["--on-inconclusive", "fail"], 1);
+    merge(&["--baseline", "whole/results", "--on-inconclusive", "fail"], 0)
+        .says("gated: passed, 2 thresholds met");
+    merge(&["--baseline", "none"], 4);
+}
+
+#[test]
+fn a_shard_without_items_is_skipped_and_missed_by_nobody() {
+    let project = Project::steered();
+    let (one, two): (Shard, Shard) = ("1/2".parse().unwrap(), "2/2".parse().unwrap());
+    let key = (0..).map(|index| format!("city-{index}")).find(|key| two.has(key)).unwrap();
+    assert!(!one.has(&key));
+    project.answers(&[(&key, &key.replace("city", "City"))]);
+    let said = shard(&project, "1/2", &["--ci"]);
+    said.tells("strict: nothing to run: no item is in shard 1/2").says("2 experiments had no item to run");
+    assert!(!project.path("artefacts/1/results").exists());
+    shard(&project, "2/2", &["--ci"]);
+    project.cobalt(&["merge", "artefacts", "--ci"], 0).says("2 experiments: 2 passed");
+    let said = shard(&project, "1/2", &["--", &format!("strict::{key}")]);
+    said.tells("no item is in shard 1/2");
+}
+
+#[test]
+fn what_is_no_shard_is_refused_or_passed_over() {
+    let project = Project::steered();
+    for text in ["0/2", "3/2", "2", "a/b"] {
+        project.cobalt(&["run", "--shard", text], 2).tells("expected a shard such as `2/4`");
+    }
+    for flag in [&["--changed"][..], &["--rerun-failed"], &["--resume", "a"]] {
+        project.cobalt(&[&["run", "--shard", "1/2"], flag].concat(), 2).tells("cannot be used with");
+    }
+    let variables = [("COBALT_SHARD", "1/2"), ("COBALT_ONLY", "failed")];
+    Said::by(project.command(&["run"]).envs(variables), 3).tells("leave out --shard and COBALT_SHARD");
+    Said::by(project.command(&["run"]).env("COBALT_SHARD", "5/4"), 3)
+        .tells("COBALT_SHARD is `5/4`; expected a shard");
+    project.cobalt(&["merge"], 2).tells("<PATH>");
+    project.cobalt(&["merge", "none.json"], 3).tells("failed to read `none.json`");
+    project.write("empty/package.json", "{\"name\": \"other\"}");
+    project.cobalt(&["merge", "empty"], 4).tells("there is no run of a shard in `empty`");
+    project.write("empty/2026-02-05T14-30-00_strict_0123456789ab.json", "{");
+    project.cobalt(&["merge", "empty"], 3).tells("_0123456789ab.json`: no result file: ");
+
+    Said::by(project.command(&["run"]).env("COBALT_SHARD", "1/1"), 0)
+        .says("strict: passed, 2 of 2 items passed, shard 1/1");
+    Said::by(&mut on(&project, ".cobalt/more", &["run"]), 0);
+    project.cobalt(&["merge", ".cobalt"], 0).says("2 experiments: 2 passed");
+    project
+        .cobalt(&["merge", ".cobalt/more"], 4)
+        .tells("note: strict: passed over, as its 1 run is of no shard");
+}
+
+#[test]
+fn three_shards_of_gsm8k_are_the_report_of_one_run() {
+    let shared = std::env::var_os("COBALT_SHARED").map(PathBuf::from);
+    let shared = shared.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"));
+    let (program, data) = (shared.join("acceptance/gsm8k"), shared.join("data/gsm8k/solutions.jsonl"));
+    if !program.exists() || !data.exists() {
+        println!("skipped: {} or {} is not there", program.display(), data.display());
+        return;
+    }
+    let project = Project::empty();
+    let library = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("cobalt");
+    let manifest = fs::read_to_string(program.join("Cargo.toml")).unwrap();
+    let light = format!("{}\", default-features = false", library.display());
+    project.write("Cargo.toml", &manifest.replace("@COBALT@\"", &light));
+    for file in ["src/lib.rs", "tests/gsm8k.rs"] {
+        project.write(file, &fs::read_to_string(program.join(file)).unwrap());
+    }
+    fs::copy(data, project.path("solutions.jsonl")).unwrap();
+    let quiet = |machine: &str, arguments: &[&str]| {
+        Said::by(&mut on(&project, machine, &[&["run", "--quiet", "--ci"], arguments].concat()), 0)
+    };
+    quiet("whole", &[]);
+    for index in 1..=3 {
+        quiet(&format!("artefacts/{index}"), &["--shard", &format!("{index}/3")]);
+    }
+    Said::by(&mut on(&project, "merged", &["merge", "artefacts", "--ci"]), 0).says("4 experiments: 4 passed");
+    let (whole, merged) = (reports(&project.path("whole")), reports(&project.path("merged")));
+    assert_eq!((whole.len(), merged.len()), (4, 4));
+    for (whole, merged) in whole.iter().zip(&merged) {
+        assert_eq!(merged.items.len(), 1319);
+        assert!(timeless(whole) == timeless(merged), "{}", merged.name);
+    }
+}
