@@ -77,16 +77,19 @@ fn ask(
     let asked = Asked { filters, wanted: Wanted::List, arguments: &[], variables: &variables };
     let (mut said, mut greeted) = (Vec::new(), false);
     let status = run_binary(binary, asked, |message| match message {
-        Message::Event(Event::Hello { .. }, _) => greeted = true,
-        Message::Event(Event::Listed(experiment), _) => rows.push(Row {
-            package: binary.package.name.to_string(),
-            target: binary.target.clone(),
-            experiment: *experiment,
-        }),
-        Message::Event(Event::Failed { error }, _) => errors.push(error),
+        Message::Event(event, _) => match *event {
+            Event::Hello { .. } => greeted = true,
+            Event::Listed(experiment) => rows.push(Row {
+                package: binary.package.name.to_string(),
+                target: binary.target.clone(),
+                experiment: *experiment,
+            }),
+            Event::Failed { error } => errors.push(error),
+            _ => {}
+        },
         // Of use only where it ends badly.
         Message::Stderr(line) => said.push(line),
-        _ => {}
+        Message::Stdout(_) => {}
     })?;
     if !(status.success() && greeted) && errors.is_empty() {
         let said = said.join("\n");

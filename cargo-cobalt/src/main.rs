@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         Command::Config(arguments) => config::config(arguments, &flags),
     };
     result.unwrap_or_else(|error| {
-        if matches!(arguments.command, Command::Run(_)) && github::is_wanted(&flags.reporters) {
+        if matches!(arguments.command, Command::Run(_) | Command::Merge(_)) && github::is_wanted(&flags.reporters) {
             github::tell(&error);
         } else {
             error.tell();

@@ -23,7 +23,9 @@ pub(super) fn missing(
         let asked = Asked { filters, wanted: Wanted::MissingKeys, arguments: &arguments.harness, variables };
         // Whatever else is wrong with it, and what it prints, comes again when it runs.
         run(binary, asked, |message| {
-            if let Message::Event(Event::KeyMissing(key), _) = message {
+            if let Message::Event(event, _) = message
+                && let Event::KeyMissing(key) = *event
+            {
                 key.add_to(&mut keys);
             }
         })?;

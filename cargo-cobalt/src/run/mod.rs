@@ -138,7 +138,7 @@ fn run_one(
         Message::Event(event, line) => {
             let is_new = tally.hear(&event);
             reporters.hear(&event, screen);
-            screen.event(event, &line, is_new);
+            screen.event(*event, &line, is_new);
         }
         Message::Stdout(line) => screen.printed_to_stdout(&line),
         Message::Stderr(line) => screen.tell(&line),

@@ -26,7 +26,7 @@ const MOST_WAITING: usize = 4096;
 #[derive(Debug)]
 pub(crate) enum Message {
     /// An event, and the line it came in.
-    Event(Event, String),
+    Event(Box<Event>, String),
     /// A line that the agent, or anything else in it, printed.
     Stdout(String),
     Stderr(String),
