@@ -36,7 +36,7 @@ pub(super) fn section(report: &Report) -> Markup {
                     dd { (printable(&summary.unpriced_models.join(", "))) " (" (count(summary.unpriced_items, "item")) ")" }
                 }
             }
-            @if let Some(date) = &report.prices_as_of { div { dt { "Prices of" } dd { (printable(date)) } } }
+            @if let Some(date) = report.prices_as_of.as_ref().filter(|_| summary.total_tokens.or(summary.judge_calls).is_some()) { div { dt { "Prices of" } dd { (printable(date)) } } }
         }
     }
 }

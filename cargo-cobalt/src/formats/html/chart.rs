@@ -31,14 +31,13 @@ pub(super) fn mean(stats: &ScoreStats, mark: f64) -> Markup {
     }
 }
 
-/// How many scores lie in each tenth, those of a tenth below the pass mark set off.
+/// How many scores lie in each tenth, those below the pass mark set off.
 pub(super) fn scores(scores: &[f64], mark: f64) -> Markup {
-    let bins = bins(scores, 0.0, 1.0, SCORE_BINS);
-    let width = 1.0 / SCORE_BINS as f64;
-    let bars = bins.iter().enumerate().map(|(place, number)| {
-        let (from, to) = (place as f64 * width, (place + 1) as f64 * width);
-        let class = if to <= mark + 1e-9 { "low" } else { "bar" };
-        Bar { number: *number, class, label: format!("{from:.1} to {to:.1}") }
+    let low: Vec<_> = scores.iter().copied().filter(|score| *score < mark).collect();
+    let of = |scores: &[f64]| bins(scores, 0.0, 1.0, SCORE_BINS);
+    let bars = of(scores).into_iter().zip(of(&low)).enumerate().map(|(place, (number, low))| {
+        let edge = |place: usize| place as f64 / SCORE_BINS as f64;
+        Bar { number, low, label: format!("{:.1} to {:.1}", edge(place), edge(place + 1)) }
     });
     histogram("scores", &bars.collect::<Vec<_>>())
 }
@@ -54,7 +53,7 @@ pub(super) fn latencies(latencies: &[f64]) -> Markup {
     let edge = |place: usize| time(low + (high - low) * place as f64 / LATENCY_BINS as f64);
     let bars = bins.iter().enumerate().map(|(place, number)| {
         let label = format!("{} to {}", edge(place), edge(place + 1));
-        Bar { number: *number, class: "bar", label }
+        Bar { number: *number, low: 0, label }
     });
     html! {
         figure.latency {
@@ -80,7 +79,8 @@ pub(super) fn difference(difference: &Difference, class: &str, largest: f64) -> 
 /// A bar of a histogram.
 struct Bar {
     number: usize,
-    class: &'static str,
+    /// How many of them are set off, at its foot.
+    low: usize,
     label: String,
 }
 
@@ -90,15 +90,21 @@ fn histogram(what: &str, bars: &[Bar]) -> Markup {
         return Markup::default();
     }
     let width = 100.0 / bars.len() as f64;
+    // What is there is seen, however little it is.
+    let height = |number: usize| match number {
+        0 => 0.0,
+        number => (HEIGHT * number as f64 / most as f64).max(1.5),
+    };
     let filled = bars.iter().filter(|bar| bar.number > 0);
     let words: Vec<_> = filled.map(|bar| format!("{}: {}", bar.label, bar.number)).collect();
     html! {
         svg.histogram role="img" aria-label={ "Histogram of " (what) ". " (words.join("; ")) }
             viewBox="0 0 100 32" preserveAspectRatio="none" {
             @for (place, bar) in bars.iter().enumerate() {
-                @let height = if bar.number == 0 { 0.0 } else { (HEIGHT * bar.number as f64 / most as f64).max(1.5) };
-                @if bar.number > 0 {
-                    rect.(bar.class) x=(format!("{:.2}", place as f64 * width + 0.5)) y=(format!("{:.2}", HEIGHT - height))
+                @let (all, low) = (height(bar.number), height(bar.low));
+                @let parts = [("bar", all - low, HEIGHT - all), ("low", low, HEIGHT - low)];
+                @for (class, height, top) in parts.into_iter().filter(|(_, height, _)| *height > 0.0) {
+                    rect.(class) x=(format!("{:.2}", place as f64 * width + 0.5)) y=(format!("{top:.2}"))
                         width=(format!("{:.2}", width - 1.0)) height=(format!("{height:.2}")) {
                         title { (bar.label) ": " (bar.number) }
                     }
@@ -131,6 +137,13 @@ mod tests {
     #[test]
     fn a_score_at_an_edge_counts_to_the_part_above_it_and_one_to_the_last() {
         assert_eq!(bins(&[0.0, 0.3, 0.7, 1.0, 0.95], 0.0, 1.0, 10), [1, 0, 0, 1, 0, 0, 0, 1, 0, 2]);
+    }
+
+    #[test]
+    fn a_score_at_the_pass_mark_is_not_set_off() {
+        assert!(!scores(&[1.0, 1.0], 1.0).into_string().contains("\"low\""));
+        let chart = scores(&[1.0, 0.95], 1.0).into_string();
+        assert!(chart.contains("class=\"low\"") && chart.contains("class=\"bar\""), "{chart}");
     }
 
     #[test]

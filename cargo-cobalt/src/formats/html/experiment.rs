@@ -66,7 +66,7 @@ fn why(report: &Report) -> String {
 /// What the run was made of and with.
 fn facts(report: &Report) -> Markup {
     let config = &report.config;
-    let runs = (config.runs > 1).then(|| format!(", {} each", count(config.runs, "run"))).unwrap_or_default();
+    let runs = (config.runs > 1).then(|| format!(", {} each", count(config.runs, "run")));
     let timeout = (config.timeout > 0).then(|| format!(", timeout {}", time(config.timeout as f64)));
     html! {
         dl.facts {
@@ -75,7 +75,7 @@ fn facts(report: &Report) -> Markup {
             div {
                 dt { "Items" }
                 dd {
-                    (count(report.summary.total_items, "item")) (runs) ", " (config.concurrency) " at a time"
+                    (count(report.summary.total_items, "item")) (runs.unwrap_or_default()) ", " (config.concurrency) " at a time"
                     (timeout.unwrap_or_default())
                 }
             }

@@ -210,3 +210,8 @@ function openLinked() {
 }
 addEventListener("hashchange", openLinked);
 openLinked();
+
+/** On paper nothing can be unfolded. */
+addEventListener("beforeprint", () => {
+  for (const fold of document.querySelectorAll(".experiment > details")) fold.open = true;
+});
