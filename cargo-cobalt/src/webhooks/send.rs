@@ -55,7 +55,7 @@ async fn side_by_side(deliveries: Vec<Delivery>) -> Vec<String> {
     let mut problems = Vec::new();
     while !tasks.is_empty() && Instant::now() < deadline && !interrupt::was_heard() {
         let Ok(Some(ended)) = timeout(TICK, tasks.join_next_with_id()).await else { continue };
-        let (id, result) = ended.map_or_else(|error| (error.id(), Err(error.to_string())), |it| it);
+        let (id, result) = ended.unwrap_or_else(|error| (error.id(), Err(error.to_string())));
         let host = take(&mut under_way, id);
         problems.extend(result.err().map(|problem| not_told(&host, &problem)));
     }
