@@ -13,4 +13,4 @@ mod wanted;
 pub(crate) use compile::{Binary, Built, compile};
 pub(crate) use discover::Project;
 pub(crate) use harness::harness;
-pub(crate) use sources::{CACHE, MANIFEST};
+pub(crate) use sources::{CACHE, LOCK, MANIFEST};

@@ -14,6 +14,7 @@ use crate::error::Error;
 /// The file by which programs tell that a folder holds what can be made anew. Cargo puts it into its target folder.
 pub(crate) const CACHE: &str = "CACHEDIR.TAG";
 pub(crate) const MANIFEST: &str = "Cargo.toml";
+pub(crate) const LOCK: &str = "Cargo.lock";
 
 impl Project {
     /// A hash of what a package is built from: of its own files and those of all path dependencies (all of `src`, and `*.rs`
@@ -30,7 +31,7 @@ impl Project {
 
 fn hash(workspace: &Metadata, package: &Package) -> Result<String, Error> {
     let mut parts = Vec::new();
-    for file in [MANIFEST, "Cargo.lock"] {
+    for file in [MANIFEST, LOCK] {
         add_file(&mut parts, file, workspace.workspace_root.join(file).as_std_path())?;
     }
     for Local { name, folder, target } in local_packages(workspace, package)? {

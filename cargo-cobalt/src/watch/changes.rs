@@ -2,6 +2,7 @@
 //! at once.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -27,6 +28,8 @@ pub(super) struct Changes {
     pub(super) scope: Scope,
     watcher: RecommendedWatcher,
     events: Receiver<notify::Result<Event>>,
+    /// The lock file as the latest build has left it.
+    lock: Option<Vec<u8>>,
     /// The folders that the system tells of.
     watched: BTreeSet<PathBuf>,
 }
@@ -46,7 +49,8 @@ impl Changes {
     pub(super) fn of(scope: Scope) -> Result<Self, Error> {
         let (sender, events) = channel();
         let watcher = recommended_watcher(sender)?;
-        let mut changes = Self { scope: scope.clone(), watcher, events, watched: BTreeSet::new() };
+        let mut changes =
+            Self { scope: scope.clone(), watcher, events, lock: None, watched: BTreeSet::new() };
         changes.follow(scope)?;
         Ok(changes)
     }
@@ -71,6 +75,16 @@ impl Changes {
         self.watched.retain(|folder| folders.contains(folder));
         self.watched.extend(new.iter().cloned());
         Ok(new)
+    }
+
+    /// A run has come to its end. That its build has written the lock file is no change.
+    pub(super) fn has_run(&mut self) {
+        self.lock = fs::read(&self.scope.lock).ok();
+    }
+
+    /// Whether a file that the system told of has changed.
+    fn is_changed(&self, file: &Path) -> bool {
+        self.scope.has_file(file) && (file != self.scope.lock || fs::read(file).ok() != self.lock)
     }
 
     /// Waits for a change of files that count, and names them; none where there were too many.
@@ -131,7 +145,7 @@ impl Changes {
             if path.is_dir() || self.watched.contains(&path) {
                 gathered.folders = true;
                 self.forget(&path, &event.kind);
-            } else if self.scope.has_file(&path) {
+            } else if self.is_changed(&path) {
                 gathered.files.insert(path);
             }
         }

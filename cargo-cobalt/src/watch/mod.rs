@@ -40,6 +40,7 @@ pub(crate) fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result
         if interrupt::was_heard() {
             return Err(Error::Interrupted);
         }
+        changes.has_run();
         eprintln!("\nwaiting for changes in {}; Ctrl-C ends", folders(&changes.scope));
         let changed = changes.wait()?;
         eprintln!("\nchanged: {}; running what that touches", named(&changed));

@@ -9,7 +9,7 @@ use crate::cli::RunOptions;
 use crate::config::settings_of;
 use crate::environment;
 use crate::error::Error;
-use crate::project::{CACHE, MANIFEST, Project};
+use crate::project::{CACHE, LOCK, MANIFEST, Project};
 
 /// Folders that hold what others have made, wherever they are.
 const MADE: [&str; 2] = ["node_modules", "__pycache__"];
@@ -27,6 +27,8 @@ pub(super) struct Scope {
     written: Vec<PathBuf>,
     /// The settings, where a flag names them.
     settings: Option<PathBuf>,
+    /// The lock file of the workspace, which a build may write.
+    pub(super) lock: PathBuf,
 }
 
 impl Scope {
@@ -46,6 +48,7 @@ impl Scope {
             written.extend(settings.reporters().iter().filter_map(|reporter| reporter.path.clone()));
         }
         Ok(Self {
+            lock: project.root().join(LOCK),
             roots,
             written,
             settings: flags.config.as_deref().and_then(|path| path.canonicalize().ok()),
@@ -103,7 +106,8 @@ mod tests {
 
     fn scope(root: &Path) -> Scope {
         let written = ["target", "scores/history.db", "out.xml"].map(|path| root.join(path)).into();
-        Scope { roots: BTreeSet::from([root.to_owned(), root.join("near")]), written, settings: None }
+        let roots = BTreeSet::from([root.to_owned(), root.join("near")]);
+        Scope { roots, written, settings: None, lock: root.join(LOCK) }
     }
 
     #[test]

@@ -133,6 +133,18 @@ fn the_table_has_a_line_for_each_run_the_newest_first() {
 }
 
 #[test]
+fn below_the_table_averages_go_from_the_oldest_run_to_the_newest() {
+    let project = Project::with_runs();
+    assert!(!project.history(&[]).out.contains(" to "), "there is one run of each experiment");
+    let mut earlier = report("dddddddddddd", "intent", 5, &[]);
+    let scores = ScoreStats { avg: 0.25, ..ScoreStats::default() };
+    earlier.summary.scores.insert("exact".to_owned(), scores);
+    project.keep(&earlier);
+    let Printed { out, .. } = project.history(&[]);
+    assert!(out.ends_with("\n\nintent · exact  ▁█  0.250 to 0.750, 2 runs\n"), "{out}");
+}
+
+#[test]
 fn json_has_every_column_and_nothing_beside() {
     let project = Project::with_runs();
     fs::write(project.store().join("results/broken.json"), "{}").unwrap();
