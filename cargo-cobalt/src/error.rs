@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::assistants::AssistantsError;
 use crate::init::InitError;
 use crate::runs::UnknownRun;
 
@@ -71,6 +72,12 @@ pub(crate) enum Error {
 
     #[error("failed to index the results in memory: {0}")]
     Index(#[from] rusqlite::Error),
+
+    #[error("failed to write pages for `man` to `{}`: {source}", .path.display())]
+    ManPages { path: PathBuf, source: io::Error },
+
+    #[error(transparent)]
+    Assistants(#[from] AssistantsError),
 
     #[error(transparent)]
     Init(#[from] InitError),

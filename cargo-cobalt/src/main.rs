@@ -1,11 +1,13 @@
 //! The `cargo cobalt` command.
 
+mod assistants;
 mod baseline;
 mod cli;
 mod compare;
 mod config;
 mod environment;
 mod error;
+mod git_ignored;
 mod history;
 mod index;
 mod init;
@@ -13,10 +15,12 @@ mod interrupt;
 mod list;
 mod markdown;
 mod project;
+mod reference;
 mod reporters;
 mod run;
 mod runs;
 mod terminal;
+mod written;
 
 use std::process::ExitCode;
 
@@ -38,6 +42,9 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => compare::compare(arguments, &flags),
         Command::Baseline(arguments) => baseline::baseline(&arguments.command, &flags),
         Command::Init(arguments) => init::init(arguments),
+        Command::Update(arguments) => assistants::update(arguments),
+        Command::Completions(arguments) => reference::completions(arguments),
+        Command::Man(arguments) => reference::man(arguments),
         Command::Config(arguments) => config::config(arguments, &flags),
     };
     result.unwrap_or_else(|error| {
@@ -73,6 +80,6 @@ fn flags(command: &Command) -> Flags {
         Command::Compare(compare) => of_file(&compare.settings),
         Command::Baseline(baseline) => of_file(baseline.command.settings()),
         Command::Config(config) => of_file(&config.settings),
-        Command::Init(_) => Flags::default(),
+        Command::Init(_) | Command::Update(_) | Command::Completions(_) | Command::Man(_) => Flags::default(),
     }
 }
