@@ -1,77 +1,108 @@
 //! Tables of the documentation, as they can be read without its links.
 
+use pulldown_cmark::{BrokenLink, CowStr, Event, Options, Parser, Tag, TagEnd};
+
 /// The tables of a section of a page, with no more than the first columns.
 pub(super) fn tables(page: &str, heading: &str, columns: usize) -> String {
-    let is_heading = |line: &&str| line.starts_with('#');
-    let is_it = |line: &&str| line.trim_start_matches('#').trim() == heading && is_heading(line);
-    let section = page.lines().skip_while(|line| !is_it(line)).skip(1).take_while(|line| !is_heading(line));
-    let mut text = String::new();
-    for line in section {
-        match line.starts_with('|') {
-            true => text.push_str(&row(line, columns)),
-            // An empty line sets two tables apart.
-            false if text.ends_with("|\n") => text.push('\n'),
-            false => {}
-        }
+    let mut section = Section { heading, columns, ..Section::default() };
+    // The page's links are to documentation, not to anything that it defines itself.
+    let define = |_: BrokenLink<'_>| Some((CowStr::from(""), CowStr::from("")));
+    for event in Parser::new_with_broken_link_callback(page, Options::ENABLE_TABLES, Some(define)) {
+        section.hear(event);
     }
-    text
+    section.text
 }
 
-fn row(line: &str, columns: usize) -> String {
-    let separator = if line.contains(" | ") { " | " } else { "|" };
-    let inner = line.trim().trim_start_matches('|').trim_end_matches('|');
-    let cells: Vec<_> = inner.split(separator).take(columns).map(|cell| without_links(cell.trim())).collect();
-    format!("|{}|\n", cells.join("|"))
+/// The tables of one section, while the page is read.
+#[derive(Default)]
+struct Section<'a> {
+    heading: &'a str,
+    columns: usize,
+    is_here: bool,
+    /// The text of a heading or of a cell, while it is read.
+    words: String,
+    cells: Vec<String>,
+    /// Where a link to another place of the page begins, which there is none of here.
+    hint: Option<usize>,
+    text: String,
 }
 
-/// The text of links in place of the links; a hint at another place of the page is left out.
-fn without_links(cell: &str) -> String {
-    let mut text = String::new();
-    let mut rest = cell;
-    while let Some((before, link)) = rest.split_once('[') {
-        // In code there are no links.
-        let is_code = before.matches('`').count() % 2 == 1 || text.matches('`').count() % 2 == 1;
-        let parts = if is_code { None } else { link.split_once(']') };
-        let Some((words, after)) = parts else {
-            text.push_str(before);
-            text.push('[');
-            rest = link;
-            continue;
-        };
-        let target = after.strip_prefix('(').and_then(|target| target.split_once(')'));
-        rest = target.map_or(after, |(_, after)| after);
-        match before.strip_suffix(", see ") {
-            Some(before) => text.push_str(before),
-            None => {
-                text.push_str(before);
-                text.push_str(words);
+impl Section<'_> {
+    fn hear(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(Tag::Heading { .. } | Tag::TableCell) => self.words.clear(),
+            Event::End(TagEnd::Heading(_)) => self.is_here = self.words == self.heading,
+            Event::Start(Tag::Link { dest_url, .. }) if dest_url.starts_with('#') => {
+                self.hint = Some(self.words.len());
             }
+            Event::End(TagEnd::Link) => self.leave_hint_out(),
+            Event::Text(text) => self.words.push_str(&text),
+            Event::Code(code) => self.words.push_str(&format!("`{}`", code.replace('|', "\\|"))),
+            Event::End(TagEnd::TableCell) => self.cells.push(std::mem::take(&mut self.words)),
+            Event::End(TagEnd::TableHead) => {
+                let columns = self.columns.min(self.cells.len());
+                self.end_row();
+                self.add(&format!("|{}\n", "---|".repeat(columns)));
+            }
+            Event::End(TagEnd::TableRow) => self.end_row(),
+            Event::End(TagEnd::Table) => self.add("\n"),
+            _ => {}
         }
     }
-    text + rest
+
+    fn leave_hint_out(&mut self) {
+        if let Some(start) = self.hint.take() {
+            let before = self.words[..start].trim_end_matches("see ");
+            let length = before.trim_end_matches(", ").len();
+            self.words.truncate(length);
+        }
+    }
+
+    fn end_row(&mut self) {
+        let mut cells = std::mem::take(&mut self.cells);
+        cells.truncate(self.columns);
+        self.add(&format!("|{}|\n", cells.join("|")));
+    }
+
+    fn add(&mut self, text: &str) {
+        if self.is_here {
+            self.text.push_str(text);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn cell(cell: &str) -> String {
+        let text = tables(&format!("# A\n\n| x |\n|---|\n| {cell} |\n"), "A", 1);
+        text.lines().nth(2).unwrap().trim_matches('|').to_owned()
+    }
+
     #[test]
     fn links_leave_their_words() {
-        for (cell, expected) in [
+        for (written, expected) in [
             ("[`A`](crate::A), [`b`](crate::A::b)", "`A`, `b`"),
             ("the item, as [`Item`] or any type", "the item, as `Item` or any type"),
-            ("a list, see [below](#reporters)", "a list"),
-            ("a table, see [below](#a), or none", "a table, or none"),
+            ("[`#[cobalt::evaluator]`](macro@crate::evaluator)", "`#[cobalt::evaluator]`"),
             ("`*`, `?` and `[…]` match, as [here](x) `c[0]`", "`*`, `?` and `[…]` match, as here `c[0]`"),
         ] {
-            assert_eq!(without_links(cell), expected);
+            assert_eq!(cell(written), expected);
         }
     }
 
     #[test]
+    fn hints_at_other_places_of_the_page_are_left_out() {
+        assert_eq!(cell("a list, see [below](#reporters)"), "a list");
+        assert_eq!(cell("a table, see [below](#a), or none"), "a table, or none");
+        assert_eq!(cell("see [below](#models)"), "");
+    }
+
+    #[test]
     fn tables_of_a_section_are_cut_to_their_first_columns() {
-        let page = "# A\n| no |\n\n## B\n\nwords\n\n| x | y | z |\n|---|---|---|\n| 1 | 2 | 3 |\n\n| v | w |\n|---|---|\n\n# C\n| no |\n";
-        assert_eq!(tables(page, "B", 2), "|x|y|\n|---|---|\n|1|2|\n\n|v|w|\n|---|---|\n\n");
+        let page = "# A\n\n| no |\n|---|\n\n## `B`\n\nwords\n\n| x | y | z |\n|---|---|---|\n| 1 | | 3 |\n\n| v | w |\n|---|---|\n\n# C\n\n| no |\n|---|\n";
+        assert_eq!(tables(page, "`B`", 2), "|x|y|\n|---|---|\n|1||\n\n|v|w|\n|---|---|\n\n");
         assert_eq!(tables(page, "None", 2), "");
     }
 }
