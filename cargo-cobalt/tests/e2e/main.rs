@@ -1,5 +1,6 @@
 //! The command as a user starts it, in throw-away projects.
 
+mod assistants;
 mod baseline;
 mod command;
 mod compare;
@@ -12,6 +13,7 @@ mod keys;
 mod naming;
 mod plugins;
 mod project;
+mod reference;
 mod rerun;
 mod run;
 mod selection;
