@@ -10,6 +10,9 @@ use crate::cli::{Cargo, Completions};
 use crate::error::Error;
 use crate::terminal::print;
 
+/// The command as shells start it, by which its script is found.
+const NAME: &str = "cargo-cobalt";
+
 /// Fish completes `cargo` by rules of its own, and leaves other commands to them.
 const FISH: &str = include_str!("completions.fish");
 
@@ -22,10 +25,19 @@ pub(crate) fn completions(arguments: &Completions) -> Result<ExitCode, Error> {
 /// the shells without such scripts, `cargo` itself is completed.
 fn script(shell: Shell) -> String {
     match shell {
-        Shell::Bash | Shell::Zsh => generated(shell, command(), "cargo-cobalt"),
-        Shell::Fish => generated(shell, command(), "cargo-cobalt") + FISH,
+        Shell::Bash => bash(),
+        Shell::Zsh => generated(shell, command(), NAME),
+        Shell::Fish => generated(shell, command(), NAME) + FISH,
         _ => generated(shell, Cargo::command(), "cargo"),
     }
+}
+
+/// The generator for bash (clap_complete 4.6) takes the hyphen in a program's name for the gap before a subcommand, and its script
+/// then completes no flag. So the script is made for a name without one, and set to work for the right name.
+fn bash() -> String {
+    let name = NAME.replace('-', "_");
+    let script = generated(Shell::Bash, command(), &name);
+    script.replace(&format!(" {name}\n"), &format!(" {NAME}\n"))
 }
 
 fn generated(shell: Shell, mut command: Command, name: &str) -> String {
