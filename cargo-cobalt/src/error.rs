@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use cobalt::reporters::printable;
 
+use crate::assistants::AssistantsError;
 use crate::init::InitError;
 use crate::runs::UnknownRun;
 
@@ -29,7 +30,7 @@ pub(crate) enum Error {
     #[error(transparent)]
     Library(#[from] cobalt::Error),
 
-    #[error("failed to start `{program}`: {source}")]
+    #[error("failed to start `{program}`: {source}; see that it is there and may be started")]
     Start { program: String, source: io::Error },
 
     #[error("failed to wait for {program}: {source}")]
@@ -44,19 +45,23 @@ pub(crate) enum Error {
     #[error("failed to read what cargo says: {0}")]
     Messages(io::Error),
 
-    #[error("failed to make the pipe for events: {0}")]
+    #[error("failed to make the pipe for events: {0}; make the folder of temporary files writable")]
     Pipe(io::Error),
 
-    #[error("failed to read the sources in `{}`: {source}", .path.display())]
+    #[error("failed to read the sources in `{}`: {source}; make them readable", .path.display())]
     Sources { path: PathBuf, source: io::Error },
 
-    #[error("the experiments could not be built")]
+    #[error("the experiments could not be built: mend what cargo says above")]
     Build,
 
     #[error("failed to find the current folder: {0}; change to a folder that exists")]
     CurrentFolder(io::Error),
 
-    #[error("failed to write the report `{}`: {source}", .path.display())]
+    #[error(
+        "failed to write the report `{}`: {source}; make its folder writable, or name another place as in \
+         `--reporter junit=PATH`",
+        .path.display()
+    )]
     ReportFile { path: PathBuf, source: io::Error },
 
     #[error("failed to list the results in `{}`: {source}; make the folder readable, or name another one in COBALT_DIR", .path.display())]
@@ -73,6 +78,12 @@ pub(crate) enum Error {
 
     #[error("failed to index the results in memory: {0}")]
     Index(#[from] rusqlite::Error),
+
+    #[error("failed to write pages for `man` to `{}`: {source}; name a folder that you may write to", .path.display())]
+    ManPages { path: PathBuf, source: io::Error },
+
+    #[error(transparent)]
+    Assistants(#[from] AssistantsError),
 
     #[error(transparent)]
     Init(#[from] InitError),

@@ -1,5 +1,6 @@
 //! The `cargo cobalt` command.
 
+mod assistants;
 mod baseline;
 mod clean;
 mod cli;
@@ -9,6 +10,7 @@ mod environment;
 mod error;
 mod export;
 mod formats;
+mod git_ignored;
 mod history;
 mod import;
 mod index;
@@ -18,12 +20,14 @@ mod list;
 mod markdown;
 mod merge;
 mod project;
+mod reference;
 mod reporters;
 mod run;
 mod runs;
 mod terminal;
 mod watch;
 mod webhooks;
+mod written;
 
 use std::process::ExitCode;
 
@@ -50,10 +54,15 @@ fn main() -> ExitCode {
         Command::Baseline(arguments) => baseline::baseline(&arguments.command, &flags),
         Command::Clean(arguments) => clean::clean(arguments, &flags),
         Command::Init(arguments) => init::init(arguments),
+        Command::Update(arguments) => assistants::update(arguments),
+        Command::Completions(arguments) => reference::completions(arguments),
+        Command::Man(arguments) => reference::man(arguments),
         Command::Config(arguments) => config::config(arguments, &flags),
     };
     result.unwrap_or_else(|error| {
-        if matches!(arguments.command, Command::Run(_) | Command::Merge(_)) && github::is_wanted(&flags.reporters) {
+        if matches!(arguments.command, Command::Run(_) | Command::Merge(_))
+            && github::is_wanted(&flags.reporters)
+        {
             github::tell(&error);
         } else {
             error.tell();
@@ -100,6 +109,6 @@ fn flags(command: &Command) -> Flags {
         Command::Baseline(baseline) => of_file(baseline.command.settings()),
         Command::Clean(clean) => of_file(&clean.settings),
         Command::Config(config) => of_file(&config.settings),
-        Command::Init(_) => Flags::default(),
+        Command::Init(_) | Command::Update(_) | Command::Completions(_) | Command::Man(_) => Flags::default(),
     }
 }

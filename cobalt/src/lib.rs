@@ -76,3 +76,8 @@ pub use session::MissingKey;
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// The programs of the page that coding assistants read compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../cargo-cobalt/src/assistants/skills.md")]
+struct Skills;

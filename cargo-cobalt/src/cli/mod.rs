@@ -9,6 +9,7 @@ mod documented;
 mod merge;
 mod pass_on;
 mod past;
+mod reference;
 mod run;
 
 use std::num::NonZeroUsize;
@@ -23,6 +24,7 @@ pub(crate) use color::Color;
 pub(crate) use merge::Merge;
 pub(crate) use pass_on::{Export, Format, Import};
 pub(crate) use past::{Compare, History};
+pub(crate) use reference::{Completions, Man, Update};
 pub(crate) use run::{List, Run, RunOptions, Selection, Watch};
 
 /// What cargo calls: `cargo-cobalt cobalt …`.
@@ -107,8 +109,29 @@ pub(crate) enum Command {
     ///
     /// No file that is there is overwritten.
     Init(Init),
+    /// Brings the files up to date in which coding assistants read of Cobalt
+    ///
+    /// These are `.cobalt/SKILLS.md`; a reference to it in CLAUDE.md, AGENTS.md and .github/copilot-instructions.md where they
+    /// are there; and the server `cobalt` in `.mcp.json`. In Markdown, only what stands between the marks
+    /// `<!-- cobalt:begin -->` and `<!-- cobalt:end -->` is replaced. `init` does the same.
+    ///
+    /// Exit codes: 0; 1 something is out of date (with --check); 2 wrong arguments; 3 a file could not be read or written.
+    Update(Update),
     /// Shows the settings in force, and where each comes from
     Config(Config),
+    /// Prints a script by which a shell completes `cargo cobalt`
+    ///
+    /// bash: write it to ~/.local/share/bash-completion/completions/cargo-cobalt; `cargo` itself must be completed
+    /// (`rustup completions bash cargo`), and the package bash-completion be 2.12 or later.
+    ///
+    /// zsh: write it to `_cargo-cobalt` in a folder of $fpath; `cargo` itself must be completed (`rustup completions zsh cargo`).
+    ///
+    /// fish: write it to ~/.config/fish/conf.d/cargo-cobalt.fish.
+    ///
+    /// powershell, elvish: run it from the profile or from rc.elv.
+    Completions(Completions),
+    /// Prints a page for `man`, or writes one for each command
+    Man(Man),
 }
 
 /// Where the settings are.

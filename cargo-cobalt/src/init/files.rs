@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use cobalt::store::GITIGNORE;
-
 use super::example::{self, Agent};
 use super::plan::{Plan, is_there};
 
@@ -39,11 +37,6 @@ pub(super) fn add_settings(plan: &mut Plan, manifest_has_settings: bool) {
     } else if !manifest_has_settings {
         plan.file(plan.root.join("cobalt.toml"), "the settings, each commented out", example::SETTINGS);
     }
-}
-
-/// What keeps results out of git.
-pub(super) fn add_gitignore(plan: &mut Plan) {
-    plan.file(plan.root.join(".cobalt/.gitignore"), "keeps results out of git", GITIGNORE);
 }
 
 /// A profile for nextest, which takes an experiment for one test.

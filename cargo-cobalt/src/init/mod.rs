@@ -20,6 +20,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) use self::error::InitError;
+use crate::assistants::{Changes, left_out};
 use crate::cli::Init;
 use crate::error::Error;
 
@@ -30,10 +31,13 @@ pub(crate) fn init(arguments: &Init) -> Result<ExitCode, Error> {
         true => package::plan(&folder)?,
         false => new_project::plan(&folder)?,
     };
+    let assistants = Changes::plan(&plan.root)?;
     plan.carry_out()?;
+    assistants.carry_out()?;
+    plan.notes.extend(left_out(&plan.root));
     plan.notes.extend(how_to_install(&plan.package));
     // Where nobody reads the summary, the work is done all the same.
-    let _ = std::io::stdout().write_all(summary::text(&plan, &arguments.dir).as_bytes());
+    let _ = std::io::stdout().write_all(summary::text(&plan, &assistants, &arguments.dir).as_bytes());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -35,7 +35,6 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
     }
     files::add_example(&mut plan, &name, &agent);
     files::add_settings(&mut plan, false);
-    files::add_gitignore(&mut plan);
     files::add_nextest(&mut plan);
     match joins {
         Some(workspace) => join(&mut plan, workspace, &name)?,

@@ -40,7 +40,6 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
         Experiments::Missing { .. } => files::add_example(&mut plan, &package.name, &agent(package)),
     }
     files::add_settings(&mut plan, manifest.has_settings());
-    files::add_gitignore(&mut plan);
     files::add_nextest(&mut plan);
     Ok(plan)
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::InitError;
 use super::manifest::Manifest;
+use crate::written::replace;
 
 #[derive(Debug)]
 pub(super) struct Plan {
@@ -121,17 +122,6 @@ fn create(path: &Path, text: &str, made: &mut Vec<PathBuf>) -> io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-/// Puts a new text in the place of a file at once, so that it is never cut short.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let path = path.canonicalize()?;
-    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(&path))?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().set_permissions(fs::metadata(&path)?.permissions())?;
-    file.as_file().sync_all()?;
-    file.persist(&path)?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,20 +152,5 @@ mod tests {
         assert!(message.contains("last.toml"), "{message}");
         assert_eq!(fs::read_to_string(folder.path().join("last.toml")).unwrap(), "somebody's");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "the folder `tests` is gone again");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn an_edited_file_keeps_its_permissions_and_its_link() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().unwrap();
-        let (file, link) = (folder.path().join("real.toml"), folder.path().join("link.toml"));
-        fs::write(&file, "old").unwrap();
-        fs::set_permissions(&file, fs::Permissions::from_mode(0o664)).unwrap();
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        replace(&link, "new").unwrap();
-        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
-        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o664);
-        assert!(link.symlink_metadata().unwrap().is_symlink());
     }
 }

@@ -4,16 +4,13 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::plan::{File, Plan};
+use crate::assistants::Changes;
+use crate::written::{Line, listing};
 
-pub(super) fn text(plan: &Plan, folder: &Path) -> String {
+pub(super) fn text(plan: &Plan, assistants: &Changes, folder: &Path) -> String {
     let mut text = format!("{}\n", plan.root.display());
-    let lines = lines(plan);
-    let width = lines.iter().map(|(_, path, _)| path.chars().count()).max().unwrap_or_default();
-    for (verb, path, content) in lines {
-        text.push_str(format!("  {verb:<8} {path:<width$}  {content}").trim_end());
-        text.push('\n');
-    }
-    if plan.changes_nothing() {
+    text.push_str(&listing(&lines(plan, assistants)));
+    if plan.changes_nothing() && assistants.is_empty() {
         text.push_str("\nNothing was changed: all of it is there already.\n");
     }
     for note in &plan.notes {
@@ -23,18 +20,21 @@ pub(super) fn text(plan: &Plan, folder: &Path) -> String {
 }
 
 /// What was made comes first, and last what was there.
-fn lines(plan: &Plan) -> Vec<(&'static str, String, &str)> {
-    let shown = |path: &Path| path.strip_prefix(&plan.root).unwrap_or(path).display().to_string();
-    let created = plan.files.iter().filter_map(|file| match file {
-        File::New { path, content, .. } => Some(("created", shown(path), content.as_str())),
-        File::Kept(_) => None,
+fn lines(plan: &Plan, assistants: &Changes) -> Vec<Line> {
+    let line = |verb, path: &Path, content: &str| {
+        let path = path.strip_prefix(&plan.root).unwrap_or(path).display().to_string();
+        Line { verb, path, content: content.to_owned() }
+    };
+    let files = plan.files.iter().map(|file| match file {
+        File::New { path, content, .. } => line("created", path, content),
+        File::Kept(path) => line("kept", path, ""),
     });
-    let added = plan.edit.iter().map(|edit| ("added to", shown(&edit.path), edit.additions.as_str()));
-    let kept = plan.files.iter().filter_map(|file| match file {
-        File::Kept(path) => Some(("kept", shown(path), "")),
-        File::New { .. } => None,
+    let edit = plan.edit.iter().map(|edit| line("added to", &edit.path, &edit.additions));
+    let mut lines: Vec<_> = files.chain(edit).chain(assistants.lines(false)).collect();
+    lines.sort_by_key(|line| {
+        ["created", "added to", "updated"].iter().position(|verb| *verb == line.verb).unwrap_or(3)
     });
-    created.chain(added).chain(kept).collect()
+    lines
 }
 
 fn next_steps(plan: &Plan, folder: &Path) -> String {

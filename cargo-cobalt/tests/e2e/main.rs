@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod action;
+mod assistants;
 mod baseline;
 mod ci_safety;
 mod clean;
@@ -22,6 +23,7 @@ mod page;
 mod plugins;
 mod project;
 mod receiver;
+mod reference;
 mod rerun;
 mod run;
 mod selection;

@@ -1,0 +1,56 @@
+//! What coding assistants read in a project: `.cobalt/SKILLS.md`, references to it, and the server in `.mcp.json`.
+
+mod changes;
+mod error;
+mod marks;
+mod place;
+mod servers;
+mod skills;
+mod tables;
+
+use std::env;
+use std::path::Path;
+use std::process::ExitCode;
+
+use cobalt::paths::workspace_root;
+
+pub(crate) use self::changes::Changes;
+pub(crate) use self::error::AssistantsError;
+use crate::cli::Update;
+use crate::error::Error;
+use crate::git_ignored::{Kept, kept};
+use crate::terminal::{one_line, print};
+
+/// Where assistants read how to work with Cobalt, seen from the root of the workspace.
+const SKILLS: &str = ".cobalt/SKILLS.md";
+
+/// Works out everything, then writes it, so that an error leaves all files as they were.
+pub(crate) fn update(arguments: &Update) -> Result<ExitCode, Error> {
+    let folder = env::current_dir().map_err(Error::CurrentFolder)?;
+    let root = workspace_root(&folder);
+    if !root.join("Cargo.toml").exists() {
+        return Err(Error::NoProject(folder));
+    }
+    let changes = Changes::plan(&root)?;
+    if arguments.check {
+        print(&changes.text(true))?;
+        return Ok(if changes.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) });
+    }
+    changes.carry_out()?;
+    print(&changes.text(false))?;
+    if let Some(warning) = left_out(&root) {
+        eprintln!("warning: {warning}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says by which line git leaves the file out, which is meant to be committed.
+pub(crate) fn left_out(root: &Path) -> Option<String> {
+    match kept(&[root.join(SKILLS)]) {
+        Some(Kept::LeftOut { rule }) => Some(format!(
+            "git leaves `{SKILLS}` out, by `{}`; to share it, write `**/.cobalt/*` and `!**/{SKILLS}` there instead",
+            one_line(&rule)
+        )),
+        _ => None,
+    }
+}

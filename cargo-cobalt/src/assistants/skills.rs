@@ -1,0 +1,132 @@
+//! The text of `.cobalt/SKILLS.md`: a page of ours, with the tables of the documentation and what may be typed.
+
+use std::fmt::Write;
+
+use clap::{Arg, Command};
+
+use super::tables::tables;
+use crate::reference;
+
+/// The page, with a line such as `@commands` where something is put in. Its programs are compiled by the library's tests.
+const PAGE: &str = include_str!("skills.md");
+
+const ATTRIBUTE: &str = include_str!("../../../cobalt/docs/experiment.md");
+const EVALUATOR: &str = include_str!("../../../cobalt/docs/evaluator.md");
+const CATALOGUE: &str = include_str!("../../../cobalt/docs/catalogue.md");
+const CONFIGURATION: &str = include_str!("../../../cobalt/docs/configuration.md");
+const FILES: &str = include_str!("../../../cobalt/docs/files.md");
+
+/// What stands in the files that assistants read anyway.
+pub(super) const REFERENCE: &str = "\
+## Experiments
+
+The agents of this project are measured by experiments, with Cobalt: `cargo cobalt run`. Before you write, run or change an
+experiment, or change what an agent does, read [.cobalt/SKILLS.md](/.cobalt/SKILLS.md).
+";
+
+pub(super) fn text() -> String {
+    let mut text = String::with_capacity(2 * PAGE.len());
+    for line in PAGE.lines() {
+        match line.strip_prefix('@') {
+            Some(name) => text.push_str(&inserted(name)),
+            None => text.push_str(line),
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// What stands in the place of a line, and nothing for a name that is not known, which a test looks for.
+fn inserted(name: &str) -> String {
+    let text = match name {
+        "commands" => commands(),
+        "run" => flags("run"),
+        "compare" => flags("compare"),
+        "parameters" => tables(ATTRIBUTE, "The function", 2),
+        "settings" => tables(ATTRIBUTE, "Settings", 3),
+        "thresholds" => tables(ATTRIBUTE, "Thresholds", 4),
+        "against-a-baseline" => tables(ATTRIBUTE, "Against a baseline", 3),
+        "evaluator-parameters" => tables(EVALUATOR, "Parameters", 2),
+        "rules" => tables(CATALOGUE, "Rules of your own", 4),
+        "texts" => tables(CATALOGUE, "Texts", 4),
+        "calls" => tables(CATALOGUE, "Calls of tools", 3),
+        "judges" => tables(CATALOGUE, "Judges", 4),
+        "configuration" => tables(CONFIGURATION, "Keys", 4),
+        "summary" => tables(FILES, "`summary.scores.<evaluator>`", 3),
+        _ => String::new(),
+    };
+    text.trim_end().to_owned()
+}
+
+/// Every command with what it does.
+fn commands() -> String {
+    let mut text = String::from("| command | what it does |\n|---|---|\n");
+    let mut add = |name: &str, command: &Command| {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        let _ = writeln!(text, "| `{name}` | {about} |");
+    };
+    for command in reference::command().get_subcommands() {
+        let name = format!("cargo cobalt {}", command.get_name());
+        match command.has_subcommands() {
+            true => {
+                for below in command.get_subcommands() {
+                    add(&format!("{name} {}", below.get_name()), below);
+                }
+            }
+            false => add(&name, command),
+        }
+    }
+    text
+}
+
+/// The arguments of a command, but for those that are cargo's.
+fn flags(name: &str) -> String {
+    let root = reference::command();
+    let arguments = root.find_subcommand(name).into_iter().flat_map(Command::get_arguments);
+    arguments.filter(|argument| argument.get_help_heading().is_none()).map(flag).collect()
+}
+
+fn flag(argument: &Arg) -> String {
+    let value = argument.get_value_names().and_then(|names| names.first()).map(ToString::to_string);
+    let value = value.filter(|_| argument.get_action().takes_values());
+    let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+    let written = match (argument.get_long(), value) {
+        (Some(long), Some(value)) => format!("--{long} {value}"),
+        (Some(long), None) => format!("--{long}"),
+        (None, value) if argument.is_last_set() => format!("-- {}", value.unwrap_or_default()),
+        (None, value) => value.unwrap_or_default(),
+    };
+    format!("- `{written}`: {help}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_of_the_page_is_filled() {
+        for name in PAGE.lines().filter_map(|line| line.strip_prefix('@')) {
+            assert!(inserted(name).lines().count() > 2, "{name}: {}", inserted(name));
+        }
+    }
+
+    #[test]
+    fn the_text_is_short_enough_to_be_read_as_a_whole() {
+        let text = text();
+        assert!(text.len() < 25_000, "{} bytes", text.len());
+        for left_over in ["](crate::", "](macro@", "\n@", "see [below]"] {
+            assert!(!text.contains(left_over), "{left_over}");
+        }
+    }
+
+    #[test]
+    fn commands_and_flags_are_those_that_may_be_typed() {
+        let text = text();
+        for part in
+            ["| `cargo cobalt baseline set` |", "| `cargo cobalt update` |", "- `--rerun-failed`: Runs only"]
+        {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("--no-default-features"), "cargo's own flags are known");
+    }
+}

@@ -1,0 +1,35 @@
+//! Whether git keeps files, and if not, by which line of which file.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// What git does with files.
+#[derive(Debug)]
+pub(crate) enum Kept {
+    /// It can keep all of them.
+    All,
+    /// It leaves one out, by this rule: `<file>:<line>:<pattern>`.
+    LeftOut { rule: String },
+}
+
+/// Asks git about files of one folder. There is no answer where there is no git.
+pub(crate) fn kept(files: &[PathBuf]) -> Option<Kept> {
+    let output = Command::new("git")
+        .args(["check-ignore", "--verbose", "--"])
+        .args(files)
+        .current_dir(files.first()?.parent()?)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    // A line is the rule, a tab and the path. A pattern that takes files in again is told too.
+    let mut rules = text.lines().filter_map(|line| line.split('\t').next());
+    let leaves_out =
+        |rule: &&str| !rule.splitn(3, ':').nth(2).is_some_and(|pattern| pattern.starts_with('!'));
+    match (output.status.code()?, rules.find(leaves_out)) {
+        (0, Some(rule)) => Some(Kept::LeftOut { rule: rule.to_owned() }),
+        (0 | 1, _) => Some(Kept::All),
+        _ => None,
+    }
+}

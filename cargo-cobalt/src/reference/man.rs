@@ -1,0 +1,34 @@
+//! `cargo cobalt man`: pages for `man`, one for the command and one for each below it.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap_mangen::{Man, generate_to};
+
+use super::{command, markdown};
+use crate::cli;
+use crate::error::Error;
+use crate::terminal::print;
+
+pub(crate) fn man(arguments: &cli::Man) -> Result<ExitCode, Error> {
+    match &arguments.dir {
+        Some(folder) => write(folder)?,
+        None if arguments.markdown => print(&markdown::text())?,
+        None => print(&page()?)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The page of the command itself.
+fn page() -> Result<String, Error> {
+    let mut page = Vec::new();
+    Man::new(command().disable_help_subcommand(true)).render(&mut page).map_err(Error::Print)?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+fn write(folder: &Path) -> Result<(), Error> {
+    let failed = |source| Error::ManPages { path: folder.to_owned(), source };
+    fs::create_dir_all(folder).map_err(failed)?;
+    generate_to(command(), folder).map_err(failed)
+}

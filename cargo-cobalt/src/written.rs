@@ -1,0 +1,86 @@
+//! Files that the command writes into a project: whole or not at all, and told in a line each.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use tempfile::{Builder, NamedTempFile};
+
+/// What became of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// In a word or two: `created`, `kept`.
+    pub(crate) verb: &'static str,
+    /// As seen from the root of the workspace.
+    pub(crate) path: String,
+    /// What is in it, or why it is as it is.
+    pub(crate) content: String,
+}
+
+/// The lines below each other, in columns.
+pub(crate) fn listing(lines: &[Line]) -> String {
+    let widest = |width: fn(&Line) -> usize| lines.iter().map(width).max().unwrap_or_default();
+    let verbs = widest(|line| line.verb.chars().count()).max(8);
+    let paths = widest(|line| line.path.chars().count());
+    let line = |line: &Line| {
+        let Line { verb, path, content } = line;
+        format!("  {verb:<verbs$} {path:<paths$}  {content}").trim_end().to_owned() + "\n"
+    };
+    lines.iter().map(line).collect()
+}
+
+/// Puts a new text in the place of a file at once, so that it is never cut short.
+pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let path = path.canonicalize()?;
+    let mut file = NamedTempFile::new_in(path.parent().unwrap_or(&path))?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().set_permissions(fs::metadata(&path)?.permissions())?;
+    file.as_file().sync_all()?;
+    file.persist(&path)?;
+    Ok(())
+}
+
+/// Makes a file and the folders above it at once; one that has come into being since is not overwritten.
+pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)?;
+    let mut builder = Builder::new();
+    // As any program makes files, less what the user's mask takes away; a temporary file would be the user's own.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let mut file = builder.tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn an_edited_file_keeps_its_permissions_and_its_link() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("real.toml"), folder.path().join("link.toml"));
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o664)).unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        replace(&link, "new").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o664);
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+    }
+
+    #[test]
+    fn a_new_file_takes_the_place_of_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/new.md");
+        create(&path, "first").unwrap();
+        assert_eq!(create(&path, "second").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+        assert_eq!(fs::read_dir(folder.path().join("deep")).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,143 @@
+//! `cargo cobalt update`: the files in which coding assistants read of Cobalt, and what it leaves alone.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::project::Project;
+
+const SKILLS: &str = ".cobalt/SKILLS.md";
+
+#[test]
+fn a_project_gets_the_page_the_server_and_references_where_there_are_instructions() {
+    let project = Project::empty();
+    project.write("CLAUDE.md", "# Ours\n");
+    let said = project.cobalt(&["update"], 0);
+    for line in ["created  .cobalt/SKILLS.md", "updated  CLAUDE.md", "created  .mcp.json"] {
+        assert!(said.stdout.contains(line), "{said:?}");
+    }
+    assert!(!said.stdout.contains("AGENTS.md"), "{said:?}");
+    let page = project.read(SKILLS);
+    assert!(page.contains("| `cargo cobalt run` |") && page.contains("`Rouge`"), "{page}");
+    assert!(page.len() < 25_000, "{}", page.len());
+    let claude = project.read("CLAUDE.md");
+    assert!(claude.starts_with("# Ours\n\n<!-- cobalt:begin -->\n") && claude.contains(SKILLS), "{claude}");
+    let servers: Value = serde_json::from_str(&project.read(".mcp.json")).unwrap();
+    assert_eq!(servers["mcpServers"]["cobalt"]["args"], serde_json::json!(["cobalt", "mcp"]));
+    assert!(project.read(".cobalt/.gitignore").contains("results/"), "what runs make stays out of git");
+}
+
+#[test]
+fn a_second_call_changes_nothing_and_says_so() {
+    let project = Project::empty();
+    project.write("AGENTS.md", "# Ours\r\n\r\nBe kind.\r\n");
+    project.cobalt(&["update"], 0);
+    let files = ["AGENTS.md", SKILLS, ".mcp.json"];
+    let before = files.map(|file| project.read(file));
+    assert!(!before[0].replace("\r\n", "").contains('\n'), "{:?}", before[0]);
+    project.cobalt(&["update"], 0).says("kept     AGENTS.md").says("up to date");
+    assert_eq!(files.map(|file| project.read(file)), before);
+}
+
+#[test]
+fn only_what_stands_between_the_marks_is_replaced() {
+    let project = Project::empty();
+    project.write(
+        ".github/copilot-instructions.md",
+        "before\n<!-- cobalt:begin -->\nold\n<!-- cobalt:end -->\nafter",
+    );
+    project.write(SKILLS, "Our own words.\n");
+    project.cobalt(&["update"], 0).says("updated  .github/copilot-instructions.md");
+    let instructions = project.read(".github/copilot-instructions.md");
+    assert!(instructions.starts_with("before\n<!-- cobalt:begin -->\n## Experiments"), "{instructions}");
+    assert!(instructions.ends_with("\n<!-- cobalt:end -->\nafter"), "{instructions}");
+    assert!(project.read(SKILLS).starts_with("Our own words.\n\n<!-- cobalt:begin -->\n# Cobalt"));
+}
+
+#[test]
+fn a_check_writes_nothing_and_fails_where_something_is_out_of_date() {
+    let project = Project::empty();
+    project
+        .cobalt(&["update", "--check"], 1)
+        .says("missing  .cobalt/SKILLS.md")
+        .says("`cargo cobalt update`");
+    assert!(!project.path(".cobalt").exists() && !project.path(".mcp.json").exists());
+    project.cobalt(&["update"], 0);
+    project.cobalt(&["update", "--check"], 0);
+    let older = project.read(SKILLS).replace("Cobalt is", "Cobalt was");
+    project.write(SKILLS, &older);
+    project.cobalt(&["update", "--check"], 1).says("out of date .cobalt/SKILLS.md");
+    assert_eq!(project.read(SKILLS), older);
+}
+
+#[test]
+fn marks_that_are_no_pair_are_refused_with_their_line_and_nothing_is_written() {
+    let project = Project::empty();
+    let broken = "# Ours\n<!-- cobalt:begin -->\nold\n";
+    project.write("AGENTS.md", broken);
+    let said = project.cobalt(&["update"], 3);
+    said.tells("AGENTS.md`, line 2: ")
+        .tells("add that where the part of Cobalt ends")
+        .tells("nothing was written");
+    assert_eq!(project.read("AGENTS.md"), broken);
+    assert!(!project.path(SKILLS).exists() && !project.path(".mcp.json").exists());
+}
+
+#[test]
+fn servers_that_are_there_stay_as_they_are() {
+    let project = Project::empty();
+    let ours = "{\n    \"mcpServers\": {\n        \"web\": {\"url\": \"https://example.org\"}\n    }\n}\n";
+    project.write(".mcp.json", ours);
+    project.cobalt(&["update"], 0).says("updated  .mcp.json");
+    let both = project.read(".mcp.json");
+    assert!(
+        both.contains("{\"url\": \"https://example.org\"},\n        \"cobalt\": {\n            \"command\""),
+        "{both}"
+    );
+    let changed = both.replace("\"cargo\"", "\"/opt/cargo\"");
+    project.write(".mcp.json", &changed);
+    project.cobalt(&["update"], 0).says("kept     .mcp.json");
+    assert_eq!(project.read(".mcp.json"), changed);
+    project.write(".mcp.json", "{\n  \"mcpServers\": [\n");
+    project.cobalt(&["update"], 3).tells(".mcp.json`: line ");
+}
+
+#[cfg(unix)]
+#[test]
+fn no_link_is_followed_out_of_the_project_and_a_link_within_it_is_written_once() {
+    use std::os::unix::fs::symlink;
+    let project = Project::empty();
+    let other = tempfile::tempdir().unwrap();
+    let theirs = other.path().join("AGENTS.md");
+    fs::write(&theirs, "theirs\n").unwrap();
+    fs::create_dir(project.path(".github")).unwrap();
+    symlink(&theirs, project.path(".github/copilot-instructions.md")).unwrap();
+    project.write("AGENTS.md", "# Ours\n");
+    symlink("AGENTS.md", project.path("CLAUDE.md")).unwrap();
+    let said = project.cobalt(&["update"], 0);
+    let said = said.says("left     .github/copilot-instructions.md  a link out of the project");
+    said.says("left     AGENTS.md").says("the same file as CLAUDE.md");
+    assert_eq!(fs::read_to_string(&theirs).unwrap(), "theirs\n");
+    assert_eq!(project.read("AGENTS.md").matches("cobalt:begin").count(), 1);
+    assert!(project.path("CLAUDE.md").symlink_metadata().unwrap().is_symlink());
+}
+
+#[test]
+fn a_page_that_git_leaves_out_is_pointed_out() {
+    let project = Project::empty();
+    crate::git::git(&project, &["init", "--quiet"]);
+    project.write(".gitignore", "target/\n.cobalt/\n");
+    project.cobalt(&["update"], 0).tells(".gitignore:2:.cobalt/").tells("`!**/.cobalt/SKILLS.md`");
+    project.write(".gitignore", "**/.cobalt/*\n!**/.cobalt/SKILLS.md\n");
+    let said = project.cobalt(&["update"], 0);
+    assert!(!said.stderr.contains("warning"), "{said:?}");
+}
+
+#[test]
+fn outside_of_a_project_nothing_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = crate::command::program(crate::command::COBALT, folder.path());
+    let said = crate::project::Said::by(command.args(["cobalt", "update"]), 3);
+    said.tells("is in no cargo project");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
