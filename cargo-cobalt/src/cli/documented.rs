@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use super::Cargo;
 
@@ -41,7 +42,7 @@ fn commands(text: &str, is_prose: bool) -> Vec<Vec<String>> {
         for (start, _) in line.match_indices("cargo cobalt ") {
             let is_set_off = is_block || !is_prose || line[..start].matches('`').count() % 2 == 1;
             let is_comment = line.trim_start().starts_with("#");
-            if is_set_off && !(is_comment && !is_prose) {
+            if is_set_off && (is_prose || !is_comment) {
                 found.push(arguments(&line[start + "cargo cobalt ".len()..]));
             }
         }
@@ -69,8 +70,10 @@ fn every_command_that_is_shown_can_be_typed() {
         for arguments in commands(&fs::read_to_string(&file).unwrap(), is_prose) {
             seen += 1;
             let all = ["cargo", "cobalt"].into_iter().chain(arguments.iter().map(String::as_str));
+            // Who names a command leaves out what it is given, and so does a script that fills it in.
             if let Err(error) = Cargo::try_parse_from(all)
                 && error.use_stderr()
+                && error.kind() != ErrorKind::MissingRequiredArgument
             {
                 wrong.push(format!("{}: {}: {error}", file.display(), arguments.join(" ")));
             }
