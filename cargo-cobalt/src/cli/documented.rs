@@ -66,6 +66,10 @@ fn every_command_that_is_shown_can_be_typed() {
     SHOWN.iter().for_each(|path| files(&root.join(path), &mut found));
     let (mut wrong, mut seen) = (Vec::new(), 0);
     for file in found {
+        // It is made of the flags.
+        if file.ends_with("docs/commands.md") {
+            continue;
+        }
         let is_prose = file.extension().is_some_and(|extension| extension == "md");
         for arguments in commands(&fs::read_to_string(&file).unwrap(), is_prose) {
             seen += 1;
