@@ -49,7 +49,6 @@ pub(crate) fn notable(report: &Report) -> Vec<Notable<'_>> {
         let low: Vec<_> = report.config.low_scores(item).collect();
         let gravity = match item.passed {
             _ if item.is_in_error() => Gravity::Error,
-            // Files of the original do not tell whether an item passed.
             _ if low.is_empty() => return None,
             false if report.config.strict => Gravity::Failed,
             _ => Gravity::Low,

@@ -38,10 +38,11 @@ impl ResultFile {
 /// Refuses what would be no run, or no file.
 fn check(report: &Report) -> Result<(), String> {
     let id = &report.id;
-    let fits = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
+    // Behind the last `_` of a file's name stands the id.
+    let fits = |character: char| character.is_ascii_alphanumeric() || character == '-';
     if id.is_empty() || id.len() > LONGEST_ID || !id.chars().all(fits) {
         return Err(format!(
-            "its id `{id}` is none: it must have 1 to {LONGEST_ID} letters, digits, `-` or `_`"
+            "its id `{id}` is none: it must have 1 to {LONGEST_ID} letters, digits or `-`"
         ));
     }
     if report.name.trim().is_empty() {

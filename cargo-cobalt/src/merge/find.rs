@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use cobalt::report::{Shard, SourcePlace, Timestamp};
-use cobalt::store::JournalHeader;
+use cobalt::store::{JournalHeader, ResultFileName, without_mark};
 use serde::Deserialize;
 use walkdir::WalkDir;
 
@@ -69,7 +69,7 @@ fn below(path: &Path) -> Result<Option<Found>, Error> {
 
 fn result(path: &Path) -> Result<Option<Found>, Error> {
     let bytes = fs::read(path).map_err(|error| unfit(path, &error))?;
-    let head = serde_json::from_slice(&bytes);
+    let head = serde_json::from_slice(without_mark(&bytes));
     let head = head.map_err(|error| unfit(path, &format!("no result file: {error}")))?;
     Ok(Some(Found { path: path.to_owned(), head, is_finished: true }))
 }
@@ -90,11 +90,8 @@ fn journal(path: &Path) -> Option<Option<Found>> {
     Some(read())
 }
 
-/// Whether a file's name ends with a run's id, as ours do.
 fn is_named_as_result(path: &Path) -> bool {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let id = stem.rsplit_once('_').map_or("", |(_, id)| id);
-    id.len() == 12 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+    path.file_name().is_some_and(|name| ResultFileName::parse(&name.to_string_lossy()).is_some())
 }
 
 fn unfit(path: &Path, reason: &impl ToString) -> Error {

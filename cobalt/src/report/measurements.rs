@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::figures::Usage;
 use super::item::ItemResult;
-use super::model::{DatasetSummary, GitState, Report, Timestamp};
+use super::model::{DatasetSummary, GitState, Report};
+use super::timestamp::Timestamp;
 use crate::dataset::{Dataset, Item, content_hash};
 use crate::llm::prices::PriceTable;
 

@@ -1,26 +1,27 @@
 //! The report of a run: the shape of a result file.
 
-use std::fmt;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::comparison::Comparison;
+use super::figures::Figures;
 use super::item::ItemResult;
+use super::run_config::RunConfig;
 use super::shard::Shard;
 use super::summary::Summary;
-use super::threshold::{Threshold, ThresholdError};
+use super::timestamp::Timestamp;
 use super::verdict::ThresholdOutcome;
 use crate::dataset::case_names;
 use crate::error::Error;
-use crate::evaluators::DEFAULT_PASS_MARK;
+use crate::llm::prices::PriceTable;
 
 /// The version of the result file's shape; files of the original have none, which reads as 0.
 pub(crate) const SCHEMA: u32 = 1;
 
 /// Everything that a run of an experiment found. Its JSON is a result file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", remote = "Self")]
 pub struct Report {
     /// The version of this shape; 0 in files of the original.
     #[serde(default)]
@@ -44,7 +45,7 @@ pub struct Report {
     /// How the thresholds were met; present when the experiment has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ci_status: Option<CiStatus>,
-    /// Whether every item and every threshold passed.
+    /// Whether every item and every threshold passed. For files of the original, which do not say it, it follows from these.
     #[serde(default)]
     pub passed: bool,
     /// Whether only some of the items were run; such a run is no measure of the agent.
@@ -104,6 +105,17 @@ impl Report {
         self.partial.then(|| self.items.iter().map(|item| item.index).collect())
     }
 
+    /// Adds what a file of the original leaves to its items: how many failed, and whether all is well.
+    fn complete(&mut self) {
+        let evaluators: Vec<_> = self.config.evaluators().collect();
+        let counted = Figures::gather(&self.items, &evaluators, &PriceTable::default()).summary(Duration::ZERO);
+        let Summary { successful_items, failed_items, timeouts, eval_errors, passed_items, .. } = counted;
+        self.passed = passed_items == self.items.len() && self.ci_status.as_ref().is_none_or(|ci| ci.passed);
+        let known = std::mem::take(&mut self.summary);
+        self.summary =
+            Summary { successful_items, failed_items, timeouts, eval_errors, passed_items, ..known };
+    }
+
     /// Everything but the items.
     #[must_use]
     pub fn without_items(&self) -> Self {
@@ -131,66 +143,19 @@ impl Report {
     }
 }
 
-/// The settings of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RunConfig {
-    /// How often each item was run.
-    pub runs: usize,
-    /// How many items were worked on at a time.
-    pub concurrency: usize,
-    /// The longest that the agent was given for one execution, in milliseconds.
-    pub timeout: u64,
-    /// The evaluators' names, in their order.
-    pub evaluators: Vec<String>,
-    /// The score from which an output passes, one for each evaluator; empty in files of the original.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pass_marks: Vec<f64>,
-    /// A hash of each evaluator's settings, which tells whether two runs were scored alike; empty in files of the original.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub evaluator_hashes: Vec<String>,
-    /// Whether every item had to pass by itself.
-    #[serde(default)]
-    pub strict: bool,
-    /// The thresholds as they are named in test cases.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub thresholds: Vec<String>,
-    /// The same in the form that [`Threshold`] is read from, one for each; empty in older files.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub written_thresholds: Vec<String>,
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
 }
 
-impl RunConfig {
-    /// The evaluators' names with their pass marks, in their order.
-    pub fn evaluators(&self) -> impl Iterator<Item = (&str, f64)> {
-        let marks = self.pass_marks.iter().copied().chain(std::iter::repeat(DEFAULT_PASS_MARK));
-        self.evaluators.iter().map(String::as_str).zip(marks)
-    }
-
-    /// The thresholds, to be judged anew. Those of an older file are read from their names, which not all can be.
-    ///
-    /// # Errors
-    ///
-    /// One is not written as thresholds are.
-    pub fn read_thresholds(&self) -> Result<Vec<Threshold>, ThresholdError> {
-        let written =
-            if self.written_thresholds.is_empty() { &self.thresholds } else { &self.written_thresholds };
-        let names = self.thresholds.iter();
-        written.iter().zip(names).map(|(written, name)| Threshold::read_again(written, name)).collect()
-    }
-
-    /// Notes the thresholds: as they are named, and as they are written.
-    pub(crate) fn set_thresholds(&mut self, thresholds: &[Threshold]) {
-        self.thresholds = thresholds.iter().map(Threshold::case_name).collect();
-        self.written_thresholds = thresholds.iter().map(Threshold::written).collect();
-    }
-
-    /// The evaluators that scored an item below their pass mark in some run, and the lowest of these scores.
-    pub fn low_scores<'a>(&'a self, item: &'a ItemResult) -> impl Iterator<Item = (&'a str, f64)> {
-        self.evaluators().filter_map(|(name, mark)| {
-            let lowest = item.scores(name).reduce(f64::min)?;
-            (lowest < mark).then_some((name, lowest))
-        })
+impl<'de> Deserialize<'de> for Report {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut report = Self::deserialize(deserializer)?;
+        if report.schema == 0 && !report.passed {
+            report.complete();
+        }
+        Ok(report)
     }
 }
 
@@ -258,71 +223,49 @@ pub struct Violation {
     pub message: String,
 }
 
-/// A moment, in UTC and to the millisecond.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Timestamp(SystemTime);
-
-impl Timestamp {
-    /// This moment.
-    #[must_use]
-    pub fn now() -> Self {
-        Self::from(SystemTime::now())
-    }
-
-    /// The moment as the standard library has it.
-    #[must_use]
-    pub fn time(self) -> SystemTime {
-        self.0
-    }
-
-    /// The moment as it stands in file names: `2026-02-05T14-30-00`.
-    #[must_use]
-    pub fn for_file_name(self) -> String {
-        self.to_string()[..19].replace(':', "-")
-    }
-}
-
-impl From<SystemTime> for Timestamp {
-    fn from(time: SystemTime) -> Self {
-        let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let nanos = u64::from(since.subsec_millis()) * 1_000_000;
-        Self(SystemTime::UNIX_EPOCH + Duration::from_secs(since.as_secs()) + Duration::from_nanos(nanos))
-    }
-}
-
-impl fmt::Display for Timestamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        humantime::format_rfc3339_millis(self.0).fmt(f)
-    }
-}
-
-impl Serialize for Timestamp {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Timestamp {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        humantime::parse_rfc3339_weak(&text).map(Self::from).map_err(|error| {
-            serde::de::Error::custom(format!(
-                "`{text}` is no time in UTC such as 2026-02-05T14:30:00.000Z: {error}"
-            ))
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
+    /// A file of the original with an item for each error, and what it says of its thresholds.
+    fn original(errors: &[Option<&str>], ci_status: Option<Value>) -> Report {
+        let item = |(index, error): (usize, &Option<&str>)| {
+            let mut item = json!({ "index": index, "input": { "input": "a" }, "latencyMs": 1,
+                "output": { "output": "A" }, "evaluations": { "exact": { "score": 0 } } });
+            if let Some(error) = error {
+                item["error"] = json!(error);
+                item["evaluations"] = json!({});
+            }
+            item
+        };
+        let mut file = json!({
+            "id": "5ea00522f3eb", "name": "a", "timestamp": "2026-02-05T10:00:34.836Z", "tags": [],
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["exact"] },
+            "summary": { "totalItems": errors.len(), "totalDurationMs": 1003, "avgLatencyMs": 2 },
+            "items": errors.iter().enumerate().map(item).collect::<Vec<_>>(),
+        });
+        if let Some(status) = ci_status {
+            file["ciStatus"] = status;
+        }
+        serde_json::from_value(file).unwrap()
+    }
+
     #[test]
-    fn a_timestamp_is_written_in_utc_with_milliseconds() {
-        let time = Timestamp::from(SystemTime::UNIX_EPOCH + Duration::from_micros(1_770_301_800_123_456));
-        assert_eq!(time.to_string(), "2026-02-05T14:30:00.123Z");
-        assert_eq!(time.for_file_name(), "2026-02-05T14-30-00");
-        let text = serde_json::to_string(&time).unwrap();
-        assert_eq!(serde_json::from_str::<Timestamp>(&text).unwrap(), time);
+    fn a_file_of_the_original_passed_where_its_thresholds_did_and_no_item_failed() {
+        let status = |passed| json!({ "passed": passed, "violations": [], "summary": "" });
+        assert!(original(&[None, None], None).passed);
+        assert!(original(&[None, None], Some(status(true))).passed);
+        assert!(!original(&[None, None], Some(status(false))).passed);
+        assert!(!original(&[None, Some("no network")], Some(status(true))).passed);
+    }
+
+    #[test]
+    fn the_items_of_a_file_of_the_original_are_counted() {
+        let summary = original(&[None, Some("no network"), Some("timed out after 5ms")], None).summary;
+        assert_eq!((summary.total_items, summary.passed_items, summary.successful_items), (3, 1, 1));
+        assert_eq!((summary.failed_items, summary.timeouts, summary.eval_errors), (2, 1, 0));
+        assert_eq!((summary.total_duration_ms, summary.avg_latency_ms), (1003, 2.0), "what it says stays");
     }
 }

@@ -107,16 +107,11 @@ impl From<Error> for MergeError {
 }
 
 fn left_out(missing: &[usize], items: usize, absent: &[Shard], present: &[PathBuf]) -> String {
-    let named: Vec<_> = missing.iter().take(MOST_NAMED).map(ToString::to_string).collect();
-    let more = match missing.len() - named.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
     let are = if missing.len() == 1 { "is" } else { "are" };
     let what = format!(
-        "{} of {items} {are} in none of the shards (by index from 0: {}{more})",
+        "{} of {items} {are} in none of the shards (by index from 0: {})",
         count(missing.len(), "item"),
-        named.join(", ")
+        listed(missing)
     );
     let advice = if absent.is_empty() {
         let files: Vec<_> = present.iter().map(|path| format!("`{}`", path.display())).collect();
@@ -125,12 +120,21 @@ fn left_out(missing: &[usize], items: usize, absent: &[Shard], present: &[PathBu
             files.join(", ")
         )
     } else {
-        let shards: Vec<_> = absent.iter().map(ToString::to_string).collect();
-        let example = format!("cargo cobalt run --shard {}", absent[0]);
         format!(
-            "there is no run of shard {}: run it with `{example}`, to its end, and merge all",
-            shards.join(", ")
+            "there is no run of shard {}: run it with `cargo cobalt run --shard {}`, to its end, and merge all (a shard \
+             without items leaves no file; if all others do so, one of the runs was of a part of its shard only)",
+            listed(absent),
+            absent[0]
         )
     };
     format!("{what}; {advice}")
+}
+
+/// The first of them, and how many more there are.
+fn listed(all: &[impl ToString]) -> String {
+    let named: Vec<_> = all.iter().take(MOST_NAMED).map(ToString::to_string).collect();
+    match all.len() - named.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
 }

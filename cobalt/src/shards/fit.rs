@@ -12,7 +12,7 @@ pub(super) fn check(files: &[ShardFile]) -> Result<(), MergeError> {
         if report.shard.is_none() {
             return Err(MergeError::NoShard { path: path.clone() });
         }
-        if report.dataset.is_none() {
+        if report.dataset.as_ref().is_none_or(|dataset| dataset.items == 0) {
             return Err(MergeError::NoData { path: path.clone() });
         }
     }
@@ -50,6 +50,8 @@ fn traits(report: &Report) -> impl Iterator<Item = (&'static str, String)> {
         ("the settings of the evaluators", Some(list(&config.evaluator_hashes))),
         ("the settings `strict`", Some(config.strict.to_string())),
         ("the thresholds", Some(list(&config.thresholds))),
+        // Their names may tell of a bound by another word than its value.
+        ("the bounds of the thresholds", Some(list(&config.written_thresholds))),
     ]
     .into_iter()
     .filter_map(|(what, value)| Some((what, value?)))

@@ -13,7 +13,7 @@ fn shard(index: u32, items: &[usize], change: impl FnOnce(&mut Value)) -> ShardF
     let mut report = json!({
         "id": format!("{index:012}"), "name": "desk", "timestamp": format!("2026-02-05T14:30:0{index}.000Z"),
         "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["e"], "passMarks": [0.5],
-            "evaluatorHashes": ["0"], "thresholds": ["e.min>=0.5"] },
+            "evaluatorHashes": ["0"], "thresholds": ["e.min>=0.5"], "writtenThresholds": ["e.min >= 0.5"] },
         "summary": { "totalItems": items.len(), "totalDurationMs": index * 100, "avgLatencyMs": 1, "scores": {} },
         "partial": true, "shard": { "index": index, "of": 2 }, "passed": true,
         "dataset": { "source": "d", "items": 4, "hash": "0" },
@@ -45,7 +45,7 @@ fn a_merged_report_begins_with_the_first_shard_and_takes_as_long_as_the_longest(
 #[test]
 fn shards_that_differ_are_refused_with_what_differs() {
     type Change = fn(&mut Value);
-    let changes: [(&str, Change); 9] = [
+    let changes: [(&str, Change); 10] = [
         ("the experiments", |it| it["name"] = json!("sums")),
         ("the numbers of shards", |it| it["shard"]["of"] = json!(3)),
         ("the data", |it| it["dataset"]["hash"] = json!("1")),
@@ -54,6 +54,7 @@ fn shards_that_differ_are_refused_with_what_differs() {
         ("the evaluators", |it| it["config"]["evaluators"] = json!(["f"])),
         ("the pass marks", |it| it["config"]["passMarks"] = json!([0.6])),
         ("the settings of the evaluators", |it| it["config"]["evaluatorHashes"] = json!(["1"])),
+        ("the bounds of the thresholds", |it| it["config"]["writtenThresholds"] = json!(["e.min >= 0.4"])),
         ("the settings `strict`", |it| it["config"]["strict"] = json!(true)),
     ];
     for (what, change) in changes {
@@ -72,6 +73,9 @@ fn items_that_are_missing_or_there_twice_are_named() {
     let error = refused(vec![shard(1, &[0, 1], |_| {})]);
     assert!(error.starts_with("2 items of 4 are in none of the shards (by index from 0: 2, 3); "), "{error}");
     assert!(error.contains("no run of shard 2/2: "), "{error}");
+    let one_of_many = |it: &mut Value| it["shard"]["of"] = json!(u16::MAX);
+    let error = refused(vec![shard(1, &[0, 1], one_of_many)]);
+    assert!(error.contains("9/65535 and 65526 more: run it with"), "{error}");
     let error = refused(vec![shard(1, &[0, 1], |_| {}), shard(2, &[1, 2, 3], |_| {})]);
     assert!(error.starts_with("item 1 (`1`) is both in `1.json` and in `2.json`"), "{error}");
     let error = refused(vec![shard(1, &[0, 1, 2, 3, 4], |_| {})]);
@@ -84,8 +88,10 @@ fn what_is_no_shard_is_refused() {
     let refused = |files| merged(files).unwrap_err().to_string();
     assert!(refused(vec![shard(1, &[0], remove("shard"))]).contains("`1.json` is no result file of a shard"));
     assert!(refused(vec![shard(1, &[0], remove("dataset"))]).contains("`1.json` does not say which data"));
+    let empty = |it: &mut Value| it["dataset"]["items"] = json!(0);
+    assert!(refused(vec![shard(1, &[], empty)]).contains("`1.json` does not say which data"), "it would pass");
     assert!(refused(Vec::new()).contains("no shard to merge"));
-    let unread =
-        refused(vec![shard(1, &[0, 1, 2, 3], |it| it["config"]["thresholds"] = json!(["nonsense"]))]);
+    let nonsense = |it: &mut Value| it["config"]["writtenThresholds"] = json!(["nonsense"]);
+    let unread = refused(vec![shard(1, &[0, 1, 2, 3], nonsense)]);
     assert!(unread.contains("the thresholds of `desk` cannot be read"), "{unread}");
 }

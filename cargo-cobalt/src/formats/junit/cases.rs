@@ -19,10 +19,10 @@ pub(super) fn cases(finished: &Finished) -> Vec<Case> {
     cases
 }
 
-/// What stands for a run that did not pass though none of its cases says so. The original keeps no verdict.
+/// What stands for a run that did not pass though none of its cases says so.
 fn unexplained(report: &Report, cases: &[Case]) -> Option<Case> {
     let is_told = cases.iter().any(|case| matches!(case.outcome, Outcome::Failed(_) | Outcome::Errored(_)));
-    let is_unexplained = report.schema > 0 && !report.passed && !is_told;
+    let is_unexplained = !report.passed && !is_told;
     let outcome =
         || Outcome::Failed(Problem::new("failed", "the run did not pass; its file does not say why"));
     is_unexplained.then(|| Case::new(report.name.clone(), outcome()))

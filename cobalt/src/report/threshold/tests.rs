@@ -266,5 +266,10 @@ mod written {
         let config = crate::report::RunConfig { thresholds: thresholds.clone(), ..Default::default() };
         let read = config.read_thresholds().unwrap();
         assert_eq!(read.iter().map(Threshold::case_name).collect::<Vec<_>>(), thresholds);
+        let cut = crate::report::RunConfig {
+            written_thresholds: vec!["correct.pass_rate(0.6) >= 0.95".to_owned()],
+            ..config
+        };
+        assert_eq!(cut.read_thresholds().unwrap().len(), 2, "none is dropped");
     }
 }
