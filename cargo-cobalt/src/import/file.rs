@@ -41,9 +41,7 @@ fn check(report: &Report) -> Result<(), String> {
     // Behind the last `_` of a file's name stands the id.
     let fits = |character: char| character.is_ascii_alphanumeric() || character == '-';
     if id.is_empty() || id.len() > LONGEST_ID || !id.chars().all(fits) {
-        return Err(format!(
-            "its id `{id}` is none: it must have 1 to {LONGEST_ID} letters, digits or `-`"
-        ));
+        return Err(format!("its id `{id}` is none: it must have 1 to {LONGEST_ID} letters, digits or `-`"));
     }
     if report.name.trim().is_empty() {
         return Err("its `name` is empty, and it is the name of an experiment".to_owned());

@@ -107,17 +107,20 @@ fn what_is_no_result_file_is_named_as_what_it_is_and_the_others_are_taken_in() {
         of_the_original(&store, "broken.json", "{\"id\": 1}"),
         of_the_original(&store, "cut.json", &ORIGINAL[..300]),
         of_the_original(&store, "climbing.json", &ORIGINAL.replace("5ea00522f3eb", "../../../x")),
+        // It would be read as another experiment's in the name of the file.
+        of_the_original(&store, "parted.json", &ORIGINAL.replace("5ea00522f3eb", "5ea0_0522")),
         of_the_original(&store, "good.json", ORIGINAL),
     ];
     let paths: Vec<_> =
         paths.iter().map(|path| &**path).chain([".cobalt/baselines/desk.json", "nowhere"]).collect();
-    let said = import(&store, &paths, 3).says("1 imported, 0 there already, 6 refused");
-    assert_eq!(said.stderr.matches("error: ").count(), 6, "{said:?}");
+    let said = import(&store, &paths, 3).says("1 imported, 0 there already, 7 refused");
+    assert_eq!(said.stderr.matches("error: ").count(), 7, "{said:?}");
     said.tells("it is the journal of run eeeeeeeeeeee")
         .tells("`cargo cobalt run --resume eeeeeeeeeeee`")
         .tells("it is a baseline of `desk`")
         .tells("it is no result file: ")
         .tells("its id `../../../x` is none")
+        .tells("its id `5ea0_0522` is none")
         .tells("failed to read `nowhere`");
     assert_eq!(results(&store).len(), 4);
     let outside: Vec<PathBuf> =

@@ -251,6 +251,35 @@ fn a_shard_without_items_is_skipped_and_missed_by_nobody() {
 }
 
 #[test]
+fn shards_and_merged_runs_are_earlier_runs_as_others_are() {
+    let project = Project::steered();
+    cities(&project, 20);
+    let run = |arguments: &[&str]| project.cobalt(&[&["run", "--filter", "gated"], arguments].concat(), 0);
+    for index in ["1/3", "2/3"] {
+        run(&["--shard", index]);
+    }
+    // What no shard has run yet is what has changed.
+    run(&["--changed"]).tells(" without a result yet");
+    run(&["--changed"]).tells("nothing has changed since run");
+    run(&["--shard", "3/3"]);
+    // A shell may have put a mark before the text of a file.
+    for path in files(&project, ".cobalt") {
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(path, format!("\u{feff}{text}")).unwrap();
+    }
+    project.cobalt(&["merge", ".cobalt"], 0).says("gated: passed, 1 threshold met");
+    run(&["--changed"]).tells("nothing has changed since run");
+    run(&["--rerun-failed"]).tells("6 failed last time");
+    let history = project.cobalt(&["history", "--json"], 0);
+    assert_eq!(serde_json::from_str::<Vec<Value>>(&history.stdout).unwrap().len(), 1, "the merged run");
+    project.cobalt(&["baseline", "set", "gated@latest"], 0);
+    // A merged run is no shard, and its shards merge as they did.
+    let merged = project.cobalt(&["merge", ".cobalt"], 0);
+    merged.says("gated: passed, 1 threshold met");
+    project.cobalt(&["compare", "gated@latest", "gated@latest~1"], 0);
+}
+
+#[test]
 fn what_is_no_shard_is_refused_or_passed_over() {
     let project = Project::steered();
     for text in ["0/2", "3/2", "2", "a/b"] {

@@ -88,6 +88,13 @@ pub(crate) fn case_names<'a>(items: impl Iterator<Item = (usize, &'a Item)>) -> 
     unique(items.map(|(index, item)| case_name(index, item)).collect())
 }
 
+/// The names in test cases of some items of a data set, with their indexes and keys: of items that have the same id, the keys
+/// tell which of them they are.
+pub(crate) fn case_names_of_some<'a>(items: impl Iterator<Item = (usize, &'a Item, &'a str)>) -> Vec<String> {
+    let name = |(index, item, key): (usize, _, &str)| name_or_index(id(item).map(|_| key.to_owned()), index);
+    unique(items.map(name).collect())
+}
+
 fn natural_key(item: &Item) -> String {
     if let Some(id) = id(item) {
         return id;
@@ -101,7 +108,11 @@ fn natural_key(item: &Item) -> String {
 }
 
 fn case_name(index: usize, item: &Item) -> String {
-    let slug = id(item).map(|id| slug(&id, CASE_KEY_BYTES)).unwrap_or_default();
+    name_or_index(id(item), index)
+}
+
+fn name_or_index(name: Option<String>, index: usize) -> String {
+    let slug = name.map(|name| slug(&name, CASE_KEY_BYTES)).unwrap_or_default();
     if slug.is_empty() { format!("{index:04}") } else { slug }
 }
 

@@ -10,6 +10,7 @@ mod environment;
 pub mod exit_code;
 mod filter;
 mod keys;
+mod narrator;
 mod nextest;
 mod process;
 mod ready;

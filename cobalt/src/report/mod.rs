@@ -79,6 +79,6 @@ use shown::with_unit;
 pub use summary::{LatencyStats, ScoreStats, Summary};
 pub(crate) use threshold::duration;
 pub use threshold::{Category, Comparison, LatencyBound, Metric, NumberBound, Threshold, ThresholdError};
-pub(crate) use verdict::ci_status;
 pub use timestamp::Timestamp;
+pub(crate) use verdict::ci_status;
 pub use verdict::{ThresholdOutcome, judge};

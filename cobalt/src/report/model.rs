@@ -12,7 +12,7 @@ use super::shard::Shard;
 use super::summary::Summary;
 use super::timestamp::Timestamp;
 use super::verdict::ThresholdOutcome;
-use crate::dataset::case_names;
+use crate::dataset::{case_names, case_names_of_some};
 use crate::error::Error;
 use crate::llm::prices::PriceTable;
 
@@ -97,7 +97,11 @@ impl Report {
     /// four digits, made unique.
     #[must_use]
     pub fn case_names(&self) -> Vec<String> {
-        case_names(self.items.iter().map(|item| (item.index, &*item.input)))
+        let items = self.items.iter();
+        match self.partial {
+            true => case_names_of_some(items.map(|item| (item.index, &*item.input, &*item.key))),
+            false => case_names(items.map(|item| (item.index, &*item.input))),
+        }
     }
 
     /// The indexes of the items that the run is about, where these are not all.
@@ -108,7 +112,8 @@ impl Report {
     /// Adds what a file of the original leaves to its items: how many failed, and whether all is well.
     fn complete(&mut self) {
         let evaluators: Vec<_> = self.config.evaluators().collect();
-        let counted = Figures::gather(&self.items, &evaluators, &PriceTable::default()).summary(Duration::ZERO);
+        let counted =
+            Figures::gather(&self.items, &evaluators, &PriceTable::default()).summary(Duration::ZERO);
         let Summary { successful_items, failed_items, timeouts, eval_errors, passed_items, .. } = counted;
         self.passed = passed_items == self.items.len() && self.ci_status.as_ref().is_none_or(|ci| ci.passed);
         let known = std::mem::take(&mut self.summary);
@@ -228,6 +233,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::dataset::Dataset;
 
     /// A file of the original with an item for each error, and what it says of its thresholds.
     fn original(errors: &[Option<&str>], ci_status: Option<Value>) -> Report {
@@ -259,6 +265,23 @@ mod tests {
         assert!(original(&[None, None], Some(status(true))).passed);
         assert!(!original(&[None, None], Some(status(false))).passed);
         assert!(!original(&[None, Some("no network")], Some(status(true))).passed);
+    }
+
+    #[test]
+    fn items_of_the_same_id_are_named_alike_in_runs_of_all_and_of_some() {
+        let whole = Dataset::from_items(["a b", "", "a b", "c", "a b"].map(|id| crate::item! { "id": id }));
+        let (keys, names) = (whole.keys(), whole.case_keys());
+        for some in [vec![0, 1, 2, 3, 4], vec![2], vec![1, 3, 4], vec![2, 4]] {
+            let items = some.iter().map(|index: &usize| {
+                json!({ "index": index, "key": keys[*index], "input": whole.get(*index), "passed": true })
+            });
+            let report = Report {
+                partial: true,
+                items: items.map(|item| serde_json::from_value(item).unwrap()).collect(),
+                ..original(&[], None)
+            };
+            assert_eq!(report.case_names(), some.iter().map(|index| &*names[*index]).collect::<Vec<_>>());
+        }
     }
 
     #[test]

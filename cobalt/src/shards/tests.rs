@@ -89,7 +89,10 @@ fn what_is_no_shard_is_refused() {
     assert!(refused(vec![shard(1, &[0], remove("shard"))]).contains("`1.json` is no result file of a shard"));
     assert!(refused(vec![shard(1, &[0], remove("dataset"))]).contains("`1.json` does not say which data"));
     let empty = |it: &mut Value| it["dataset"]["items"] = json!(0);
-    assert!(refused(vec![shard(1, &[], empty)]).contains("`1.json` does not say which data"), "it would pass");
+    assert!(
+        refused(vec![shard(1, &[], empty)]).contains("`1.json` does not say which data"),
+        "it would pass"
+    );
     assert!(refused(Vec::new()).contains("no shard to merge"));
     let nonsense = |it: &mut Value| it["config"]["writtenThresholds"] = json!(["nonsense"]);
     let unread = refused(vec![shard(1, &[0, 1, 2, 3], nonsense)]);
