@@ -13,6 +13,7 @@ mod export;
 mod gates;
 mod git;
 mod github;
+mod gsm8k;
 mod history;
 mod import;
 mod init;

@@ -20,7 +20,7 @@ fn cities(project: &Project, number: usize) {
 }
 
 /// The command as on a machine of its own, which keeps what it finds in a folder of this name.
-fn on(project: &Project, machine: &str, arguments: &[&str]) -> Command {
+pub(crate) fn on(project: &Project, machine: &str, arguments: &[&str]) -> Command {
     let mut command = project.command(arguments);
     command.env("COBALT_DIR", machine);
     command
@@ -40,7 +40,7 @@ fn in_three(project: &Project) {
 }
 
 /// The reports in a machine's folder, by their experiments' names.
-fn reports(folder: &Path) -> Vec<Report> {
+pub(crate) fn reports(folder: &Path) -> Vec<Report> {
     let files = fs::read_dir(folder.join("results")).unwrap().flatten();
     let mut reports: Vec<_> = files.map(|file| read_report(&file.path()).unwrap()).collect();
     reports.sort_by(|one, other| one.name.cmp(&other.name));
@@ -48,7 +48,7 @@ fn reports(folder: &Path) -> Vec<Report> {
 }
 
 /// A report without what is another in each run: ids and times.
-fn timeless(report: &Report) -> Value {
+pub(crate) fn timeless(report: &Report) -> Value {
     fn forget(value: &mut Value) {
         match value {
             Value::Object(fields) => {
@@ -306,38 +306,4 @@ fn what_is_no_shard_is_refused_or_passed_over() {
     project
         .cobalt(&["merge", ".cobalt/more"], 4)
         .tells("note: strict: passed over, as its 1 run is of no shard");
-}
-
-#[test]
-fn three_shards_of_gsm8k_are_the_report_of_one_run() {
-    let shared = std::env::var_os("COBALT_SHARED").map(PathBuf::from);
-    let shared = shared.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared"));
-    let (program, data) = (shared.join("acceptance/gsm8k"), shared.join("data/gsm8k/solutions.jsonl"));
-    if !program.exists() || !data.exists() {
-        println!("skipped: {} or {} is not there", program.display(), data.display());
-        return;
-    }
-    let project = Project::empty();
-    let library = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("cobalt");
-    let manifest = fs::read_to_string(program.join("Cargo.toml")).unwrap();
-    let light = format!("{}\", default-features = false", library.display());
-    project.write("Cargo.toml", &manifest.replace("@COBALT@\"", &light));
-    for file in ["src/lib.rs", "tests/gsm8k.rs"] {
-        project.write(file, &fs::read_to_string(program.join(file)).unwrap());
-    }
-    fs::copy(data, project.path("solutions.jsonl")).unwrap();
-    let quiet = |machine: &str, arguments: &[&str]| {
-        Said::by(&mut on(&project, machine, &[&["run", "--quiet", "--ci"], arguments].concat()), 0)
-    };
-    quiet("whole", &[]);
-    for index in 1..=3 {
-        quiet(&format!("artefacts/{index}"), &["--shard", &format!("{index}/3")]);
-    }
-    Said::by(&mut on(&project, "merged", &["merge", "artefacts", "--ci"]), 0).says("4 experiments: 4 passed");
-    let (whole, merged) = (reports(&project.path("whole")), reports(&project.path("merged")));
-    assert_eq!((whole.len(), merged.len()), (4, 4));
-    for (whole, merged) in whole.iter().zip(&merged) {
-        assert_eq!(merged.items.len(), 1319);
-        assert!(timeless(whole) == timeless(merged), "{}", merged.name);
-    }
 }
