@@ -7,7 +7,7 @@ use cobalt::report::comparison::{Comparison, Finding, RegressedItem};
 use cobalt::reporters::figure;
 use cobalt::wording::{count, cut};
 
-use super::markdown::{conclusion, troubles, verdict};
+use super::markdown::{conclusion, origin, title, troubles, usage, verdict};
 use super::{Gravity, fitting, notable};
 use crate::compare::markdown as comparison;
 use crate::markdown::{cell, code};
@@ -26,7 +26,7 @@ const LONGEST: usize = 120;
 
 /// The comment.
 pub(crate) fn pr_comment(results: &Results) -> String {
-    let experiments = results.experiments.iter().map(experiment);
+    let experiments = results.failed_first().map(experiment);
     let sections: Vec<_> = [conclusion(results), troubles(results)].into_iter().chain(experiments).collect();
     let room = LARGEST - MARKER.len();
     format!("{MARKER}{}", fitting(&sections, room, CUT))
@@ -34,20 +34,20 @@ pub(crate) fn pr_comment(results: &Results) -> String {
 
 fn experiment(finished: &Finished) -> String {
     let report = &finished.report;
-    let mut text = format!("\n### {}: {}\n", code(&report.name), verdict(report));
+    let mut text = format!("\n### {}: {}\n\n{}\n", code(&report.name), verdict(report), origin(report));
     for threshold in report.thresholds().iter().filter(|threshold| threshold.finding != Finding::Met) {
         let sign = if threshold.passed { "⚠️" } else { "❌" };
         let _ = writeln!(text, "\n- {sign} {}", code(&threshold.message));
-    }
-    match &report.baseline {
-        Some(against) => text += &changes(against),
-        None => text += "\nThere is no baseline to hold this against.\n",
     }
     text += &failed(report);
     if let Some(reason) = &finished.without_items {
         let _ = writeln!(text, "\n> The items are not known: {}", code(reason));
     }
-    text
+    match &report.baseline {
+        Some(against) => text += &changes(against),
+        None => text += "\nThere is no baseline to hold this against.\n",
+    }
+    format!("{text}\n{}", usage(report))
 }
 
 /// All figures then and now, and the items that became worse.
@@ -94,7 +94,7 @@ fn failed(report: &Report) -> String {
     if failed.is_empty() {
         return String::new();
     }
-    let mut text = format!("\n<details><summary>{} failed</summary>\n\n", count(failed.len(), "item"));
+    let mut text = format!("\n<details open><summary>{}</summary>\n\n", title(&failed));
     for item in failed.iter().take(MOST_ITEMS) {
         let reason = item.reason(code, |error| code(&cut(error, LONGEST)));
         let _ = writeln!(text, "- {}: {reason}", code(&cut(&item.name, LONGEST)));

@@ -38,11 +38,9 @@ impl ResultFile {
 /// Refuses what would be no run, or no file.
 fn check(report: &Report) -> Result<(), String> {
     let id = &report.id;
-    let fits = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
+    let fits = |character: char| character.is_ascii_alphanumeric() || character == '-';
     if id.is_empty() || id.len() > LONGEST_ID || !id.chars().all(fits) {
-        return Err(format!(
-            "its id `{id}` is none: it must have 1 to {LONGEST_ID} letters, digits, `-` or `_`"
-        ));
+        return Err(format!("its id `{id}` is none: it must have 1 to {LONGEST_ID} letters, digits or `-`"));
     }
     if report.name.trim().is_empty() {
         return Err("its `name` is empty, and it is the name of an experiment".to_owned());

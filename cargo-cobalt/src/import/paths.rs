@@ -1,5 +1,6 @@
 //! Which files are meant by the paths that were typed.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,16 +10,10 @@ use crate::terminal::one_line;
 /// Files as they are, and of folders the files `*.json` in them and in their folders `results`, sorted; each once. Beside
 /// them, why others cannot be read.
 pub(super) fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
-    let (mut files, mut refused) = (Vec::new(), Vec::new());
+    let (mut files, mut refused, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     for path in paths {
         match of_path(path) {
-            Ok(found) => {
-                for file in found {
-                    if !files.contains(&file) {
-                        files.push(file);
-                    }
-                }
-            }
+            Ok(found) => files.extend(found.into_iter().filter(|file| seen.insert(file.clone()))),
             Err(error) => {
                 refused.push(format!("failed to read `{}`: {error}", one_line(&path.display().to_string())));
             }

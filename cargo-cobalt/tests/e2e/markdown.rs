@@ -9,7 +9,7 @@ fn a_report_has_the_verdicts_the_scores_and_the_items_to_look_at() {
     project.cobalt(&["run", "--test", "evals", "--reporter", "markdown=out/report.md"], 0);
     let report = project.read("out/report.md");
     for part in [
-        "## ❌ 2 of 2 experiments failed\n",
+        "## ❌ 2 of 2 experiments failed: `strict`, `gated`\n",
         "| `strict` | ❌ failed | 3 | `right` 0.500 |  |\n",
         "### `strict`: ❌ failed, 1 item in error, 1 of 3 items passed\n",
         "| score | avg | 95 % interval |",
@@ -31,13 +31,13 @@ fn a_report_tells_of_what_was_not_run_to_its_end() {
     let arguments = ["run", "--test", "evals", "--filter", "strict", "--reporter", "markdown=report.md"];
     project.cobalt(&arguments, 3);
     let report = project.read("report.md");
-    assert!(report.starts_with("## ❌ 1 experiment failed\n"), "{report}");
+    assert!(report.starts_with("## ❌ `strict` failed\n"), "{report}");
     assert!(report.contains("### `strict`: ❌ stopped before its end\n"), "{report}");
     assert!(report.contains("`cargo cobalt run --resume "), "{report}");
     project.write("data/items.jsonl", "{");
     project.cobalt(&arguments, 3);
     let report = project.read("report.md");
-    assert!(report.contains("### `strict`: ❌ could not be run\n\n```text\n"), "{report}");
+    assert!(report.contains("### `strict`: ❌ could not be run\n\n> `"), "{report}");
 }
 
 #[test]
