@@ -54,7 +54,11 @@ fn the_comment_names_what_became_worse_since_the_baseline() {
         let pairs: Vec<_> = items.iter().map(String::as_str).zip(says.iter().map(String::as_str)).collect();
         project.answers(&pairs);
     };
-    let run = ["run", "--filter", "gated", "--test", "evals", "--reporter", "pr-comment=comment.md"];
+    let run = [
+        &["run", "--filter", "gated", "--test", "evals"][..],
+        &["--reporter", "pr-comment=comment.md", "--reporter", "markdown=report.md"],
+    ]
+    .concat();
     answer(0);
     project.cobalt(&run, 0);
     assert!(project.read("comment.md").contains("There is no baseline"), "{}", project.read("comment.md"));
@@ -71,6 +75,10 @@ fn the_comment_names_what_became_worse_since_the_baseline() {
         "| `item11` | `right` | 1 | 0 |\n",
     ] {
         assert!(comment.contains(part), "`{part}` is missing: {comment}");
+    }
+    let report = project.read("report.md");
+    for part in ["Against the baseline: **worse in `right`", "| `item00` | `right` | 1 | 0 |\n"] {
+        assert!(report.contains(part), "`{part}` is missing: {report}");
     }
     assert!(!comment.contains("item12") && !comment.contains("@you"), "{comment}");
 }

@@ -19,7 +19,7 @@ const LONGEST_NAME: usize = 80;
 /// A heading with the verdict, and a table of the experiments.
 pub(crate) fn conclusion(results: &Results) -> String {
     let mut text = format!("## {}\n", verdict(results));
-    if results.experiments.len() + results.broken.len() + results.cut_off.len() > 1 {
+    if selected(results) > 1 {
         text += "\n| experiment | verdict | items | average scores | cost |\n|---|---|--:|---|--:|\n";
         for Broken { name, .. } in &results.broken {
             let _ = writeln!(text, "| {} | ❌ not run | | | |", cell(&code(name)));
@@ -41,7 +41,7 @@ pub(crate) fn conclusion(results: &Results) -> String {
 /// The verdict of a whole call in a line, with the names of what failed.
 fn verdict(results: &Results) -> String {
     let failed = failed(results);
-    let all = results.experiments.len() + results.broken.len() + results.cut_off.len();
+    let all = selected(results);
     let counted = count(all, "experiment");
     match (all, results.passed()) {
         (0, true) => "⚪ No experiment was run".to_owned(),
@@ -52,6 +52,11 @@ fn verdict(results: &Results) -> String {
         (1, false) => format!("❌ {} failed", listed(&failed)),
         (_, false) => format!("❌ {} of {counted} failed: {}", failed.len(), listed(&failed)),
     }
+}
+
+/// How many experiments there was something to run of.
+fn selected(results: &Results) -> usize {
+    results.experiments.len() + results.broken.len() + results.cut_off.len()
 }
 
 /// The names of the experiments that failed, could not be run or did not come to their end.
@@ -120,7 +125,9 @@ pub(crate) fn troubles(results: &Results) -> String {
         );
     }
     if !results.errors.is_empty() {
-        text += "\n### ❌ What went wrong beside\n";
+        if selected(results) > 0 {
+            text += "\n### ❌ Other errors\n";
+        }
         results.errors.iter().for_each(|error| text += &format!("\n{}", error_text(error)));
     }
     text

@@ -7,7 +7,7 @@ use cobalt::reporters::{SCORE_COLUMNS, agent_usage, grounds, judge_usage, score_
 use cobalt::wording::count;
 
 use super::conclusion::word;
-use super::{items, thresholds};
+use super::{items, regressed, thresholds};
 use crate::compare::markdown as comparison;
 use crate::formats::notable;
 use crate::markdown::{cell, code};
@@ -24,9 +24,10 @@ pub(crate) fn experiment(finished: &Finished, most_items: usize) -> String {
     if let Some(against) = &report.baseline {
         let _ = write!(
             text,
-            "\n<details><summary>Against the baseline</summary>\n\n**{}**\n\n{}\n</details>\n",
+            "\nAgainst the baseline: **{}**\n\n<details><summary>Then and now</summary>\n\n{}\n</details>\n{}",
             comparison::headline(against),
-            comparison::figures(against)
+            comparison::figures(against),
+            regressed(against)
         );
     }
     match &finished.without_items {

@@ -3,11 +3,13 @@
 mod conclusion;
 mod experiment;
 mod items;
+mod regressed;
 mod thresholds;
 
 pub(crate) use self::conclusion::{conclusion, troubles};
 pub(crate) use self::experiment::{experiment, origin, usage, verdict};
 pub(crate) use self::items::title;
+pub(crate) use self::regressed::regressed;
 use crate::reporters::Results;
 
 /// The most items of an experiment that are told of in a report.
