@@ -112,8 +112,11 @@ fn whatever_ends_a_call_is_an_error_in_the_job() {
     project.write("cobalt.toml", "reporters = 1");
     assert!(errors(&project, &[], 3).contains("::error title=cobalt::"));
     project.write("cobalt.toml", "");
-    project.write("src/lib.rs", "this is no Rust");
-    assert!(errors(&project, &[], 3).contains("the experiments could not be built"));
+    // No other package has a target of this name, so none has built it.
+    project.target("unbuilt");
+    project.write("tests/unbuilt.rs", "this is no Rust");
+    let said = Said::by(&mut job(&project, "unbuilt", &[]), 3);
+    assert!(commands(&said.stderr)[0].contains("the experiments could not be built"), "{said:?}");
     let summary = project.read("summary.md");
     let (_, last) = summary.rsplit_once("## ❌ No experiment could be run\n").unwrap();
     assert!(last.contains("\n> `the experiments could not be built"), "{last}");
