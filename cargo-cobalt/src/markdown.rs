@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use cobalt::reporters::printable;
+use cobalt::wording::cut;
 
 use crate::terminal::one_line;
 
@@ -12,7 +13,7 @@ pub(crate) const LONGEST_TEXT: usize = 600;
 
 /// A text in a block of code under a label, cut to [`LONGEST_TEXT`].
 pub(crate) fn block(text: &mut String, label: &str, content: &str) {
-    let _ = write!(text, "\n{label}:\n\n{}", fenced(&cut(content)));
+    let _ = write!(text, "\n{label}:\n\n{}", fenced(&cut(content, LONGEST_TEXT)));
 }
 
 /// A text in a block of code.
@@ -20,14 +21,6 @@ pub(crate) fn fenced(content: &str) -> String {
     let content = printable(content);
     let fence = "`".repeat(longest_run(&content).max(2) + 1);
     format!("{fence}text\n{content}\n{fence}\n")
-}
-
-/// The beginning of a text, of [`LONGEST_TEXT`] characters at most.
-pub(crate) fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_TEXT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 /// A text in a code span, on one line.

@@ -44,15 +44,21 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
 pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
-    let mut builder = Builder::new();
-    // As any program makes files, less what the user's mask takes away; a temporary file would be the user's own.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder.tempfile_in(folder)?;
+    let mut file = draft().tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist_noclobber(path)?;
     Ok(())
+}
+
+/// A file that whoever may read others of this user may read, too: temporary files are for their owner alone.
+pub(crate) fn draft() -> Builder<'static, 'static> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no permissions to set"))]
+    let mut draft = Builder::new();
+    // Less what the user's mask takes away.
+    #[cfg(unix)]
+    draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    draft
 }
 
 #[cfg(test)]

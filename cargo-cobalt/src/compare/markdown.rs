@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 
 use cobalt::report::comparison::{Comparison, Difference, ItemChange, ItemSide, RunIdentity, Verdict};
 use cobalt::reporters::explained;
+use cobalt::wording::cut;
 
 use super::{Compared, sides, words};
-use crate::markdown::{LONGEST_TEXT, block, cell, code, cut, sentence};
+use crate::markdown::{LONGEST_TEXT, block, cell, code, sentence};
 
 /// The comparison as Markdown in GitHub's dialect.
 pub(super) fn markdown(compared: &Compared) -> String {
@@ -97,7 +98,7 @@ fn item(text: &mut String, compared: &Compared, change: &ItemChange) {
         let reasons = sides::reasons(change, side, str::to_owned);
         block(text, &format!("{label}{run}"), output);
         for reason in reasons {
-            let _ = writeln!(text, "\n{}", code(&cut(&reason)));
+            let _ = writeln!(text, "\n{}", code(&cut(&reason, LONGEST_TEXT)));
         }
     };
     side("base", &change.base, &base, compared.comparison.base.runs);

@@ -10,12 +10,10 @@ use crate::terminal::one_line;
 /// Files as they are, and of folders the files `*.json` in them and in their folders `results`, sorted; each once. Beside
 /// them, why others cannot be read.
 pub(super) fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
-    let (mut files, mut refused, mut known) = (Vec::new(), Vec::new(), HashSet::new());
+    let (mut files, mut refused, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
     for path in paths {
         match of_path(path) {
-            Ok(found) => {
-                files.extend(found.into_iter().filter(|file| known.insert(file.clone())));
-            }
+            Ok(found) => files.extend(found.into_iter().filter(|file| seen.insert(file.clone()))),
             Err(error) => {
                 refused.push(format!("failed to read `{}`: {error}", one_line(&path.display().to_string())));
             }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use cobalt::store::Layout;
+use cobalt::store::{Layout, ResultFileName};
 
 use crate::error::Error;
 use crate::index::{Filter, Index};
@@ -44,8 +44,8 @@ fn by_name(folder: &Path) -> io::Result<HashMap<String, PathBuf>> {
     for entry in entries {
         let path = entry?.path();
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if let Some((_, id)) = name.strip_suffix(".json").and_then(|name| name.rsplit_once('_')) {
-            files.insert(id.to_owned(), path.clone());
+        if let Some(ResultFileName { id, .. }) = ResultFileName::parse(&name) {
+            files.insert(id.to_owned(), path);
         }
     }
     Ok(files)

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{Reporter, Results};
 use crate::error::Error;
 use crate::run::Screen;
+use crate::written::draft;
 
 /// Writes what a run came to into a file, as a function renders it.
 pub(crate) struct FileReporter {
@@ -34,15 +35,6 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
     file.persist(path)?;
     Ok(())
-}
-
-/// A file that whoever may read others of this user may read, too: temporary files are for their owner alone.
-fn draft() -> tempfile::Builder<'static, 'static> {
-    #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no permissions to set"))]
-    let mut draft = tempfile::Builder::new();
-    #[cfg(unix)]
-    draft.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    draft
 }
 
 #[cfg(all(test, unix))]

@@ -89,6 +89,12 @@ impl Results {
         experiments.is_empty() && broken.is_empty() && cut_off.is_empty() && not_run && errors.is_empty()
     }
 
+    /// The experiments that came to their end, those that failed before the others.
+    pub(crate) fn failed_first(&self) -> impl Iterator<Item = &Finished> {
+        let those = |passed| self.experiments.iter().filter(move |finished| finished.report.passed == passed);
+        those(false).chain(those(true))
+    }
+
     /// Whether nothing failed: every experiment passed, and each was run to its end.
     pub(crate) fn passed(&self) -> bool {
         let nothing_beside = self.broken.is_empty() && self.cut_off.is_empty() && self.errors.is_empty();

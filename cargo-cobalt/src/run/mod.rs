@@ -1,6 +1,7 @@
 //! `cargo cobalt run`: finds, builds and runs experiments, and shows what they do.
 
 mod bars;
+mod conclusion;
 mod keys;
 mod pipe;
 mod process;

@@ -11,6 +11,7 @@ use cobalt::reporters::{
 use cobalt::wording::count;
 
 use super::bars::Bars;
+use super::conclusion::conclusion;
 use crate::error::Error;
 use crate::reporters::github::{END_GROUP, Guard, group, is_wanted};
 use crate::terminal::{columns, paint, print, stderr_width};
@@ -49,6 +50,8 @@ pub(crate) struct Screen {
     ended: Vec<ExperimentFinished>,
     /// The experiments of all binaries, in their order.
     finished: Vec<ExperimentFinished>,
+    /// The names of those that could not be run, or were stopped before their end.
+    unfinished: Vec<String>,
     /// How many experiments were not run for want of a variable.
     ignored: usize,
     /// How many experiments had no item to run.
@@ -82,14 +85,28 @@ impl Screen {
         let look = Look::of(settings, quiet, seen_from);
         let bars = Bars::new(look.live && look.cli, look.paint_stderr);
         let guard = look.github.then(|| Guard::new(look.json));
-        let (running, ended, finished) = (Vec::new(), Vec::new(), Vec::new());
-        Self { look, bars, guard, running, ended, finished, ignored: 0, skipped: 0, stdout_failed: None }
+        Self {
+            look,
+            bars,
+            guard,
+            running: Vec::new(),
+            ended: Vec::new(),
+            finished: Vec::new(),
+            unfinished: Vec::new(),
+            ignored: 0,
+            skipped: 0,
+            stdout_failed: None,
+        }
     }
 
     /// Whatever comes next is another binary's.
     pub(crate) fn binary_ended(&mut self) {
         self.bars.clear();
-        self.running.clear();
+        for (experiment, started) in std::mem::take(&mut self.running).into_iter().enumerate() {
+            if self.ended.iter().all(|finished| finished.experiment != experiment) {
+                self.unfinished.push(started.name);
+            }
+        }
         self.ended.sort_by_key(|finished| finished.experiment);
         self.finished.append(&mut self.ended);
     }
@@ -141,7 +158,11 @@ impl Screen {
                     self.tell(&format!("{name}: nothing to run: {}", printable(&why)));
                 }
             }
-            Event::ExperimentBroken { error, .. } | Event::Failed { error } if is_new => self.error(&error),
+            Event::ExperimentBroken { name, error, .. } => {
+                self.error(&error);
+                self.unfinished.push(name);
+            }
+            Event::Failed { error } if is_new => self.error(&error),
             _ => {}
         }
     }
@@ -214,9 +235,7 @@ impl Screen {
                 text += &format!("\n{summary}");
             }
         }
-        if self.finished.len() + self.ignored + self.skipped > 1 || self.finished.is_empty() {
-            text += &conclusion(&self.finished, self.ignored, self.skipped, paint);
-        }
+        text += &conclusion(&self.finished, &self.unfinished, [self.ignored, self.skipped], paint);
         let models = self.finished.iter().flat_map(|finished| &finished.report.summary.unpriced_models);
         if let Some(note) = unpriced(models) {
             text += &format!("\n{note}\n");
@@ -272,35 +291,6 @@ impl Screen {
         };
         scored().filter_map(score).collect()
     }
-}
-
-/// How many of several experiments passed, and which did not. Empty where there was none.
-fn conclusion(finished: &[ExperimentFinished], ignored: usize, skipped: usize, paint: Paint) -> String {
-    if finished.is_empty() {
-        return nothing_run(ignored, skipped);
-    }
-    let failed = finished.iter().filter(|finished| !finished.report.passed);
-    let failed: Vec<_> = failed.map(|finished| printable(&finished.report.name)).collect();
-    let passed = finished.len() - failed.len();
-    let mut text = format!("\n{} experiments: {passed} passed", finished.len() + ignored + skipped);
-    for (number, what) in [(ignored, "ignored"), (skipped, "with nothing to run")] {
-        if number > 0 {
-            text += &format!(", {number} {what}");
-        }
-    }
-    if !failed.is_empty() {
-        text += &format!(", {}: {}", paint.bad(format!("{} FAILED", failed.len())), failed.join(", "));
-    }
-    text + "\n"
-}
-
-/// Says that no experiment was run, where there was any.
-fn nothing_run(ignored: usize, skipped: usize) -> String {
-    let were = if ignored == 1 { "was" } else { "were" };
-    let ignored = (ignored > 0).then(|| format!("{} {were} ignored", count(ignored, "experiment")));
-    let skipped = (skipped > 0).then(|| format!("{} had no item to run", count(skipped, "experiment")));
-    let parts: Vec<_> = ignored.into_iter().chain(skipped).collect();
-    if parts.is_empty() { String::new() } else { format!("\nnothing was run: {}\n", parts.join(", ")) }
 }
 
 /// What is about to run, in a line.

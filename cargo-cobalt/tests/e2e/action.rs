@@ -1,4 +1,4 @@
-//! The scripts of the action, with programs of the tests in place of `gh` and `cargo`.
+//! The scripts of the action and of `docs/ci/gitlab.yml`, with programs of the tests in place of `gh`, `curl` and `cargo`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -24,13 +24,29 @@ case "$*" in
 esac
 "#;
 
+/// Answers as GitLab does, with two pages of notes.
+const CURL: &str = r#"#!/bin/sh
+printf '%s ' "$@" >> asked; echo >> asked
+output=/dev/stdout head=/dev/null
+while [ $# -gt 0 ]; do
+    case "$1" in --output) output=$2 ;; --dump-header) head=$2 ;; esac
+    url=$1
+    shift
+done
+case "$url" in
+    */user) echo '{ "id": 7 }' > "$output" ;;
+    *page=1) printf 'X-Next-Page: 2\r\n' > "$head"; cat first > "$output" ;;
+    *page=2) printf 'X-Next-Page: \r\n' > "$head"; cat second > "$output" ;;
+esac
+"#;
+
 /// A folder in which the scripts find these programs first.
 struct Job(TempDir);
 
 impl Job {
     fn new() -> Self {
         let job = Self(tempfile::tempdir().unwrap());
-        for (name, text) in [("gh", GH), ("cargo", CARGO)] {
+        for (name, text) in [("gh", GH), ("curl", CURL), ("cargo", CARGO)] {
             let path = job.path(name);
             fs::write(&path, text).unwrap();
             fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -48,10 +64,15 @@ impl Job {
     }
 
     fn script(&self, name: &str) -> Command {
+        let mut command = self.bash();
+        command.arg(repository().join("action").join(name));
+        command
+    }
+
+    fn bash(&self) -> Command {
         let mut command = program("bash", self.0.path());
-        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("action");
         let path = std::env::var("PATH").unwrap();
-        command.arg(scripts.join(name)).env("PATH", format!("{}:{path}", self.0.path().display()));
+        command.env("PATH", format!("{}:{path}", self.0.path().display()));
         command
     }
 
@@ -65,8 +86,32 @@ impl Job {
     fn comment(&self) -> Said {
         let mut comment = self.script("comment");
         comment.env("GITHUB_REPOSITORY", "o/r").env("PULL_REQUEST", "7").env("GH_TOKEN", "t");
+        comment.env("GITHUB_SERVER_URL", "https://github.com").env("GITHUB_RUN_ID", "42");
         Said::by(comment.env("COMMENT_FILE", self.path("comment.md")), 0)
     }
+
+    /// Runs the script that leaves a note on a merge request of GitLab; answers with what it asked for.
+    fn note(&self) -> String {
+        fs::write(self.path("asked"), "").unwrap();
+        let mut note = self.bash();
+        note.args(["-e", "-o", "pipefail", "-c", &after_script()])
+            .env("CI_JOB_URL", "https://gitlab.com/jobs/42");
+        note.env("CI_API_V4_URL", "api").env("CI_PROJECT_ID", "3").env("CI_MERGE_REQUEST_IID", "5");
+        Said::by(note.env("NOTE_TOKEN", "t"), 0);
+        self.read("asked")
+    }
+}
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// The script in `docs/ci/gitlab.yml` that runs after the merge.
+fn after_script() -> String {
+    let file = fs::read_to_string(repository().join("docs/ci/gitlab.yml")).unwrap();
+    let (_, rest) = file.split_once("  after_script:\n    - |\n").unwrap();
+    let lines = rest.lines().take_while(|line| line.is_empty() || line.starts_with("      "));
+    lines.map(|line| format!("{}\n", line.trim_start_matches("      "))).collect()
 }
 
 #[test]
@@ -109,10 +154,52 @@ fn the_comment_is_posted_once_and_then_updated() {
 #[test]
 fn a_comment_that_cannot_be_posted_is_a_warning() {
     let job = Job::new();
-    job.comment().says("::warning").says("before it was written");
     fs::write(job.path("comment.md"), "<!-- cobalt -->\n").unwrap();
     fs::write(job.path("read-only"), "").unwrap();
     job.comment().says("::warning").says("of forks");
+}
+
+#[test]
+fn a_run_that_ended_early_leaves_no_comment_that_speaks_of_an_earlier_one() {
+    let job = Job::new();
+    fs::write(job.path("comments"), "3 github-actions[bot] <!-- cobalt -->\n").unwrap();
+    job.comment();
+    let asked = job.read("asked");
+    assert!(asked.contains("PATCH repos/o/r/issues/comments/3 "), "{asked}");
+    let expected = "<!-- cobalt -->\n## ❌ The experiments did not come to an end\n\n\
+                    [The log](https://github.com/o/r/actions/runs/42) says why.\n";
+    assert_eq!(job.read("comment.md"), expected);
+}
+
+#[test]
+fn the_note_of_gitlab_is_left_once_and_then_updated() {
+    let job = Job::new();
+    if Command::new("jq").arg("--version").output().is_err() {
+        println!("skipped: there is no jq");
+        return;
+    }
+    let note = |id: u32, author: u32| serde_json::json!([{ "id": id, "author": { "id": author }, "body": "<!-- cobalt -->\n## passed" }]);
+    fs::create_dir(job.path("out")).unwrap();
+    fs::write(job.path("out/note.md"), "<!-- cobalt -->\n## failed\n").unwrap();
+    fs::write(job.path("first"), note(1, 1).to_string()).unwrap();
+    fs::write(job.path("second"), "[]").unwrap();
+    let (notes, sent) = ("api/projects/3/merge_requests/5/notes", "--data-urlencode body@out/note.md");
+    let asked = job.note();
+    assert!(
+        asked.contains(&format!("--request POST {sent} {notes} \n")) && !asked.contains("PUT"),
+        "{asked}"
+    );
+    fs::write(job.path("second"), note(2, 7).to_string()).unwrap();
+    let asked = job.note();
+    assert!(
+        asked.contains(&format!("--request PUT {sent} {notes}/2 \n")) && !asked.contains("POST"),
+        "{asked}"
+    );
+    fs::remove_dir_all(job.path("out")).unwrap();
+    assert!(job.note().contains("PUT"));
+    assert!(
+        job.read("out/note.md").contains("did not come to an end\n\n[The log](https://gitlab.com/jobs/42)")
+    );
 }
 
 #[test]

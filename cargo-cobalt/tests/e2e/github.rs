@@ -52,7 +52,7 @@ fn a_job_shows_what_failed_beside_the_code_and_a_summary() {
     assert!(!stderr.contains("the agent was asked"), "all is on one stream: {stderr}");
     let summary = project.read("summary.md");
     assert!(
-        summary.contains("## ❌ 1 of 2 experiments failed\n") && summary.contains("**`rome`**"),
+        summary.contains("## ❌ 1 of 2 experiments failed: `strict`\n") && summary.contains("**`rome`**"),
         "{summary}"
     );
 }
@@ -107,11 +107,19 @@ fn whatever_ends_a_call_is_an_error_in_the_job() {
     project.write("data/items.jsonl", "{");
     let broken = errors(&project, &[], 3);
     assert!(broken.contains("tests/evals.rs,line=") && broken.contains("gated could not be run"), "{broken}");
+    let said = Said::by(&mut job(&project, "evals", &[]), 3);
+    said.says("\n2 experiments: 0 passed, 2 NOT RUN TO THE END: strict, gated\n");
     project.write("cobalt.toml", "reporters = 1");
     assert!(errors(&project, &[], 3).contains("::error title=cobalt::"));
     project.write("cobalt.toml", "");
-    project.write("src/lib.rs", "this is no Rust");
-    assert!(errors(&project, &[], 3).contains("the experiments could not be built"));
+    // No other package has a target of this name, so none has built it.
+    project.target("unbuilt");
+    project.write("tests/unbuilt.rs", "this is no Rust");
+    let said = Said::by(&mut job(&project, "unbuilt", &[]), 3);
+    assert!(commands(&said.stderr)[0].contains("the experiments could not be built"), "{said:?}");
+    let summary = project.read("summary.md");
+    let (_, last) = summary.rsplit_once("## ❌ No experiment could be run\n").unwrap();
+    assert!(last.contains("\n> `the experiments could not be built"), "{last}");
 }
 
 #[test]

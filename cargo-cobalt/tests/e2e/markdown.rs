@@ -9,7 +9,7 @@ fn a_report_has_the_verdicts_the_scores_and_the_items_to_look_at() {
     project.cobalt(&["run", "--test", "evals", "--reporter", "markdown=out/report.md"], 0);
     let report = project.read("out/report.md");
     for part in [
-        "## ❌ 2 of 2 experiments failed\n",
+        "## ❌ 2 of 2 experiments failed: `strict`, `gated`\n",
         "| `strict` | ❌ failed | 3 | `right` 0.500 |  |\n",
         "### `strict`: ❌ failed, 1 item in error, 1 of 3 items passed\n",
         "| score | avg | 95 % interval |",
@@ -31,13 +31,13 @@ fn a_report_tells_of_what_was_not_run_to_its_end() {
     let arguments = ["run", "--test", "evals", "--filter", "strict", "--reporter", "markdown=report.md"];
     project.cobalt(&arguments, 3);
     let report = project.read("report.md");
-    assert!(report.starts_with("## ❌ 1 experiment failed\n"), "{report}");
+    assert!(report.starts_with("## ❌ `strict` failed\n"), "{report}");
     assert!(report.contains("### `strict`: ❌ stopped before its end\n"), "{report}");
     assert!(report.contains("`cargo cobalt run --resume "), "{report}");
     project.write("data/items.jsonl", "{");
     project.cobalt(&arguments, 3);
     let report = project.read("report.md");
-    assert!(report.contains("### `strict`: ❌ could not be run\n\n```text\n"), "{report}");
+    assert!(report.contains("### `strict`: ❌ could not be run\n\n> `"), "{report}");
 }
 
 #[test]
@@ -54,7 +54,11 @@ fn the_comment_names_what_became_worse_since_the_baseline() {
         let pairs: Vec<_> = items.iter().map(String::as_str).zip(says.iter().map(String::as_str)).collect();
         project.answers(&pairs);
     };
-    let run = ["run", "--filter", "gated", "--test", "evals", "--reporter", "pr-comment=comment.md"];
+    let run = [
+        &["run", "--filter", "gated", "--test", "evals"][..],
+        &["--reporter", "pr-comment=comment.md", "--reporter", "markdown=report.md"],
+    ]
+    .concat();
     answer(0);
     project.cobalt(&run, 0);
     assert!(project.read("comment.md").contains("There is no baseline"), "{}", project.read("comment.md"));
@@ -71,6 +75,10 @@ fn the_comment_names_what_became_worse_since_the_baseline() {
         "| `item11` | `right` | 1 | 0 |\n",
     ] {
         assert!(comment.contains(part), "`{part}` is missing: {comment}");
+    }
+    let report = project.read("report.md");
+    for part in ["Against the baseline: **worse in `right`", "| `item00` | `right` | 1 | 0 |\n"] {
+        assert!(report.contains(part), "`{part}` is missing: {report}");
     }
     assert!(!comment.contains("item12") && !comment.contains("@you"), "{comment}");
 }

@@ -3,7 +3,7 @@
 use cobalt::Report;
 use cobalt::report::comparison::Finding;
 use cobalt::report::{ItemResult, SourcePlace, Status, ThresholdOutcome, Violation};
-use cobalt::reporters::explain;
+use cobalt::reporters::{explain, figure};
 
 use super::model::{Case, Outcome, Problem};
 use crate::reporters::Finished;
@@ -66,11 +66,6 @@ fn low(report: &Report, item: &ItemResult) -> String {
         format!("{name} {}, below the pass mark of {}", figure(score), mark.map_or_else(String::new, figure))
     });
     low.collect::<Vec<_>>().join("; ")
-}
-
-/// A score, never rounded up.
-fn figure(score: f64) -> String {
-    ((score * 1000.0).floor() / 1000.0).to_string()
 }
 
 /// A text with the place that it is about, where some readers look for it.

@@ -161,7 +161,7 @@ fn low_scores_are_failures_and_what_could_not_be_measured_are_errors() {
     without_score["evaluations"] = unscored;
     let items = [
         item(0, &json!("a"), 1.0),
-        item(1, &json!("b"), 0.25),
+        item(1, &json!("b"), 0.29),
         broken(2, "timeout", "it took longer than 1s"),
         broken(3, "error", "the agent broke"),
         without_score,
@@ -181,7 +181,7 @@ fn low_scores_are_failures_and_what_could_not_be_measured_are_errors() {
     assert_eq!((suite.get("failures"), suite.get("errors"), suite.get("time")), ("1", "3", "1.500"));
     let low = suite.all("testcase").nth(1).unwrap();
     assert_eq!((low.get("classname"), low.get("time")), ("desk", "0.250"));
-    assert_eq!(low.inside[0].get("message"), "right 0.25, below the pass mark of 0.5");
+    assert_eq!(low.inside[0].get("message"), "right 0.29, below the pass mark of 0.5");
     assert!(low.inside[0].text.contains("output: \"b\""), "{low:?}");
     let unscored = suite.all("testcase").nth(4).unwrap();
     assert_eq!(unscored.inside[0].get("message"), "right gave no score: the judge was silent");

@@ -4,26 +4,30 @@ use std::fmt::Write as _;
 
 use cobalt::Report;
 use cobalt::llm::prices::format_cost;
-use cobalt::wording::count;
+use cobalt::wording::{count, cut};
 
 use crate::markdown::{cell, code, fenced, sentence};
 use crate::reporters::{Broken, CutOff, Finished, Results};
 
 /// The most evaluators whose averages stand in the table of experiments.
 const MOST_AVERAGES: usize = 3;
+/// The most names of experiments that failed in the heading.
+const MOST_NAMES: usize = 5;
+/// The longest of these names, in characters.
+const LONGEST_NAME: usize = 80;
 
 /// A heading with the verdict, and a table of the experiments.
 pub(crate) fn conclusion(results: &Results) -> String {
     let mut text = format!("## {}\n", verdict(results));
-    if results.experiments.len() + results.broken.len() + results.cut_off.len() > 1 {
+    if selected(results) > 1 {
         text += "\n| experiment | verdict | items | average scores | cost |\n|---|---|--:|---|--:|\n";
-        results.experiments.iter().for_each(|finished| text += &row(finished));
         for Broken { name, .. } in &results.broken {
             let _ = writeln!(text, "| {} | ❌ not run | | | |", cell(&code(name)));
         }
         for CutOff { name, .. } in &results.cut_off {
             let _ = writeln!(text, "| {} | ❌ stopped before its end | | | |", cell(&code(name)));
         }
+        results.failed_first().for_each(|finished| text += &row(finished));
     }
     for (name, variable) in &results.ignored {
         let _ = writeln!(text, "\n{} was not run, as {} is not set.", code(name), code(variable));
@@ -34,23 +38,43 @@ pub(crate) fn conclusion(results: &Results) -> String {
     text
 }
 
-/// The verdict of a whole call in a line.
+/// The verdict of a whole call in a line, with the names of what failed.
 fn verdict(results: &Results) -> String {
-    let passed = results.experiments.iter().filter(|finished| finished.report.passed).count();
-    let all = results.experiments.len() + results.broken.len() + results.cut_off.len();
+    let failed = failed(results);
+    let all = selected(results);
     let counted = count(all, "experiment");
     match (all, results.passed()) {
         (0, true) => "⚪ No experiment was run".to_owned(),
         (0, false) => "❌ No experiment could be run".to_owned(),
         (1, true) => format!("✅ {} passed", code(&results.experiments[0].report.name)),
         (_, true) => format!("✅ {counted} passed"),
-        (_, false) if passed == all => format!("❌ {counted} passed, but not all could be run"),
-        (1, false) => match results.experiments.first() {
-            Some(finished) => format!("❌ {} failed", code(&finished.report.name)),
-            None => format!("❌ {counted} failed"),
-        },
-        (_, false) => format!("❌ {} of {counted} failed", all - passed),
+        (_, false) if failed.is_empty() => format!("❌ {counted} passed, but not all could be run"),
+        (1, false) => format!("❌ {} failed", listed(&failed)),
+        (_, false) => format!("❌ {} of {counted} failed: {}", failed.len(), listed(&failed)),
     }
+}
+
+/// How many experiments there was something to run of.
+fn selected(results: &Results) -> usize {
+    results.experiments.len() + results.broken.len() + results.cut_off.len()
+}
+
+/// The names of the experiments that failed, could not be run or did not come to their end.
+fn failed(results: &Results) -> Vec<&str> {
+    let broken = results.broken.iter().map(|broken| &*broken.name);
+    let cut_off = results.cut_off.iter().map(|run| &*run.name);
+    let failed = results.experiments.iter().filter(|finished| !finished.report.passed);
+    broken.chain(cut_off).chain(failed.map(|finished| &*finished.report.name)).collect()
+}
+
+/// The first of these names, and how many more there are.
+fn listed(names: &[&str]) -> String {
+    let mut listed: Vec<_> =
+        names.iter().take(MOST_NAMES).map(|name| code(&cut(name, LONGEST_NAME))).collect();
+    if names.len() > MOST_NAMES {
+        listed.push(format!("and {} more", names.len() - MOST_NAMES));
+    }
+    listed.join(", ")
 }
 
 fn row(finished: &Finished) -> String {
@@ -90,7 +114,7 @@ fn average(report: &Report, evaluator: &str) -> String {
 pub(crate) fn troubles(results: &Results) -> String {
     let mut text = String::new();
     for Broken { name, error, .. } in &results.broken {
-        let _ = write!(text, "\n### {}: ❌ could not be run\n\n{}", code(name), fenced(error));
+        let _ = write!(text, "\n### {}: ❌ could not be run\n\n{}", code(name), error_text(error));
     }
     for CutOff { name, id, .. } in &results.cut_off {
         let resume = code(&format!("cargo cobalt run --resume {id}"));
@@ -101,8 +125,63 @@ pub(crate) fn troubles(results: &Results) -> String {
         );
     }
     if !results.errors.is_empty() {
-        text += "\n### ❌ What went wrong beside\n";
-        results.errors.iter().for_each(|error| text += &format!("\n{}", fenced(error)));
+        if selected(results) > 0 {
+            text += "\n### ❌ Other errors\n";
+        }
+        results.errors.iter().for_each(|error| text += &format!("\n{}", error_text(error)));
     }
     text
+}
+
+/// An error in a line is wrapped; in a block of code, its end would be out of sight.
+fn error_text(error: &str) -> String {
+    if error.contains('\n') { fenced(error) } else { format!("> {}\n", code(error)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::formats::markdown::markdown;
+    use crate::formats::sample::{finished, item, report};
+
+    /// Results of runs with these names and verdicts.
+    fn results(runs: &[(&str, bool)]) -> Results {
+        let run = |(name, passed): &(&str, bool)| {
+            let mut report = report(&[item(0, &json!("a"), 1.0)]);
+            (report["name"], report["passed"]) = (json!(name), json!(passed));
+            finished(report)
+        };
+        Results::of(runs.iter().map(run).collect())
+    }
+
+    #[test]
+    fn the_heading_names_what_failed() {
+        assert_eq!(verdict(&results(&[("desk", false)])), "❌ `desk` failed");
+        assert_eq!(verdict(&results(&[("desk", true)])), "✅ `desk` passed");
+        let mut some = results(&[("desk", true), ("a`b", false)]);
+        assert_eq!(verdict(&some), "❌ 1 of 2 experiments failed: ``a`b``");
+        some.errors = vec!["it broke".to_owned()];
+        let broken = |name: &str| Broken { name: name.to_owned(), error: String::new(), declared_at: None };
+        some.broken = ["b", "c", "d", "e", "f"].map(broken).into();
+        let expected = "❌ 6 of 7 experiments failed: `b`, `c`, `d`, `e`, `f`, and 1 more";
+        assert_eq!(verdict(&some), expected);
+        let beside = Results { errors: some.errors, ..results(&[("desk", true)]) };
+        assert_eq!(verdict(&beside), "❌ 1 experiment passed, but not all could be run");
+    }
+
+    #[test]
+    fn what_failed_comes_first() {
+        let text = markdown(&results(&[("good", true), ("bad", false), ("fine", true)]));
+        let headings: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("### `")).collect();
+        let names: Vec<_> = headings.iter().filter_map(|line| line.split('`').next()).collect();
+        assert_eq!(names, ["bad", "good", "fine"]);
+    }
+
+    #[test]
+    fn an_error_in_a_line_is_wrapped_and_one_in_several_keeps_them() {
+        assert_eq!(error_text("it `broke`"), "> `` it `broke` ``\n");
+        assert_eq!(error_text("a\nb"), "```text\na\nb\n```\n");
+    }
 }

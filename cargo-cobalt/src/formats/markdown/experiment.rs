@@ -7,7 +7,7 @@ use cobalt::reporters::{SCORE_COLUMNS, agent_usage, grounds, judge_usage, score_
 use cobalt::wording::count;
 
 use super::conclusion::word;
-use super::{items, thresholds};
+use super::{items, regressed, thresholds};
 use crate::compare::markdown as comparison;
 use crate::formats::notable;
 use crate::markdown::{cell, code};
@@ -24,9 +24,10 @@ pub(crate) fn experiment(finished: &Finished, most_items: usize) -> String {
     if let Some(against) = &report.baseline {
         let _ = write!(
             text,
-            "\n<details><summary>Against the baseline</summary>\n\n**{}**\n\n{}\n</details>\n",
+            "\nAgainst the baseline: **{}**\n\n<details><summary>Then and now</summary>\n\n{}\n</details>\n{}",
             comparison::headline(against),
-            comparison::figures(against)
+            comparison::figures(against),
+            regressed(against)
         );
     }
     match &finished.without_items {
@@ -51,7 +52,7 @@ pub(crate) fn verdict(report: &Report) -> String {
 }
 
 /// Which run this is.
-fn origin(report: &Report) -> String {
+pub(crate) fn origin(report: &Report) -> String {
     let runs =
         if report.config.runs > 1 { format!(" × {} runs", report.config.runs) } else { String::new() };
     let mut parts = vec![
@@ -89,13 +90,14 @@ fn scores(report: &Report) -> String {
 
 /// Times, tokens and costs, a line each.
 fn amounts(report: &Report) -> String {
-    let summary = &report.summary;
-    let known =
-        [("time", Some(times(summary))), ("tokens", agent_usage(summary)), ("judges", judge_usage(summary))];
+    format!("\n- time: {}\n{}", times(&report.summary), usage(report))
+}
+
+/// Tokens and costs, a line each; empty where they are not known.
+pub(crate) fn usage(report: &Report) -> String {
+    let known = [("tokens", agent_usage(&report.summary)), ("judges", judge_usage(&report.summary))];
     let known = known.into_iter().filter_map(|(name, amount)| Some((name, amount?)));
-    let lines: String =
-        known.map(|(name, amount)| format!("- {name}: {}\n", sentence_of_figures(&amount))).collect();
-    format!("\n{lines}")
+    known.map(|(name, amount)| format!("- {name}: {}\n", sentence_of_figures(&amount))).collect()
 }
 
 /// Figures as they are; all in code where a model's name stands among them.

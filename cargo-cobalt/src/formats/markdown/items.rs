@@ -35,7 +35,7 @@ pub(super) fn items(report: &Report, notable: &[Notable<'_>], most: usize) -> St
 }
 
 /// How many items there are of each kind.
-fn title(notable: &[Notable<'_>]) -> String {
+pub(crate) fn title(notable: &[Notable<'_>]) -> String {
     let kinds =
         [(Gravity::Error, "in error"), (Gravity::Failed, "failed"), (Gravity::Low, "with low scores")];
     let counted = kinds.into_iter().filter_map(|(gravity, what)| {

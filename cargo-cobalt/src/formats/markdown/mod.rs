@@ -3,10 +3,13 @@
 mod conclusion;
 mod experiment;
 mod items;
+mod regressed;
 mod thresholds;
 
 pub(crate) use self::conclusion::{conclusion, troubles};
-pub(crate) use self::experiment::{experiment, verdict};
+pub(crate) use self::experiment::{experiment, origin, usage, verdict};
+pub(crate) use self::items::title;
+pub(crate) use self::regressed::regressed;
 use crate::reporters::Results;
 
 /// The most items of an experiment that are told of in a report.
@@ -19,6 +22,6 @@ pub(crate) fn markdown(results: &Results) -> String {
 
 /// The same in sections: the conclusion, what went wrong, and each experiment with at most so many items.
 pub(crate) fn sections(results: &Results, items: usize) -> Vec<String> {
-    let experiments = results.experiments.iter().map(|finished| experiment(finished, items));
+    let experiments = results.failed_first().map(|finished| experiment(finished, items));
     [conclusion(results), troubles(results)].into_iter().chain(experiments).collect()
 }

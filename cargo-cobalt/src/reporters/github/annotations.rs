@@ -16,6 +16,8 @@ use crate::reporters::{Broken, CutOff, Finished, Results};
 const SHOWN: usize = 10;
 /// The longest message, in characters.
 const LONGEST: usize = 2000;
+/// The longest title: of what names experiments, items or thresholds.
+const LONGEST_TITLE: usize = 200;
 
 /// Where files lie.
 #[derive(Debug)]
@@ -84,7 +86,7 @@ fn shown<'a>(level: Level, those: impl Iterator<Item = &'a Ranked>) -> Vec<Annot
 
 fn annotation(level: Level, title: &str, message: &str, place: Option<(String, u32)>) -> Annotation {
     let message = printable(&cut(message, LONGEST)).into_owned();
-    Annotation { level, title: printable(title).into_owned(), message, place }
+    Annotation { level, title: printable(&cut(title, LONGEST_TITLE)).into_owned(), message, place }
 }
 
 /// What kept experiments from their end.

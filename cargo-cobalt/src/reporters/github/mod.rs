@@ -39,6 +39,17 @@ pub(crate) fn tell(error: &Error) {
     let guard = Guard::new(true);
     // Where nobody reads, nobody is told.
     let _ = guard.text(&line).and_then(|()| guard.command(&annotation.to_string()));
+    if let Some(path) = path("GITHUB_STEP_SUMMARY") {
+        let results = Results { errors: vec![error.to_string()], ..Results::default() };
+        if let Err(source) = summary::append(&path, &results) {
+            let _ = guard.text(&format!("error: {}", Error::ReportFile { path, source }));
+        }
+    }
+}
+
+/// The path in a variable, where there is one.
+fn path(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
 /// Shows a run in a job of GitHub Actions.
@@ -52,7 +63,6 @@ pub(super) struct GithubActions {
 
 impl GithubActions {
     pub(super) fn new(settings: &Config) -> Self {
-        let path = |name| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
         let places =
             Places { workspace: settings.workspace_root().to_owned(), repository: path("GITHUB_WORKSPACE") };
         Self { places, summary: path("GITHUB_STEP_SUMMARY"), progress: Progress::new() }
