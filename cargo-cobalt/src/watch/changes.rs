@@ -38,6 +38,8 @@ pub(super) struct Changes {
 #[derive(Debug, Default)]
 struct Gathered {
     files: BTreeSet<PathBuf>,
+    /// Those of them that were not there before.
+    new: BTreeSet<PathBuf>,
     /// Whether folders may have come or gone.
     folders: bool,
     /// Whether there was more than the system could tell.
@@ -91,6 +93,9 @@ impl Changes {
     pub(super) fn wait(&mut self) -> Result<Vec<PathBuf>, Error> {
         loop {
             let mut gathered = self.gather()?;
+            // What came and went, as the file that an editor then gives another's name, is no change.
+            let Gathered { files: changed, new, .. } = &mut gathered;
+            changed.retain(|file| !new.contains(file) || file.exists());
             if gathered.folders || gathered.lost {
                 // Nothing told of the files that came with a folder.
                 for folder in self.follow(self.scope.clone())? {
@@ -145,8 +150,9 @@ impl Changes {
             if path.is_dir() || self.watched.contains(&path) {
                 gathered.folders = true;
                 self.forget(&path, &event.kind);
-            } else if self.is_changed(&path) {
-                gathered.files.insert(path);
+            } else if self.is_changed(&path) && gathered.files.insert(path.clone()) && event.kind.is_create()
+            {
+                gathered.new.insert(path);
             }
         }
     }

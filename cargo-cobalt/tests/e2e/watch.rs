@@ -145,9 +145,9 @@ fn editors_may_put_another_file_in_its_place_and_what_they_leave_is_no_change() 
         project.answers(&[("paris", "Paris"), ("rome", says)]);
         let changed = project.read("data/items.jsonl");
         project.write("data/items.jsonl", &items);
-        project.write("data/.new", &changed);
-        fs::rename(project.path("data/.new"), project.path("data/items.jsonl")).unwrap();
-        assert!(watching.said().contains("changed: `data/items.jsonl`"), "{says}");
+        project.write("data/new", &changed);
+        fs::rename(project.path("data/new"), project.path("data/items.jsonl")).unwrap();
+        assert!(watching.said().contains("changed: `data/items.jsonl`; running"), "{says}");
     }
     assert_eq!(watching.stop().code(), Some(130));
 }

@@ -8,6 +8,9 @@ use super::chart;
 use super::words::{Mark, badge, code, name};
 use crate::compare::words;
 
+/// The titles of a difference's figures, in the order of [`words::cells`].
+const TITLES: [&str; 6] = ["Baseline", "This run", "Change", "95 % interval", "P", "Detectable"];
+
 /// The comparison as tables, one of scores and one of amounts.
 pub(super) fn section(comparison: &Comparison) -> Markup {
     let base = &comparison.base;
@@ -29,13 +32,13 @@ pub(super) fn section(comparison: &Comparison) -> Markup {
 
 fn table(title: &str, differences: &[Difference]) -> Markup {
     html! {
-        div.scroll tabindex="0" role="region" aria-label={ (title) "s against the baseline" } {
+        div.scroll tabindex="0" role="group" aria-label={ (title) "s against the baseline" } {
             table.baseline {
                 thead {
                     tr {
                         th scope="col" { (title) }
                         th scope="col" { "Verdict" }
-                        @for title in &words::TITLES[..words::TITLES.len() - 1] { th.number scope="col" { (title) } }
+                        @for title in TITLES { th.number scope="col" { (title) } }
                         th scope="col" { span.hidden { "Chart of the interval" } }
                     }
                 }

@@ -5,7 +5,7 @@ function details(item, evaluators) {
   const several = item.runs.length > 1;
   const told = ([field, value]) => field !== item.expected && !(field === "id" && value === item.name);
   const fields = Object.entries(item.input).filter(told).sort(([one], [two]) => (two === "input") - (one === "input"));
-  const expected = () => item.expected === undefined ? null : side(`Expected (${item.expected})`, item.input[item.expected]);
+  const expected = () => item.expected === undefined ? null : side(item.expected === "expected" ? "Expected" : `Expected (${item.expected})`, item.input[item.expected]);
   const worst = Math.max(0, item.runs.findIndex((run) => isBad(run, evaluators)));
   const runs = item.runs.map((run, index) => {
     const content = () => element("div", {}, element("div", { class: "sides" }, expected(), outcome(run)), evaluations(run, evaluators), metadata(run));
@@ -29,7 +29,8 @@ function outcome(run) {
 /** One of several runs, whose details are made when it is opened. */
 function folded(run, index, all, isOpen, evaluators, content) {
   const bad = isBad(run, evaluators);
-  const word = run.status ?? (bad ? "low" : "ok");
+  const isScored = Object.values(run.evaluations).every((found) => found.score !== undefined);
+  const word = run.status ?? (!isScored ? "no score" : bad ? "low" : "ok");
   const fold = element("details", { class: "run" },
     element("summary", {}, `Run ${index + 1} of ${all} `, badge(bad ? "bad" : "good", word), ` ${duration(run.latency)}`));
   fold.addEventListener("toggle", () => {

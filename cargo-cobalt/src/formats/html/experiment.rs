@@ -1,6 +1,7 @@
 //! The section of an experiment: its verdict, what it was run with, its figures, and its items.
 
 use cobalt::Report;
+use cobalt::report::Status;
 use cobalt::reporters::{printable, time};
 use cobalt::wording::count;
 use maud::{Markup, html};
@@ -46,9 +47,11 @@ fn why(report: &Report) -> String {
     if report.config.strict {
         parts.push(format!("{} of {} passed", summary.passed_items, count(summary.total_items, "item")));
     }
+    // Files of the original do not count them.
+    let is = |status| report.items.iter().filter(|item| item.status() == status).count();
     for (number, noun) in [
-        (summary.failed_items.saturating_sub(summary.timeouts), "item in error"),
-        (summary.timeouts, "timeout"),
+        (summary.failed_items.saturating_sub(summary.timeouts).max(is(Status::Error)), "item in error"),
+        (summary.timeouts.max(is(Status::Timeout)), "timeout"),
         (summary.eval_errors, "evaluation error"),
     ] {
         match (number, noun) {

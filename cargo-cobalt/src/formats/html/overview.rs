@@ -11,7 +11,7 @@ use crate::reporters::Finished;
 /// The table, whose names lead to the sections.
 pub(super) fn table(experiments: &[Finished]) -> Markup {
     html! {
-        div.scroll tabindex="0" role="region" aria-label="Experiments" {
+        div.scroll tabindex="0" role="group" aria-label="Experiments" {
             table {
                 thead {
                     tr {

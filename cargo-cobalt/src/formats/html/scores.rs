@@ -11,7 +11,7 @@ use super::words::{Mark, badge, name};
 pub(super) fn section(report: &Report) -> Markup {
     html! {
         h3 { "Scores" }
-        div.scroll tabindex="0" role="region" aria-label="Scores" {
+        div.scroll tabindex="0" role="group" aria-label="Scores" {
             table.scores {
                 thead {
                     tr {

@@ -81,7 +81,7 @@ class Items {
   }
 
   tools() {
-    const search = element("input", { type: "search", placeholder: "Search in items, outputs and reasons", "aria-label": "Search" });
+    const search = this.search = element("input", { type: "search", placeholder: "Search in items, outputs and reasons", "aria-label": "Search" });
     let waiting = 0;
     search.addEventListener("input", () => {
       clearTimeout(waiting);
@@ -96,7 +96,7 @@ class Items {
     this.filters = element("div", { class: "group", role: "group", "aria-label": "Verdict" }, buttons);
     const low = this.evaluators.map(([name], index) => [name, index]).filter(([, index]) => this.rows.some((row) => row.low.includes(index)));
     return element("div", { class: "tools" }, search, this.filters,
-      low.length === 0 ? null : choice("Low in", [["any evaluator: all items", ""], ...low.map(([name, index]) => [`low in ${name}`, index])], (value) => this.change({ evaluator: value })),
+      this.lowIn = low.length === 0 ? null : choice("Low in", [["any evaluator: all items", ""], ...low.map(([name, index]) => [`low in ${name}`, index])], (value) => this.change({ evaluator: value })),
       this.sorting = choice("Sort by", this.columns.map(([title], index) => [`by ${title.toLowerCase()}`, index]), (value) => this.change({ column: Number(value), down: false }), "sort"));
   }
 
@@ -130,6 +130,7 @@ class Items {
     const left = this.chosen.length - this.drawn;
     this.rest.hidden = left === 0;
     this.rest.textContent = `Show more (${left.toLocaleString("en")} left)`;
+    this.rest.dataset.left = left.toLocaleString("en");
   }
 
   line(row) {
@@ -148,7 +149,14 @@ class Items {
 
   /** Opens the item of this name, and shows it. */
   open(name) {
-    const place = this.chosen.findIndex((row) => row.item.name === name);
+    const find = () => this.chosen.findIndex((row) => row.item.name === name);
+    // What is left out is searched for, and so is what is far down: to draw all that is above takes long.
+    if (find() < 0 || find() >= this.drawn + PART) {
+      this.search.value = name;
+      if (this.lowIn !== null) this.lowIn.value = "";
+      this.change({ filter: "all", evaluator: "", text: name.toLowerCase() });
+    }
+    const place = find();
     while (this.drawn <= place) this.draw();
     const line = this.body.querySelectorAll("tr.item")[place];
     if (line === undefined || line.nextElementSibling?.classList.contains("detail")) return;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use cobalt::Report;
+use cobalt::report::Status;
 use serde_json::{Value, json};
 
 use super::html;
@@ -176,6 +177,21 @@ fn a_file_of_the_original_has_a_page() {
     assert!(page.contains("exact.avg is too low") && page.contains("no score"));
 }
 
+#[test]
+fn items_in_error_are_told_of_where_a_file_does_not_count_them() {
+    let mut report = report(&["a"]);
+    report.items[0].runs[0].status = Status::Error;
+    report.summary.failed_items = 0;
+    let page = html(&results([with_thresholds(report, json!([]))]));
+    assert!(page.contains("as told, 0 of 1 item passed, 1 item in error"), "{}", markup(&page));
+}
+
+#[test]
+fn no_two_parts_of_a_page_are_landmarks_of_one_name() {
+    let page = html(&results([report(&["a"]), Report { name: "b".to_owned(), ..report(&["a"]) }]));
+    assert!(page.matches("aria-label=\"Scores\"").count() == 2 && !markup(&page).contains("role=\"region\""));
+}
+
 /// A browser without a window, where the machine has one.
 fn browser() -> Option<Command> {
     let known = ["chromium", "chromium-browser", "google-chrome"];
@@ -197,6 +213,31 @@ fn drawn(mut browser: Command, folder: &Path, page: &str, opened: &str) -> Strin
     let profile = format!("--user-data-dir={}", folder.join("profile").display());
     let output = browser.args([profile, address]).output().unwrap();
     String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn a_browser_draws_little_for_a_link_to_an_item_far_down() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let texts: Vec<_> = (0..1000).map(|number| format!("item-{number}")).collect();
+    let report = report(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let dom = drawn(browser, folder.path(), &html(&results([report])), "#items-of-0/item-987");
+    assert_eq!(dom.matches("class=\"item\"").count(), 1, "it is searched for");
+    assert!(between(&dom, "<tr class=\"detail\">", "</tr>").contains("item-987"));
+}
+
+#[test]
+fn a_browser_shows_a_run_without_a_score_as_such_and_not_as_low() {
+    let Some(browser) = browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut report = report(&["a"]);
+    report.items[0].runs = vec![report.items[0].runs[0].clone(); 2];
+    let dom = drawn(browser, folder.path(), &html(&results([report])), "#items-of-0/a");
+    let runs: Vec<_> = dom.split("<details class=\"run\"").skip(1).collect();
+    assert!(
+        runs.len() == 2 && runs.iter().all(|run| between(run, "Run ", "</summary>").contains("no score")),
+        "{dom}"
+    );
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub(super) fn section(report: &Report) -> Markup {
             // Files of the original name those only that are missed.
             ul { @for violation in &status.violations { li { (printable(&violation.message)) } } }
         } @else {
-            div.scroll tabindex="0" role="region" aria-label="Thresholds" {
+            div.scroll tabindex="0" role="group" aria-label="Thresholds" {
                 table.thresholds {
                     thead {
                         tr {

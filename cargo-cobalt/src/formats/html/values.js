@@ -39,7 +39,7 @@ function beginning(text, length) {
 /** A value in a block, with a button for the rest of one that is long. */
 function block(value, attributes) {
   const text = written(value);
-  const shown = element("pre", { class: "text", dir: "auto", tabindex: "0", ...attributes });
+  const shown = element("pre", { class: "text", dir: "auto", role: "group", tabindex: "0", ...attributes });
   if (text.length <= LONGEST) {
     shown.append(...(text === "" ? [element("em", {}, "(empty)")] : visible(text)));
     return [shown];
@@ -56,7 +56,7 @@ function block(value, attributes) {
 
 /** A score, which is never rounded up to a better one. */
 function figure(score) {
-  return String(Math.floor(score * 1000 + 1e-9) / 1000);
+  return (Math.floor(score * 1000 + 1e-9) / 1000).toFixed(3);
 }
 
 /** A time in the unit that suits it, from milliseconds. */
