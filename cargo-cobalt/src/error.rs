@@ -58,8 +58,8 @@ pub(crate) enum Error {
     CurrentFolder(io::Error),
 
     #[error(
-        "failed to write the report `{}`: {source}; make its folder writable, or name another place as in \
-         `--reporter junit=PATH`",
+        "failed to write the report `{}`: {source}; make its folder writable, or name another file: `--output PATH` of \
+         `export`, and of a reporter as in `--reporter junit=PATH`",
         .path.display()
     )]
     ReportFile { path: PathBuf, source: io::Error },

@@ -20,7 +20,8 @@ pub(super) fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
                 }
             }
             Err(error) => {
-                refused.push(format!("failed to read `{}`: {error}", one_line(&path.display().to_string())));
+                let path = one_line(&path.display().to_string());
+                refused.push(format!("failed to read `{path}`: {error}; name result files, or folders with some"));
             }
         }
     }
