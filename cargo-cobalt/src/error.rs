@@ -153,8 +153,11 @@ fn watch_hint(error: &notify::Error) -> &'static str {
 impl Error {
     /// Says it on stderr. Who has stopped reading wants to hear no more.
     pub(crate) fn tell(&self) {
-        if !self.is_broken_pipe() {
-            eprintln!("error: {}", printable(&self.to_string()));
+        match self {
+            // Whoever pressed Ctrl-C made no mistake: it is how `watch` is ended.
+            Self::Interrupted => eprintln!("{self}"),
+            _ if self.is_broken_pipe() => {}
+            _ => eprintln!("error: {}", printable(&self.to_string())),
         }
     }
 

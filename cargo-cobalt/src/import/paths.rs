@@ -21,7 +21,9 @@ pub(super) fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
             }
             Err(error) => {
                 let path = one_line(&path.display().to_string());
-                refused.push(format!("failed to read `{path}`: {error}; name result files, or folders with some"));
+                refused.push(format!(
+                    "failed to read `{path}`: {error}; name result files, or folders with some"
+                ));
             }
         }
     }
