@@ -58,8 +58,8 @@ pub(crate) enum Error {
     CurrentFolder(io::Error),
 
     #[error(
-        "failed to write the report `{}`: {source}; make its folder writable, or name another place as in \
-         `--reporter junit=PATH`",
+        "failed to write the report `{}`: {source}; make its folder writable, or name another file: `--output PATH` of \
+         `export`, and of a reporter as in `--reporter junit=PATH`",
         .path.display()
     )]
     ReportFile { path: PathBuf, source: io::Error },
@@ -153,8 +153,11 @@ fn watch_hint(error: &notify::Error) -> &'static str {
 impl Error {
     /// Says it on stderr. Who has stopped reading wants to hear no more.
     pub(crate) fn tell(&self) {
-        if !self.is_broken_pipe() {
-            eprintln!("error: {}", printable(&self.to_string()));
+        match self {
+            // Whoever pressed Ctrl-C made no mistake: it is how `watch` is ended.
+            Self::Interrupted => eprintln!("{self}"),
+            _ if self.is_broken_pipe() => {}
+            _ => eprintln!("error: {}", printable(&self.to_string())),
         }
     }
 

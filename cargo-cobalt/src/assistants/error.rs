@@ -7,13 +7,16 @@ use super::marks::{BEGIN, END};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AssistantsError {
-    #[error("failed to {action} `{}`: {source}", .path.display())]
+    #[error("failed to {action} `{}`: {source}; see that you may", .path.display())]
     File { action: &'static str, path: PathBuf, source: io::Error },
 
     #[error("`{}`, line {line}: {fault}; nothing was written", .path.display())]
     Marks { path: PathBuf, line: usize, fault: Fault },
 
-    #[error("failed to read `{}`: line {line}, column {column}: {reason}; nothing was written", .path.display())]
+    #[error(
+        "failed to read `{}`: line {line}, column {column}: {reason}; mend the file, or remove it; nothing was written",
+        .path.display()
+    )]
     Json { path: PathBuf, line: usize, column: usize, reason: String },
 
     #[error("`{}` has no object {what}, so that no server can be added; make it one, or remove it", .path.display())]

@@ -113,11 +113,9 @@ mod tests {
     #[test]
     fn what_is_no_json_is_refused_with_its_place() {
         let refused = |text| with_server(Path::new(".mcp.json"), text).unwrap_err().to_string();
-        assert!(
-            refused("{\n  \"a\": ,\n}").contains("`.mcp.json`: line 2, column"),
-            "{}",
-            refused("{\n  \"a\": ,\n}")
-        );
+        let broken = refused("{\n  \"a\": ,\n}");
+        assert!(broken.contains("`.mcp.json`: line 2, column"), "{broken}");
+        assert!(broken.contains("mend the file, or remove it"), "{broken}");
         assert!(refused("[]").contains("no object at its root"));
         assert!(refused("{\"mcpServers\": []}").contains("no object `mcpServers`"));
     }

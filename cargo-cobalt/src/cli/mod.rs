@@ -70,11 +70,16 @@ pub(crate) enum Command {
     /// counts. Shards of other data, settings, commits or sources are refused, and so are shards that leave items out.
     ///
     /// Exit codes: 0; 1 an item, an evaluator or a threshold failed (with --ci); 2 wrong arguments; 3 the shards do not fit
-    /// together, or a file could not be read or written; 4 there is no run of a shard.
+    /// together, or a file could not be read or written; 4 there is no run of a shard, or none for
+    /// --baseline.
     Merge(Merge),
     /// Names the experiments, their tags and how many items they have
+    ///
+    /// Exit codes: 0; 2 wrong arguments; 3 the project could not be built or configured; 4 nothing matched.
     List(List),
-    /// Shows past runs
+    /// Shows past runs, and how the averages of each evaluator went
+    ///
+    /// Exit codes: 0, also where no run matches; 2 wrong arguments; 3 the runs could not be read.
     History(History),
     /// Tells whether a run is better or worse than another, and by which items
     ///
@@ -94,7 +99,7 @@ pub(crate) enum Command {
     ///
     /// Files are kept byte by byte, those of the original tool too. What is there already stays as it is.
     ///
-    /// Exit codes: 0; 3 a file was refused, and the others are there; 4 no file.
+    /// Exit codes: 0; 2 wrong arguments; 3 a file was refused, and the others are there; 4 no file in the folders.
     Import(Import),
     /// Sets and shows what later runs are held against
     Baseline(Baseline),
@@ -108,6 +113,8 @@ pub(crate) enum Command {
     /// Makes a new project with an experiment, or adds one to the package in the folder
     ///
     /// No file that is there is overwritten.
+    ///
+    /// Exit codes: 0; 2 wrong arguments; 3 a file could not be read or written.
     Init(Init),
     /// Brings the files up to date in which coding assistants read of Cobalt
     ///

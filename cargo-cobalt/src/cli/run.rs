@@ -13,7 +13,7 @@ use crate::runs::RunName;
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// Exits with 1 if an item, an evaluator or a threshold failed
+    /// Exits with 1 if an item, an evaluator or a threshold failed, and judges the thresholds of `[ci]`, too
     #[arg(long)]
     pub(crate) ci: bool,
 
@@ -66,8 +66,8 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "OUTCOME")]
     pub(crate) on_inconclusive: Option<OnInconclusive>,
 
-    /// Shows the run in this way, in place of what cobalt.toml says: `cli`, `json`, `junit`, `github-actions`, `pr-comment`,
-    /// `markdown` or `html`, the latter five with a file as in `junit=out.xml`; may be given more than once
+    /// Shows the run in this way, in place of what cobalt.toml says: `cli`, `json` or `github-actions`, or, in a file of
+    /// `.cobalt/reports` or as in `junit=out.xml`, `junit`, `pr-comment`, `markdown` or `html`; may be given more than once
     #[arg(long, value_name = "NAME[=PATH]")]
     pub(crate) reporter: Vec<Reporter>,
 

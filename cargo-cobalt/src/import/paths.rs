@@ -15,7 +15,10 @@ pub(super) fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
         match of_path(path) {
             Ok(found) => files.extend(found.into_iter().filter(|file| seen.insert(file.clone()))),
             Err(error) => {
-                refused.push(format!("failed to read `{}`: {error}", one_line(&path.display().to_string())));
+                let path = one_line(&path.display().to_string());
+                refused.push(format!(
+                    "failed to read `{path}`: {error}; name result files, or folders with some"
+                ));
             }
         }
     }

@@ -9,7 +9,7 @@ use toml_edit::TomlError;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InitError {
-    #[error("failed to {action} `{}`: {source}", .path.display())]
+    #[error("failed to {action} `{}`: {source}; see that you may, or name another folder", .path.display())]
     File { action: &'static str, path: PathBuf, source: io::Error },
 
     #[error("`{}` is no folder: name the one with the Cargo.toml, or one that is to be made", .0.display())]

@@ -95,5 +95,6 @@ fn is_named_as_result(path: &Path) -> bool {
 }
 
 fn unfit(path: &Path, reason: &impl ToString) -> Error {
-    Error::RunFile { path: path.to_owned(), reason: reason.to_string() }
+    let reason = format!("{}; name result files of shards, or folders above them", reason.to_string());
+    Error::RunFile { path: path.to_owned(), reason }
 }

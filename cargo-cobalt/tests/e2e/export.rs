@@ -50,7 +50,9 @@ fn the_ending_of_the_output_tells_the_format() {
     export(&store, &["latest"], 2).tells("`--format`").tells("`junit`");
     assert!(!store.folder().join("a.txt").exists());
     export(&store, &["latest", "-o", "out"], 2).tells("`out` names no format");
-    export(&store, &["latest", "-o", "out", "--format", "csv"], 3).tells("failed to write the report `out`");
+    export(&store, &["latest", "-o", "out", "--format", "csv"], 3)
+        .tells("failed to write the report `out`")
+        .tells("`--output PATH`");
 }
 
 #[test]

@@ -121,7 +121,8 @@ fn what_is_no_result_file_is_named_as_what_it_is_and_the_others_are_taken_in() {
         .tells("it is no result file: ")
         .tells("its id `../../../x` is none")
         .tells("its id `5ea0_0522` is none")
-        .tells("failed to read `nowhere`");
+        .tells("failed to read `nowhere`")
+        .tells("name result files, or folders with some");
     assert_eq!(results(&store).len(), 4);
     let outside: Vec<PathBuf> =
         fs::read_dir(store.folder().parent().unwrap()).unwrap().flatten().map(|it| it.path()).collect();

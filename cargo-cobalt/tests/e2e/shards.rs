@@ -293,7 +293,10 @@ fn what_is_no_shard_is_refused_or_passed_over() {
     Said::by(project.command(&["run"]).env("COBALT_SHARD", "5/4"), 3)
         .tells("COBALT_SHARD is `5/4`; expected a shard");
     project.cobalt(&["merge"], 2).tells("<PATH>");
-    project.cobalt(&["merge", "none.json"], 3).tells("failed to read `none.json`");
+    project
+        .cobalt(&["merge", "none.json"], 3)
+        .tells("failed to read `none.json`")
+        .tells("name result files of shards, or folders above them");
     project.write("empty/package.json", "{\"name\": \"other\"}");
     project.cobalt(&["merge", "empty"], 4).tells("there is no run of a shard in `empty`");
     project.write("empty/2026-02-05T14-30-00_strict_0123456789ab.json", "{");

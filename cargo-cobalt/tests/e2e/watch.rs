@@ -71,10 +71,13 @@ impl Watching {
         assert_eq!(self.lines.recv_timeout(CALM).ok(), None);
     }
 
-    /// Presses Ctrl-C.
+    /// Presses Ctrl-C, which is no mistake.
     fn stop(mut self) -> ExitStatus {
         kill(Pid::from_raw(self.child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
-        self.child.wait().unwrap()
+        let status = self.child.wait().unwrap();
+        let last: Vec<_> = self.lines.iter().collect();
+        assert!(last.contains(&"stopped".to_owned()), "{last:?}");
+        status
     }
 }
 
