@@ -115,7 +115,7 @@ fn what_the_page_shows_runs_as_it_stands() {
     project.write("tests/from_page.rs", between("```rust,no_run\n", "```"));
     project.write("cobalt.toml", between("```toml\n", "```"));
     project.write("datasets/questions.jsonl", between("for example\n`", "`;"));
-    let arguments = ["run", "--reporter", "junit=junit.xml"];
+    let arguments = ["run", "--reporter", "cli", "--reporter", "junit=junit.xml"];
     project
         .cobalt(&arguments, 0)
         .says("geography: FAILED, 1 of 3 thresholds missed")

@@ -86,11 +86,12 @@ fn what_crashes_passes_in_no_report() {
     let arguments: Vec<_> = arguments.chain(reporters.iter().flat_map(|it| ["--reporter", it])).collect();
     project.cobalt(&arguments, 3);
     assert!(project.read("out.xml").contains("errors=\"2\""), "{}", project.read("out.xml"));
-    for page in ["out.md", "comment.md", "out.html"] {
+    for page in ["out.md", "comment.md"] {
         let text = project.read(page);
         assert!(text.contains("strict") && text.contains("stopped"), "{page}: {text}");
         assert!(!text.contains("passed"), "{page}: {text}");
     }
+    assert!(project.read("out.html").contains("<title>strict failed</title>"));
 }
 
 #[test]
@@ -253,7 +254,14 @@ fn every_command_ends_with_the_code_that_is_documented() {
     };
     ends(1, &[&["update", "--check"]]);
     ends(0, &[&["update"], &["update", "--check"], &["man"], &["completions", "bash"], &["clean"]]);
-    ends(4, &[&["merge", ".cobalt"], &["export", "latest"], &["watch", "--filter", "none-of-it"]]);
+    ends(
+        4,
+        &[
+            &["merge", ".cobalt"],
+            &["export", "latest", "--format", "csv"],
+            &["watch", "--filter", "none-of-it"],
+        ],
+    );
     ends(
         0,
         &[&["history"], &["baseline", "show"], &["config"], &["list"], &["--help"], &["run", "--", "--list"]],
@@ -262,7 +270,10 @@ fn every_command_ends_with_the_code_that_is_documented() {
     ends(0, &[&["run", "--filter", "strict"], &["run", "--rerun-failed", "--ci", "--filter", "strict"]]);
     ends(0, &[&["run", "--changed", "--ci", "--filter", "strict"], &["compare", "latest", "latest"]]);
     ends(0, &[&["compare", "--fail-on-regression", "latest", "latest"], &["baseline", "set"]]);
-    ends(0, &[&["export", "latest"], &["import", ".cobalt"], &["clean", "--yes", "--cache"]]);
+    ends(
+        0,
+        &[&["export", "latest", "--format", "csv"], &["import", ".cobalt"], &["clean", "--yes", "--cache"]],
+    );
     ends(3, &[&["import", "data/items.jsonl"]]);
     data(&project, &[json!({ "id": "good", "answer": "a", "says": "b", "act": "" })]);
     ends(0, &[&["run", "--filter", "strict"]]);
@@ -272,7 +283,10 @@ fn every_command_ends_with_the_code_that_is_documented() {
     );
     ends(2, &[&["compare", "latest"], &["run", "--resume", "a", "--changed"], &["history", "--limit", "0"]]);
     ends(2, &[&["run", "--shard", "3/2"], &["export", "latest", "--format", "odd"], &["merge"], &["import"]]);
-    ends(2, &[&["clean", "--days", "0"], &["clean", "--yes"], &["completions", "odd"]]);
+    ends(
+        2,
+        &[&["export", "latest"], &["clean", "--days", "0"], &["clean", "--yes"], &["completions", "odd"]],
+    );
     ends(4, &[&["compare", "latest", "no-such-run"], &["run", "--ci", "--baseline", "no-such-run"]]);
     ends(3, &[&["run", "--ci", "--resume", "0123456789ab"], &["compare", "data/items.jsonl", "latest"]]);
     project.write("tests/safety.rs", "this is no Rust\n");
@@ -288,7 +302,7 @@ fn every_command_ends_with_the_code_that_is_documented() {
             &["baseline", "show"],
             &["config"],
             &["merge", ".cobalt"],
-            &["export", "latest"],
+            &["export", "latest", "--format", "csv"],
             &["import", ".cobalt"],
             &["clean"],
         ],

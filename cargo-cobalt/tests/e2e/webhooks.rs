@@ -1,6 +1,5 @@
 //! Webhooks over HTTP: who is told of a run, what they are told, and that a run goes on whatever they answer.
 
-use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -171,13 +170,11 @@ fn a_webhook_hears_of_the_runs_that_it_is_for() {
 }
 
 #[test]
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 fn a_reporter_that_fails_keeps_nobody_from_being_told() {
     let receiver = Receiver::start(&[OK]);
     let project = told(&receiver, "");
-    std::os::unix::fs::symlink("no-such-folder/out.xml", project.path("out.xml")).unwrap();
-    fs::write(project.path("no-such-folder"), "a file").unwrap();
-    Said::by(run(&project).args(["--reporter", "junit=out.xml"]), 3).tells("out.xml");
+    Said::by(run(&project).args(["--reporter", "junit=/dev/full"]), 3).tells("/dev/full");
     assert_eq!(receiver.received().len(), 1);
 }
 
