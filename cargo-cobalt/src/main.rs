@@ -35,7 +35,7 @@ use clap::Parser;
 use cobalt::config::{Flags, Only};
 
 use self::cli::{Cargo, Command, Run, RunOptions, Settings};
-use self::reporters::github;
+use self::reporters::{Reporters, github};
 
 fn main() -> ExitCode {
     let Cargo::Cobalt(arguments) = Cargo::parse();
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     color.apply();
     let flags = flags(&arguments.command);
     let result = match &arguments.command {
-        Command::Run(arguments) => run::run(&arguments.options, &flags, color),
+        Command::Run(arguments) => run::run(&arguments.options, &flags, color, Reporters::with_webhooks),
         Command::Watch(arguments) => watch::watch(&arguments.options, &flags, color),
         Command::Merge(arguments) => merge::merge(arguments, &flags),
         Command::List(arguments) => list::list(arguments, &flags, color),

@@ -1,7 +1,7 @@
 //! Files that the command writes into a project: whole or not at all, and told in a line each.
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, Permissions};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use tempfile::{Builder, NamedTempFile};
@@ -29,12 +29,22 @@ pub(crate) fn listing(lines: &[Line]) -> String {
     lines.iter().map(line).collect()
 }
 
+/// The permissions of a file, if these let it be written. Another in its place would not ask for leave.
+pub(crate) fn replaceable(path: &Path) -> io::Result<Permissions> {
+    let permissions = fs::metadata(path)?.permissions();
+    match permissions.readonly() {
+        true => Err(io::Error::new(ErrorKind::PermissionDenied, "it is read-only; make it writable")),
+        false => Ok(permissions),
+    }
+}
+
 /// Puts a new text in the place of a file at once, so that it is never cut short.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let path = path.canonicalize()?;
+    let permissions = replaceable(&path)?;
     let mut file = NamedTempFile::new_in(path.parent().unwrap_or(&path))?;
     file.write_all(text.as_bytes())?;
-    file.as_file().set_permissions(fs::metadata(&path)?.permissions())?;
+    file.as_file().set_permissions(permissions)?;
     file.as_file().sync_all()?;
     file.persist(&path)?;
     Ok(())
@@ -67,7 +77,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn an_edited_file_keeps_its_permissions_and_its_link() {
+    fn an_edited_file_keeps_its_permissions_and_its_link_and_a_read_only_one_its_text() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("real.toml"), folder.path().join("link.toml"));
@@ -78,6 +88,9 @@ mod tests {
         assert_eq!(fs::read_to_string(&file).unwrap(), "new");
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o664);
         assert!(link.symlink_metadata().unwrap().is_symlink());
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
+        assert_eq!(replace(&link, "newer").unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
     }
 
     #[test]

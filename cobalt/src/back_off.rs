@@ -23,7 +23,8 @@ impl BackOff {
     #[must_use]
     pub fn wait(self, attempt: u32, asked: Option<Duration>) -> Duration {
         match asked {
-            Some(asked) => asked + self.first.mul_f64(fastrand::f64() / 2.0),
+            // A server may ask for any time at all.
+            Some(asked) => asked.saturating_add(self.first.mul_f64(fastrand::f64() / 2.0)),
             None => {
                 let whole = self.first.saturating_mul(2_u32.saturating_pow(attempt)).min(self.most);
                 whole.mul_f64(0.5 + fastrand::f64() / 2.0)
@@ -40,6 +41,7 @@ mod tests {
     fn a_wait_that_is_asked_for_is_never_shorter_and_hardly_longer() {
         let wait = BackOff::default().wait(3, Some(Duration::from_secs(2)));
         assert!(wait >= Duration::from_secs(2) && wait <= Duration::from_millis(2_250), "{wait:?}");
+        assert_eq!(BackOff::default().wait(0, Some(Duration::MAX)), Duration::MAX);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use cobalt::store::GITIGNORE;
 use super::error::AssistantsError;
 use super::place::Place;
 use super::{SKILLS, marks, servers, skills};
-use crate::written::{Line, create, listing, replace};
+use crate::written::{Line, create, listing, replace, replaceable};
 
 /// The files in which assistants look for instructions. They get a reference where they are there.
 const INSTRUCTIONS: [&str; 3] = ["CLAUDE.md", "AGENTS.md", ".github/copilot-instructions.md"];
@@ -80,7 +80,10 @@ impl Changes {
                     let text = fs::read_to_string(&path).map_err(AssistantsError::file("read", &path))?;
                     match edit(&path, &text)? {
                         edited if edited == text => Action::Keep { path },
-                        edited => Action::Replace { path, text: edited },
+                        edited => {
+                            replaceable(&path).map_err(AssistantsError::file("write", &path))?;
+                            Action::Replace { path, text: edited }
+                        }
                     }
                 }
             },

@@ -22,7 +22,7 @@ struct Section<'a> {
     /// The text of a heading or of a cell, while it is read.
     words: String,
     cells: Vec<String>,
-    /// Where a link to another place of the page begins, which there is none of here.
+    /// Where the name of another place to see begins, which there is none of here.
     hint: Option<usize>,
     text: String,
 }
@@ -32,7 +32,7 @@ impl Section<'_> {
         match event {
             Event::Start(Tag::Heading { .. } | Tag::TableCell) => self.words.clear(),
             Event::End(TagEnd::Heading(_)) => self.is_here = self.words == self.heading,
-            Event::Start(Tag::Link { dest_url, .. }) if dest_url.starts_with('#') => {
+            Event::Start(Tag::Link { .. }) if self.words.ends_with("see ") => {
                 self.hint = Some(self.words.len());
             }
             Event::End(TagEnd::Link) => self.leave_hint_out(),
@@ -93,10 +93,11 @@ mod tests {
     }
 
     #[test]
-    fn hints_at_other_places_of_the_page_are_left_out() {
+    fn hints_at_other_places_are_left_out() {
         assert_eq!(cell("a list, see [below](#reporters)"), "a list");
         assert_eq!(cell("a table, see [below](#a), or none"), "a table, or none");
         assert_eq!(cell("see [below](#models)"), "");
+        assert_eq!(cell("a folder, see [`store`](crate::store)"), "a folder");
     }
 
     #[test]

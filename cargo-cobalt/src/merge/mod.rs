@@ -32,7 +32,7 @@ pub(crate) fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error>
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
     let (whole, groups): (Vec<_>, Vec<_>) =
         groups(find(&arguments.paths)?).into_iter().partition(|group| group.shards.is_empty());
-    let mut reporters = Reporters::of(&settings)?;
+    let mut reporters = Reporters::with_webhooks(&settings)?;
     let mut teller = Teller {
         screen: Screen::of(&settings, false, folder),
         reporters: &mut reporters,

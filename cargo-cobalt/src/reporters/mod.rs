@@ -45,9 +45,14 @@ impl Reporters {
         if github::is_wanted(settings.reporters()) {
             all.push(Box::new(GithubActions::new(settings)));
         }
-        // Last, as they take the longest.
-        all.push(Box::new(Webhooks(settings.webhooks().to_vec())));
         Ok(Self(all))
+    }
+
+    /// The same, and webhooks. They come last, as they take the longest.
+    pub(crate) fn with_webhooks(settings: &Config) -> Result<Self, Error> {
+        let mut all = Self::of(settings)?;
+        all.0.push(Box::new(Webhooks(settings.webhooks().to_vec())));
+        Ok(all)
     }
 
     pub(crate) fn hear(&mut self, event: &Event, screen: &Screen) {

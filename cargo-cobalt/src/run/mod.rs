@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use cobalt::Wanted;
-use cobalt::config::{Flags, SOURCES};
+use cobalt::config::{Config, Flags, SOURCES};
 
 pub(crate) use self::process::{Asked, Message, run as run_binary};
 pub(crate) use self::screen::Screen;
@@ -32,8 +32,13 @@ use crate::reporters::Reporters;
 /// A binary, and what is added to its variables.
 type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
 
-/// Runs the selected experiments, one test binary after another.
-pub(crate) fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
+/// Runs the selected experiments, one test binary after another, and shows them by reporters that the settings give.
+pub(crate) fn run(
+    arguments: &RunOptions,
+    flags: &Flags,
+    color: Color,
+    reporters: fn(&Config) -> Result<Reporters, Error>,
+) -> Result<ExitCode, Error> {
     let project = Project::read(&arguments.build)?;
     let candidates = project.candidates(&arguments.selection, &arguments.build, flags)?;
     let settings = match &arguments.build.manifest_path {
@@ -43,7 +48,7 @@ pub(crate) fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result
     let given = arguments.baseline.as_ref().map(|name| Given::by(name, settings.layout())).transpose()?;
     let files = given.as_ref().map_or_else(Vec::new, |given| given.files.clone());
     let flags = &Flags { baseline: files, ..flags.clone() };
-    let mut reporters = Reporters::of(&settings)?;
+    let mut reporters = reporters(&settings)?;
     interrupt::pass_on()?;
     let built = compile(&candidates, &arguments.build, color);
     if interrupt::was_heard() {

@@ -18,6 +18,7 @@ use self::scope::Scope;
 use crate::baseline::seen;
 use crate::cli::{Color, RunOptions};
 use crate::error::Error;
+use crate::reporters::Reporters;
 use crate::{interrupt, run};
 
 /// How many of the files that have changed are named.
@@ -27,7 +28,9 @@ pub(crate) fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result
     interrupt::pass_on()?;
     // What changes from here on is noticed, also while something runs.
     let mut changes = Changes::of(Scope::read(options, flags)?)?;
-    let mut outcome = run::run(options, flags, color);
+    // Nobody else is to be told of what is tried here: there are no webhooks.
+    let run = || run::run(options, flags, color, Reporters::of);
+    let mut outcome = run();
     if let Err(error) = outcome.as_ref()
         && is_for_the_user_to_type(error)
     {
@@ -48,7 +51,7 @@ pub(crate) fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result
         if let Ok(scope) = Scope::read(options, flags) {
             changes.follow(scope)?;
         }
-        outcome = run::run(options, flags, color);
+        outcome = run();
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cobalt::Report;
 use cobalt::report::comparison::{Difference, Finding};
-use cobalt::report::{GitState, ItemResult, Status, Timestamp};
+use cobalt::report::{GitState, ItemResult, Timestamp};
 use serde::Serialize;
 
 use super::ci::Ci;
@@ -99,7 +99,7 @@ impl<'a> Experiment<'a> {
         let names = report.case_names();
         let items = || report.items.iter().zip(&names);
         let failed: Vec<_> =
-            items().filter(|(item, _)| is_in_error(item)).map(|(_, name)| name.clone()).collect();
+            items().filter(|(item, _)| item.is_in_error()).map(|(_, name)| name.clone()).collect();
         let mut low: Vec<_> = items().filter_map(|(item, name)| low(report, item, name)).collect();
         let lowest = |low: &Low| low.scores.values().copied().fold(f64::INFINITY, f64::min);
         low.sort_by(|one, other| lowest(one).total_cmp(&lowest(other)));
@@ -127,13 +127,6 @@ pub(super) fn is_worse(report: &Report) -> bool {
         threshold.against_baseline && threshold.finding == Finding::Missed
     };
     worse(report).next().is_some() || report.thresholds().iter().any(missed)
-}
-
-/// Whether the agent, or an evaluator, failed.
-fn is_in_error(item: &ItemResult) -> bool {
-    let has_no_score =
-        || item.runs.iter().any(|run| run.evaluations.iter().any(|(_, it)| it.score.is_none()));
-    item.status() != Status::Ok || has_no_score()
 }
 
 fn low(report: &Report, item: &ItemResult, name: &str) -> Option<Low> {

@@ -7,6 +7,8 @@ use serde_json::Value;
 use crate::project::Project;
 
 const SKILLS: &str = ".cobalt/SKILLS.md";
+/// What the page's first program needs beside the library.
+const SERDE: &str = "\n[dev-dependencies.serde]\nversion = \"1\"\nfeatures = [\"derive\"]\n";
 
 #[test]
 fn a_project_gets_the_page_the_server_and_references_where_there_are_instructions() {
@@ -100,6 +102,39 @@ fn servers_that_are_there_stay_as_they_are() {
     assert_eq!(project.read(".mcp.json"), changed);
     project.write(".mcp.json", "{\n  \"mcpServers\": [\n");
     project.cobalt(&["update"], 3).tells(".mcp.json`: line ");
+}
+
+#[test]
+fn what_the_page_shows_runs_as_it_stands() {
+    let project = Project::empty();
+    project.target("from_page");
+    project.write("Cargo.toml", &(project.read("Cargo.toml") + SERDE));
+    project.cobalt(&["update"], 0);
+    let page = project.read(SKILLS);
+    let between = |begin: &str, end: &str| page.split_once(begin).unwrap().1.split_once(end).unwrap().0;
+    project.write("tests/from_page.rs", between("```rust,no_run\n", "```"));
+    project.write("cobalt.toml", between("```toml\n", "```"));
+    project.write("datasets/questions.jsonl", between("for example\n`", "`;"));
+    let arguments = ["run", "--reporter", "cli", "--reporter", "junit=junit.xml"];
+    project
+        .cobalt(&arguments, 0)
+        .says("geography: FAILED, 1 of 3 thresholds missed")
+        .tells("TEAM_CHAT_WEBHOOK");
+    assert!(project.read("junit.xml").contains("geography"));
+    project.cobalt(&["export", "latest", "--format", "markdown"], 0).says("`capital`");
+    project.cobalt(&["compare", "latest", "latest", "--json"], 0).says("\"verdict\"");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_read_only_is_refused_and_nothing_is_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let project = Project::empty();
+    project.write("CLAUDE.md", "# Ours\n");
+    fs::set_permissions(project.path("CLAUDE.md"), fs::Permissions::from_mode(0o444)).unwrap();
+    project.cobalt(&["update"], 3).tells("CLAUDE.md`: it is read-only");
+    assert_eq!(project.read("CLAUDE.md"), "# Ours\n");
+    assert!(!project.path(SKILLS).exists());
 }
 
 #[cfg(unix)]

@@ -3,7 +3,7 @@
 //! | what goes wrong | test here | further tests |
 //! |---|---|---|
 //! | every item fails | [`where_every_item_fails_the_job_fails`] | `tests/e2e/verdicts.rs` |
-//! | a binary crashes | [`an_experiment_that_crashes_fails_the_job_however_it_ends`] | `run.rs` |
+//! | a binary crashes | [`an_experiment_that_crashes_fails_the_job_however_it_ends`], [`what_crashes_passes_in_no_report`] | `run.rs` |
 //! | a score is NaN, a judge fails | [`a_judge_that_gives_no_score_fails_the_job_and_is_no_zero`] | `tests/e2e/failures.rs` |
 //! | an evaluator is absent | [`a_threshold_on_what_is_not_there_fails_the_job`] | `tests/e2e/config.rs` |
 //! | nothing matches | [`where_nothing_matches_the_job_fails`] | `selection.rs` |
@@ -76,6 +76,22 @@ fn an_experiment_that_crashes_fails_the_job_however_it_ends() {
     project.write("tests/judge/mod.rs", include_str!("fixture/judge.rs"));
     project.write("tests/early.rs", include_str!("fixture/early.rs"));
     project.cobalt(&["run", "--ci", "--filter", "strict", "--filter", "thrifty"], 3).says("thrifty: passed");
+}
+
+#[test]
+fn what_crashes_passes_in_no_report() {
+    let project = project(&[acting("exit")]);
+    let reporters = ["junit=out.xml", "markdown=out.md", "pr-comment=comment.md", "html=out.html"];
+    let arguments = ["run", "--ci", "--filter", "strict"].into_iter();
+    let arguments: Vec<_> = arguments.chain(reporters.iter().flat_map(|it| ["--reporter", it])).collect();
+    project.cobalt(&arguments, 3);
+    assert!(project.read("out.xml").contains("errors=\"2\""), "{}", project.read("out.xml"));
+    for page in ["out.md", "comment.md"] {
+        let text = project.read(page);
+        assert!(text.contains("strict") && text.contains("stopped"), "{page}: {text}");
+        assert!(!text.contains("passed"), "{page}: {text}");
+    }
+    assert!(project.read("out.html").contains("<title>strict failed</title>"));
 }
 
 #[test]
@@ -180,9 +196,16 @@ fn gates_compare_the_right_way_round() {
 fn tokens_count_where_one_side_is_none() {
     let project = project(&[good()]);
     job(&project, "gated", 0);
-    let report = project.newest_result();
-    assert_eq!(report["summary"]["totalTokens"], 40);
-    assert_eq!(report["items"][0]["output"]["metadata"]["tokens"], json!({ "input": 40, "output": 0 }));
+    let tokens = |input: u64, output: u64| {
+        let report = project.newest_result();
+        assert_eq!(report["summary"]["totalTokens"], 40);
+        let expected = json!({ "input": input, "output": output });
+        assert_eq!(report["items"][0]["output"]["metadata"]["tokens"], expected);
+    };
+    tokens(40, 0);
+    data(&project, &[acting("silent")]);
+    job(&project, "gated", 0);
+    tokens(0, 40);
 }
 
 #[test]
@@ -192,7 +215,9 @@ fn what_is_typed_counts_or_is_refused() {
     assert_eq!(project.results(), ["strict"], "`exact` is a tag");
     project.cobalt(&["run", "--ci", "--filter", "gated", "tests/safety.rs"], 0);
     project.cobalt(&["run", "--ci", "tests/other.rs"], 4);
-    for command in ["run", "list", "history", "compare", "baseline set", "baseline show", "init", "config"] {
+    let commands =
+        "run list history compare merge watch export import clean init update config completions man";
+    for command in commands.split(' ').chain(["baseline set", "baseline show"]) {
         let words: Vec<_> = command.split(' ').chain(["--no-such-flag"]).collect();
         project.cobalt(&words, 2).tells("--no-such-flag");
     }
@@ -227,6 +252,16 @@ fn every_command_ends_with_the_code_that_is_documented() {
             project.cobalt(call, code);
         }
     };
+    ends(1, &[&["update", "--check"]]);
+    ends(0, &[&["update"], &["update", "--check"], &["man"], &["completions", "bash"], &["clean"]]);
+    ends(
+        4,
+        &[
+            &["merge", ".cobalt"],
+            &["export", "latest", "--format", "csv"],
+            &["watch", "--filter", "none-of-it"],
+        ],
+    );
     ends(
         0,
         &[&["history"], &["baseline", "show"], &["config"], &["list"], &["--help"], &["run", "--", "--list"]],
@@ -235,6 +270,11 @@ fn every_command_ends_with_the_code_that_is_documented() {
     ends(0, &[&["run", "--filter", "strict"], &["run", "--rerun-failed", "--ci", "--filter", "strict"]]);
     ends(0, &[&["run", "--changed", "--ci", "--filter", "strict"], &["compare", "latest", "latest"]]);
     ends(0, &[&["compare", "--fail-on-regression", "latest", "latest"], &["baseline", "set"]]);
+    ends(
+        0,
+        &[&["export", "latest", "--format", "csv"], &["import", ".cobalt"], &["clean", "--yes", "--cache"]],
+    );
+    ends(3, &[&["import", "data/items.jsonl"]]);
     data(&project, &[json!({ "id": "good", "answer": "a", "says": "b", "act": "" })]);
     ends(0, &[&["run", "--filter", "strict"]]);
     ends(
@@ -242,6 +282,11 @@ fn every_command_ends_with_the_code_that_is_documented() {
         &[&["run", "--ci", "--filter", "strict"], &["run", "--ci", "--rerun-failed", "--filter", "strict"]],
     );
     ends(2, &[&["compare", "latest"], &["run", "--resume", "a", "--changed"], &["history", "--limit", "0"]]);
+    ends(2, &[&["run", "--shard", "3/2"], &["export", "latest", "--format", "odd"], &["merge"], &["import"]]);
+    ends(
+        2,
+        &[&["export", "latest"], &["clean", "--days", "0"], &["clean", "--yes"], &["completions", "odd"]],
+    );
     ends(4, &[&["compare", "latest", "no-such-run"], &["run", "--ci", "--baseline", "no-such-run"]]);
     ends(3, &[&["run", "--ci", "--resume", "0123456789ab"], &["compare", "data/items.jsonl", "latest"]]);
     project.write("tests/safety.rs", "this is no Rust\n");
@@ -256,6 +301,10 @@ fn every_command_ends_with_the_code_that_is_documented() {
             &["compare", "latest", "latest"],
             &["baseline", "show"],
             &["config"],
+            &["merge", ".cobalt"],
+            &["export", "latest", "--format", "csv"],
+            &["import", ".cobalt"],
+            &["clean"],
         ],
     );
 }

@@ -11,6 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::project::Project;
+use crate::receiver::{self, Answer};
 
 /// How long something is waited for that takes a build, the first one of all tests.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -110,6 +111,17 @@ fn each_change_runs_what_it_touches() {
     project.write("src/prompts/system.txt", "Be long.");
     assert!(watching.said().contains("2 last run before the sources changed"), "in the new folder");
     assert_eq!(watching.stop().code(), Some(130));
+}
+
+#[test]
+fn nobody_is_told_of_what_is_tried() {
+    let receiver = receiver::Receiver::start(&[Answer::Status(204, "")]);
+    let project = Project::steered();
+    project.write("cobalt.toml", &format!("[[webhooks]]\nurl = \"http://{}\"\n", receiver.host()));
+    let (watching, said) = Watching::start(&project, &[]);
+    assert!(said.contains("strict: passed"), "{said}");
+    assert_eq!(watching.stop().code(), Some(130));
+    assert!(receiver.received().is_empty());
 }
 
 #[test]

@@ -93,6 +93,7 @@ fn what_does_not_pass_is_a_warning_without_the_address_and_changes_no_exit_code(
         (Answer::Status(401, ""), "status 401"),
         (Answer::Status(302, "location: /elsewhere\r\n"), "it redirects, which is not followed"),
         (Answer::Status(429, "retry-after: 3600\r\n"), "status 429"),
+        (Answer::Status(503, "retry-after: 18446744073709551615\r\n"), "status 503"),
     ];
     for (answer, why) in answers {
         let receiver = Receiver::start(&[answer]);
@@ -166,6 +167,34 @@ fn a_webhook_hears_of_the_runs_that_it_is_for() {
     cobalt(&["run", "--", "--list"], 0);
     cobalt(&["run", "--filter", "nothing-of-this-name"], 4);
     assert_eq!(told()[0], 4, "where nothing is run, nobody is told");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_reporter_that_fails_keeps_nobody_from_being_told() {
+    let receiver = Receiver::start(&[OK]);
+    let project = told(&receiver, "");
+    Said::by(run(&project).args(["--reporter", "junit=/dev/full"]), 3).tells("/dev/full");
+    assert_eq!(receiver.received().len(), 1);
+}
+
+#[test]
+fn a_merged_run_is_told_as_one_of_all_items() {
+    let receiver = Receiver::start(&[OK]);
+    let project = told(&receiver, "");
+    let items: Vec<_> =
+        (0..12).map(|number| json!({ "id": format!("item-{number}"), "answer": "a", "says": "a" })).collect();
+    project.write("data/items.jsonl", &items.iter().map(|item| format!("{item}\n")).collect::<String>());
+    for shard in ["1/2", "2/2"] {
+        project.cobalt(&["run", "--filter", "strict", "--shard", shard], 0);
+    }
+    project.cobalt(&["merge", ".cobalt"], 0);
+    let bodies: Vec<_> = receiver.received().iter().map(Received::json).collect();
+    let reports: Vec<_> = bodies.iter().map(|body| &body["experiments"][0]["report"]).collect();
+    assert_eq!(reports.len(), 3);
+    assert_eq!((&reports[0]["partial"], &reports[1]["partial"]), (&json!(true), &json!(true)));
+    assert_eq!(reports[2]["summary"]["totalItems"], 12);
+    assert_eq!(reports[2]["shards"], json!([reports[0]["id"], reports[1]["id"]]));
 }
 
 #[test]

@@ -28,6 +28,8 @@ pub fn explain(item: &ItemResult, experiment: &str, config: &RunConfig) -> Strin
         "" => format!("item {} of `{experiment}`", item.index),
         key => format!("item {key} of `{experiment}`"),
     };
+    // Identities and names may hold anything.
+    text = text.replace('\n', "\\n");
     if let Some(input) = item.input.get("input") {
         line(&mut text, "input", input);
     }
@@ -121,6 +123,19 @@ fn shortened(text: &str) -> Cow<'_, str> {
 mod tests {
     use super::*;
     use crate::Score;
+
+    #[test]
+    fn an_item_is_named_on_the_first_line_whatever_its_name() {
+        let report: crate::Report = serde_json::from_value(serde_json::json!({
+            "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "passed": true,
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1, "evaluators": [] },
+            "summary": { "totalItems": 1 },
+            "items": [{ "index": 0, "key": "a\n::error::b", "input": {}, "latencyMs": 1.0, "output": { "output": "x" } }],
+        }))
+        .unwrap();
+        let told = explain(&report.items[0], "desk", &report.config);
+        assert_eq!(told.lines().next(), Some(r"item a\n::error::b of `desk`"));
+    }
 
     #[test]
     fn a_low_score_is_shown_with_the_numbers_that_it_was_made_of() {
