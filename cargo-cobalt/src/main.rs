@@ -34,7 +34,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use cobalt::config::{Flags, Only};
 
-use self::cli::{Cargo, Command, Run, RunOptions, Settings};
+use self::cli::{Cargo, Command, Outcome, Run, RunOptions, Settings};
 use self::reporters::{Reporters, github};
 
 fn main() -> ExitCode {
@@ -80,11 +80,14 @@ fn only(run: &Run) -> Option<Only> {
 /// The settings among the flags.
 fn flags(command: &Command) -> Flags {
     let of_file = |settings: &Settings| Flags { config: settings.config.clone(), ..Flags::default() };
+    let of_outcome = |outcome: &Outcome, settings: &Settings| Flags {
+        reporters: outcome.reporter.clone(),
+        on_inconclusive: outcome.on_inconclusive,
+        ..of_file(settings)
+    };
     let of_run = |options: &RunOptions| Flags {
         concurrency: options.concurrency,
-        reporters: options.reporter.clone(),
-        on_inconclusive: options.on_inconclusive,
-        ..of_file(&options.settings)
+        ..of_outcome(&options.outcome, &options.settings)
     };
     match command {
         Command::Run(run) => Flags {
@@ -95,12 +98,7 @@ fn flags(command: &Command) -> Flags {
             ..of_run(&run.options)
         },
         Command::Watch(watch) => Flags { only: Some(Only::Changed), ..of_run(&watch.options) },
-        Command::Merge(merge) => Flags {
-            ci: merge.ci,
-            reporters: merge.reporter.clone(),
-            on_inconclusive: merge.on_inconclusive,
-            ..of_file(&merge.settings)
-        },
+        Command::Merge(merge) => Flags { ci: merge.ci, ..of_outcome(&merge.outcome, &merge.settings) },
         Command::List(list) => of_file(&list.settings),
         Command::History(history) => of_file(&history.settings),
         Command::Compare(compare) => of_file(&compare.settings),

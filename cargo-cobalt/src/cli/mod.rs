@@ -7,6 +7,7 @@ mod color;
 #[cfg(test)]
 mod documented;
 mod merge;
+mod outcome;
 mod pass_on;
 mod past;
 mod reference;
@@ -22,6 +23,7 @@ pub(crate) use build::Build;
 pub(crate) use clean::Clean;
 pub(crate) use color::Color;
 pub(crate) use merge::Merge;
+pub(crate) use outcome::Outcome;
 pub(crate) use pass_on::{Export, Format, Import};
 pub(crate) use past::{Compare, History};
 pub(crate) use reference::{Completions, Man, Update};

@@ -4,12 +4,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use cobalt::config::{OnInconclusive, Reporter};
 use cobalt::pattern::Pattern;
 use cobalt::report::Shard;
 
-use super::{Build, Settings, count};
-use crate::runs::RunName;
+use super::{Build, Outcome, Settings, count};
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
@@ -55,21 +53,8 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) concurrency: Option<NonZeroUsize>,
 
-    /// What runs are held against: a run as `compare` takes it, a git revision, a baseline file, or a folder of these
-    ///
-    /// Without it, each experiment has the baseline that `cargo cobalt baseline set` has kept. Of a git revision, that is a
-    /// run of the commit, or else the baseline that is committed there, or else a run with changes beside the commit.
-    #[arg(long, value_name = "RUN")]
-    pub(crate) baseline: Option<RunName>,
-
-    /// What becomes of a threshold against a baseline that noise may hide, or that has no baseline: `pass` or `fail`
-    #[arg(long, value_name = "OUTCOME")]
-    pub(crate) on_inconclusive: Option<OnInconclusive>,
-
-    /// Shows the run in this way, in place of what cobalt.toml says: `cli`, `json` or `github-actions`, or, in a file of
-    /// `.cobalt/reports` or as in `junit=out.xml`, `junit`, `pr-comment`, `markdown` or `html`; may be given more than once
-    #[arg(long, value_name = "NAME[=PATH]")]
-    pub(crate) reporter: Vec<Reporter>,
+    #[command(flatten)]
+    pub(crate) outcome: Outcome,
 
     /// Opens what the run came to in the browser: the page of the reporter `html`
     ///

@@ -23,7 +23,7 @@ use crate::reporters::{Finished, Reporters, Results};
 use crate::run::{FAILS_WITH_CI, Screen};
 
 pub(crate) fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
-    let given = match &arguments.baseline {
+    let given = match &arguments.outcome.baseline {
         Some(name) => Some(Given::by(name, settings(flags)?.layout())?),
         None => None,
     };

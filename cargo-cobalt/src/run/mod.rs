@@ -45,7 +45,8 @@ pub(crate) fn run(
         Some(_) => settings_of(project.root(), flags)?,
         None => settings(flags)?,
     };
-    let given = arguments.baseline.as_ref().map(|name| Given::by(name, settings.layout())).transpose()?;
+    let given =
+        arguments.outcome.baseline.as_ref().map(|name| Given::by(name, settings.layout())).transpose()?;
     let files = given.as_ref().map_or_else(Vec::new, |given| given.files.clone());
     let flags = &Flags { baseline: files, ..flags.clone() };
     let mut reporters = reporters(&settings)?;

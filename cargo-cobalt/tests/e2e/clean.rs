@@ -7,24 +7,20 @@ use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
 use cobalt::Report;
-use cobalt::report::{Measurements, RunConfig, Summary, Timestamp};
+use cobalt::report::{Measurements, RunConfig, Timestamp};
 use cobalt::store::result_file_name;
 use tempfile::TempDir;
 
 use crate::command::{COBALT, program};
+use crate::kept::{DAY, package, report};
 use crate::project::Said;
-
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A package with a store.
 struct Project(TempDir);
 
 impl Project {
     fn new() -> Self {
-        let project = Self(tempfile::tempdir().unwrap());
-        fs::write(project.0.path().join("Cargo.toml"), "[package]\nname = \"trial\"\n\n[workspace]\n")
-            .unwrap();
-        project
+        Self(package())
     }
 
     /// Four runs of `desk`, of which that of the third day is of some of its items, and one of `intent`.
@@ -56,27 +52,7 @@ impl Project {
     }
 
     fn run(&self, id: &str, name: &str, days_ago: u32, partial: bool) -> Report {
-        let report = Report {
-            schema: 1,
-            id: id.to_owned(),
-            name: name.to_owned(),
-            timestamp: Timestamp::from(SystemTime::now() - DAY * days_ago),
-            tags: Vec::new(),
-            declared_at: None,
-            config: RunConfig::default(),
-            summary: Summary::default(),
-            ci_status: None,
-            passed: true,
-            partial,
-            shard: None,
-            shards: Vec::new(),
-            dataset: None,
-            git: None,
-            sources: None,
-            baseline: None,
-            prices_as_of: None,
-            items: Vec::new(),
-        };
+        let report = Report { partial, ..report(id, name, days_ago) };
         let file = format!("results/{}", result_file_name(&report));
         // As a folder that was copied has it: the files are all new.
         self.write(&file, &report.to_json().unwrap(), 0);

@@ -4,35 +4,30 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, SystemTime};
 
 use cobalt::Report;
-use cobalt::report::{RunConfig, ScoreStats, Summary, Timestamp};
+use cobalt::report::{ScoreStats, Summary};
 use cobalt::store::result_file_name;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::command::{COBALT, program};
-
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+use crate::kept::{package, report};
 
 /// A package with a store.
 struct Project(TempDir);
 
 impl Project {
     fn new() -> Self {
-        let project = Self(tempfile::tempdir().unwrap());
-        fs::write(project.0.path().join("Cargo.toml"), "[package]\nname = \"trial\"\n\n[workspace]\n")
-            .unwrap();
-        project
+        Self(package())
     }
 
     /// Three runs: of today, of three days ago and of twenty days ago.
     fn with_runs() -> Self {
         let project = Self::new();
-        project.keep(&Report { passed: false, ..report("aaaaaaaaaaaa", "help-desk", 0, &["smoke"]) });
-        project.keep(&report("bbbbbbbbbbbb", "intent", 3, &[]));
-        project.keep(&report("cccccccccccc", "help-desk-gated", 20, &["smoke", "gated"]));
+        project.keep(&Report { passed: false, ..scored("aaaaaaaaaaaa", "help-desk", 0, &["smoke"]) });
+        project.keep(&scored("bbbbbbbbbbbb", "intent", 3, &[]));
+        project.keep(&scored("cccccccccccc", "help-desk-gated", 20, &["smoke", "gated"]));
         project
     }
 
@@ -85,33 +80,18 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-fn report(id: &str, name: &str, days_ago: u32, tags: &[&str]) -> Report {
+/// A run with figures.
+fn scored(id: &str, name: &str, days_ago: u32, tags: &[&str]) -> Report {
     let scores = ScoreStats { avg: 0.75, ..ScoreStats::default() };
     Report {
-        schema: 1,
-        id: id.to_owned(),
-        name: name.to_owned(),
-        timestamp: Timestamp::from(SystemTime::now() - DAY * days_ago),
         tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),
-        declared_at: None,
-        config: RunConfig::default(),
         summary: Summary {
             total_items: 40,
             estimated_cost: Some(0.25),
             scores: [("exact".to_owned(), scores)].into(),
             ..Summary::default()
         },
-        ci_status: None,
-        passed: true,
-        partial: false,
-        shard: None,
-        shards: Vec::new(),
-        dataset: None,
-        git: None,
-        sources: None,
-        baseline: None,
-        prices_as_of: None,
-        items: Vec::new(),
+        ..report(id, name, days_ago)
     }
 }
 
@@ -136,7 +116,7 @@ fn the_table_has_a_line_for_each_run_the_newest_first() {
 fn below_the_table_averages_go_from_the_oldest_run_to_the_newest() {
     let project = Project::with_runs();
     assert!(!project.history(&[]).out.contains(" to "), "there is one run of each experiment");
-    let mut earlier = report("dddddddddddd", "intent", 5, &[]);
+    let mut earlier = scored("dddddddddddd", "intent", 5, &[]);
     let scores = ScoreStats { avg: 0.25, ..ScoreStats::default() };
     earlier.summary.scores.insert("exact".to_owned(), scores);
     project.keep(&earlier);
@@ -197,7 +177,7 @@ fn nothing_to_show_is_said_and_no_error() {
     assert_eq!(project.history(&["--json"]).out, "[]\n");
     assert!(!project.store().exists(), "looking leaves nothing behind");
 
-    project.keep(&Report { partial: true, ..report("aaaaaaaaaaaa", "desk", 0, &[]) });
+    project.keep(&Report { partial: true, ..scored("aaaaaaaaaaaa", "desk", 0, &[]) });
     let Printed { out, err } = project.history(&[]);
     assert!(out.is_empty() && err.contains("runs of some of the items"), "{out}{err}");
 
@@ -224,7 +204,7 @@ fn a_lost_or_spoilt_index_is_built_again() {
 fn several_processes_may_build_the_index_at_once() {
     let project = Project::with_runs();
     for id in 0..60 {
-        project.keep(&report(&format!("{id:012}"), "desk", 1, &[]));
+        project.keep(&scored(&format!("{id:012}"), "desk", 1, &[]));
     }
     for start in ["", "spoilt"] {
         fs::write(project.store().join("history.db"), start).unwrap();
@@ -245,7 +225,7 @@ fn several_processes_may_build_the_index_at_once() {
 fn a_reader_that_has_seen_enough_is_no_error() {
     let project = Project::with_runs();
     for id in 0..3000 {
-        project.keep(&report(&format!("{id:012}"), &"a long name ".repeat(10), 1, &[]));
+        project.keep(&scored(&format!("{id:012}"), &"a long name ".repeat(10), 1, &[]));
     }
     let mut command = project.command(&["--json", "--limit", "9999"]);
     let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -17,6 +17,7 @@ mod gsm8k;
 mod history;
 mod import;
 mod init;
+mod kept;
 mod keys;
 mod markdown;
 mod naming;

@@ -1,0 +1,42 @@
+//! Folders with runs as they are kept, for commands that look at these.
+
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use cobalt::Report;
+use cobalt::report::{RunConfig, Summary, Timestamp};
+use tempfile::TempDir;
+
+pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The folder of a package without sources.
+pub(crate) fn package() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("Cargo.toml"), "[package]\nname = \"trial\"\n\n[workspace]\n").unwrap();
+    folder
+}
+
+/// The report of a whole run that passed so many days ago, without items.
+pub(crate) fn report(id: &str, name: &str, days_ago: u32) -> Report {
+    Report {
+        schema: 1,
+        id: id.to_owned(),
+        name: name.to_owned(),
+        timestamp: Timestamp::from(SystemTime::now() - DAY * days_ago),
+        tags: Vec::new(),
+        declared_at: None,
+        config: RunConfig::default(),
+        summary: Summary::default(),
+        ci_status: None,
+        passed: true,
+        partial: false,
+        shard: None,
+        shards: Vec::new(),
+        dataset: None,
+        git: None,
+        sources: None,
+        baseline: None,
+        prices_as_of: None,
+        items: Vec::new(),
+    }
+}
