@@ -3,6 +3,7 @@
 mod bars;
 mod conclusion;
 mod keys;
+mod lines;
 mod pipe;
 mod process;
 mod screen;

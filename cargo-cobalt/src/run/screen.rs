@@ -1,20 +1,17 @@
 //! What a person sees of a run: headers and items as they come on stderr, and what it came to at the end on stdout.
 
-use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
 use std::path::PathBuf;
 
 use cobalt::config::{Config, ReporterKind};
-use cobalt::reporters::{
-    Event, ExperimentFinished, ExperimentStarted, ItemFinished, Paint, printable, summary, time, unpriced,
-};
-use cobalt::wording::count;
+use cobalt::reporters::{Event, ExperimentFinished, ExperimentStarted, Paint, printable, summary, unpriced};
 
 use super::bars::Bars;
 use super::conclusion::conclusion;
+use super::lines;
 use crate::error::Error;
 use crate::reporters::github::{END_GROUP, Guard, group, is_wanted};
-use crate::terminal::{columns, paint, print, stderr_width};
+use crate::terminal::{paint, print, stderr_width};
 
 /// How things are shown.
 #[derive(Clone, Debug)]
@@ -121,7 +118,7 @@ impl Screen {
         match event {
             Event::ExperimentStarted(started) => {
                 if self.look.cli {
-                    self.tell(&header(&started, self.look.paint_stderr));
+                    self.tell(&lines::header(&started, self.look.paint_stderr));
                 }
                 self.bars.start(&started);
                 self.running.push(started);
@@ -130,7 +127,8 @@ impl Screen {
             Event::ItemFinished(item) => {
                 let is_wanted = !item.passed || self.look.live && !self.look.quiet;
                 if self.look.cli && is_wanted && !item.done_before {
-                    self.tell(&self.item(&item));
+                    let started = self.running.get(item.experiment);
+                    self.tell(&lines::item(&item, started, self.look.width, self.look.paint_stderr));
                 }
                 self.bars.item_finished(&item);
             }
@@ -250,77 +248,5 @@ impl Screen {
     /// Why not all could be written to stdout. That nobody reads any more is no error.
     pub(crate) fn into_result(self) -> Result<(), Error> {
         self.stdout_failed.filter(|error| !error.is_broken_pipe()).map_or(Ok(()), Err)
-    }
-
-    fn item(&self, item: &ItemFinished) -> String {
-        let paint = self.look.paint_stderr;
-        let started = self.running.get(item.experiment);
-        let experiment = started.map_or_else(String::new, |started| format!("{}::", started.name));
-        let name = printable(&format!("{experiment}{}", item.item)).into_owned();
-        let sign = match (item.passed, item.low.is_empty()) {
-            (false, _) => paint.bad("✗"),
-            (true, false) => paint.odd("~"),
-            (true, true) => paint.good("✓"),
-        };
-        let mut line = format!("  {sign} {}  {name}", paint.faint(format!("{:>6}", time(item.latency_ms))));
-        let taken = 12 + columns(&name);
-        line += &self.scores(item, started.map_or(&[], |started| &started.evaluators), taken);
-        match (&item.why, &item.error) {
-            // The first line names the item.
-            (Some(why), _) => why.lines().skip(1).for_each(|reason| {
-                let _ = write!(line, "\n    {}", reason.trim_end());
-            }),
-            (None, Some(error)) => {
-                let _ = write!(line, "  {}", paint.bad(printable(error).replace('\n', " ")));
-            }
-            (None, None) => {}
-        }
-        line
-    }
-
-    /// An item's scores in a line of which so many columns are taken: all of them where they fit, else the low ones.
-    fn scores(&self, item: &ItemFinished, evaluators: &[String], taken: usize) -> String {
-        let scored = || evaluators.iter().filter_map(|name| Some((name, *item.scores.get(name)?)));
-        let named: usize = scored().map(|(name, _)| columns(name) + "   0.00".len()).sum();
-        let fits = self.look.width.is_none_or(|width| taken + named <= width);
-        let score = |(name, score): (&String, f64)| {
-            let text = format!("{} {score:.2}", printable(name));
-            let is_low = item.low.contains(name);
-            let text = if is_low { self.look.paint_stderr.odd(text) } else { text };
-            (fits || is_low).then(|| format!("  {text}"))
-        };
-        scored().filter_map(score).collect()
-    }
-}
-
-/// What is about to run, in a line.
-fn header(started: &ExperimentStarted, paint: Paint) -> String {
-    let ExperimentStarted { name, items, runs, evaluators, concurrency, timeout_ms, done, why, .. } = started;
-    let mut line = format!(
-        "{}: {} × {} × {}, {concurrency} at a time, timeout {}",
-        paint.strong(printable(name)),
-        count(*items, "item"),
-        count(*runs, "run"),
-        count(evaluators.len(), "evaluator"),
-        timeout(*timeout_ms),
-    );
-    if *done > 0 {
-        let _ = write!(line, ", {done} done before");
-    }
-    if started.partial {
-        line += ", partial run";
-    }
-    if let Some(why) = why {
-        let _ = write!(line, " ({})", printable(why));
-    }
-    line
-}
-
-/// A limit as it is written: `30s`, `500ms`.
-fn timeout(milliseconds: u64) -> String {
-    if milliseconds.is_multiple_of(1000) {
-        format!("{}s", milliseconds / 1000)
-    } else {
-        format!("{milliseconds}ms")
     }
 }
