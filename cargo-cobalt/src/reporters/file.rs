@@ -16,9 +16,11 @@ pub(crate) struct FileReporter {
 }
 
 impl Reporter for FileReporter {
-    fn finish(&mut self, results: &Results, _screen: &Screen) -> Result<(), Error> {
+    fn finish(&mut self, results: &Results, screen: &Screen) -> Result<(), Error> {
         let text = (self.render)(results);
-        write(&self.path, &text).map_err(|source| Error::ReportFile { path: self.path.clone(), source })
+        write(&self.path, &text).map_err(|source| Error::ReportFile { path: self.path.clone(), source })?;
+        screen.wrote(&self.path);
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a person sees of a run: headers and items as they come on stderr, and what it came to at the end on stdout.
 
 use std::io::{self, IsTerminal, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cobalt::config::{Config, ReporterKind};
 use cobalt::reporters::{Event, ExperimentFinished, ExperimentStarted, Paint, printable, summary, unpriced};
@@ -199,6 +199,14 @@ impl Screen {
         if let Some(guard) = &self.guard {
             // The run goes on where nobody reads any more.
             let _ = guard.command(command);
+        }
+    }
+
+    /// Says on stderr where a reporter has written what the run came to.
+    pub(crate) fn wrote(&self, path: &Path) {
+        if self.look.cli {
+            let path = path.strip_prefix(&self.look.seen_from).unwrap_or(path).display().to_string();
+            self.tell(&format!("written: {}", printable(&path)));
         }
     }
 

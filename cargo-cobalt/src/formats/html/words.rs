@@ -48,7 +48,9 @@ pub(super) fn code(text: &str) -> Markup {
     html! { code dir="auto" { (printable(text)) } }
 }
 
-/// A name that others chose.
+/// A name that others chose, which may go on in another line behind what joins its words.
 pub(super) fn name(text: &str) -> Markup {
-    html! { bdi { (printable(text)) } }
+    let text = printable(text);
+    let parts = text.split_inclusive(['_', '-', '.', '/']).enumerate();
+    html! { bdi { @for (index, part) in parts { @if index > 0 { wbr; } (part) } } }
 }

@@ -41,6 +41,8 @@ impl Progress {
                 let (name, items) = (name.clone(), *items);
                 let running = Running { name, items, finished: 0, failed: 0, started: now, tenths: 0 };
                 self.running.insert(*experiment, running);
+                // The build before it may have taken long.
+                self.told = now;
             }
             Event::ItemFinished(item) => {
                 let running = self.running.get_mut(&item.experiment)?;
@@ -60,14 +62,14 @@ impl Progress {
 
 impl Running {
     fn line(&self, now: Instant) -> String {
-        let Self { name, items, finished, failed, started, tenths } = self;
+        let Self { name, items, finished, failed, started, .. } = self;
         let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
         format!(
             "{}: {} of {} items ({} %){failed}, after {}",
             printable(name),
             thousands(*finished as u64),
             thousands(*items as u64),
-            tenths * 10,
+            finished * 100 / items.max(&1),
             time(now.duration_since(*started).as_secs_f64() * 1000.0)
         )
     }
@@ -107,6 +109,27 @@ mod tests {
         let lines = lines(1000);
         assert_eq!(lines.len(), 9);
         assert_eq!(lines[0], "desk: 10 of 100 items (10 %), 1 failed, after 10.0 s");
+    }
+
+    #[test]
+    fn the_time_before_a_run_counts_for_nothing_and_a_share_is_told_as_it_is() {
+        let mut progress = Progress::new();
+        let start = progress.told + Duration::from_secs(60);
+        let started = json!({
+            "event": "experiment-started", "experiment": 0, "id": "a", "name": "desk", "tags": [], "items": 4, "done": 0,
+            "runs": 1, "evaluators": [], "concurrency": 1, "timeoutMs": 1, "partial": false,
+        });
+        progress.hear(&event(started), start);
+        let mut finished = |index: u64, seconds: u64| {
+            let item = json!({
+                "event": "item-finished", "experiment": 0, "index": index, "item": "a", "status": "ok",
+                "passed": true, "latencyMs": 1.0, "scores": {},
+            });
+            progress.hear(&event(item), start + Duration::from_secs(seconds))
+        };
+        assert_eq!(finished(0, 1), None);
+        assert_eq!(finished(1, 9).as_deref(), Some("desk: 2 of 4 items (50 %), after 9.0 s"));
+        assert_eq!(finished(2, 15).as_deref(), Some("desk: 3 of 4 items (75 %), after 15.0 s"));
     }
 
     #[test]
