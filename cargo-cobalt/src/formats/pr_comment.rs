@@ -66,9 +66,11 @@ fn changes(against: &Comparison) -> String {
     text + &regressed(against)
 }
 
-/// The items in error, and those that failed by themselves.
+/// The items in error, those that failed by themselves and, where a threshold did not pass, those with low scores.
 fn failed(report: &Report) -> String {
-    let failed: Vec<_> = notable(report).into_iter().filter(|item| item.gravity != Gravity::Low).collect();
+    let explains = report.thresholds().iter().any(|threshold| !threshold.passed);
+    let is_told = |gravity| explains || gravity != Gravity::Low;
+    let failed: Vec<_> = notable(report).into_iter().filter(|item| is_told(item.gravity)).collect();
     if failed.is_empty() {
         return String::new();
     }
@@ -81,4 +83,38 @@ fn failed(report: &Report) -> String {
         let _ = writeln!(text, "- and {}", count(failed.len() - MOST_ITEMS, "more item"));
     }
     text + "\n</details>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The comment on a run of an item with a low score, whose one threshold passed or not.
+    fn comment(passed: bool) -> String {
+        let threshold = json!({
+            "name": "right.min>=0.4", "passed": passed, "message": "right.min is 0.3",
+            "finding": if passed { "met" } else { "missed" },
+        });
+        let report = json!({
+            "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "passed": passed,
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1, "evaluators": ["right"], "passMarks": [0.5] },
+            "summary": { "totalItems": 1 },
+            "ciStatus": { "passed": passed, "violations": [], "thresholds": [threshold], "summary": "" },
+            "items": [{
+                "index": 0, "key": "refund", "input": { "id": "refund" }, "output": { "output": "" }, "latencyMs": 1,
+                "passed": true, "evaluations": { "right": { "score": 0.3 } },
+            }],
+        });
+        let report = serde_json::from_value(report).unwrap();
+        pr_comment(&Results::of(vec![Finished { report, path: None, without_items: None }]))
+    }
+
+    #[test]
+    fn items_with_low_scores_are_named_where_a_threshold_was_missed() {
+        let missed = comment(false);
+        assert!(missed.contains("- `refund`: low in `right` 0.3\n"), "{missed}");
+        assert!(!comment(true).contains("refund"));
+    }
 }
