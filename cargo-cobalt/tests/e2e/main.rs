@@ -4,6 +4,8 @@
 mod action;
 mod assistants;
 mod baseline;
+#[cfg(unix)]
+mod cargo_flags;
 mod ci_safety;
 mod clean;
 mod command;
