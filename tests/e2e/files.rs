@@ -72,7 +72,7 @@ fn a_result_file_has_the_shape_that_others_read() {
     let odd = &json["items"][1];
     assert_eq!((&odd["status"], &odd["error"]), (&json!("error"), &json!("the agent said no")));
     assert_eq!(odd["output"], json!({ "output": "" }));
-    assert_eq!(fields(&json["ciStatus"]), ["passed", "summary", "violations"]);
+    assert_eq!(fields(&json["ciStatus"]), ["passed", "summary", "thresholds", "violations"]);
     let time = json["timestamp"].as_str().unwrap();
     assert!(time.len() == 24 && time.ends_with('Z'), "{time}");
 }

@@ -179,6 +179,10 @@ fn lasting(report: &Report) -> Value {
     let mut json: Value = serde_json::from_str(&report.to_json().unwrap()).unwrap();
     forget(&mut json, &["id", "timestamp", "git"], false);
     forget(&mut json, &["totalDurationMs", "avgLatencyMs", "latencyMs", "latency"], true);
+    let thresholds = json["ciStatus"]["thresholds"].as_array_mut().into_iter().flatten();
+    for threshold in thresholds.filter(|it| it["name"].as_str().unwrap().starts_with("latency.")) {
+        forget(threshold, &["actual", "figure", "message"], false);
+    }
     json
 }
 
