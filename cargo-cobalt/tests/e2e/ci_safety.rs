@@ -247,6 +247,7 @@ fn json_with_a_byte_order_mark_is_read() {
 #[test]
 fn every_command_ends_with_the_code_that_is_documented() {
     let project = project(&[good()]);
+    project.rename("documented");
     let ends = |code: i32, calls: &[&[&str]]| {
         for call in calls {
             project.cobalt(call, code);

@@ -57,6 +57,13 @@ impl Project {
         self.write("data/items.jsonl", &says.iter().map(item).collect::<String>());
     }
 
+    /// Gives the package a name that no other has, by which cargo tells apart what it builds of it: where sources are changed so
+    /// that they do not build, what another package has built since would else be taken for theirs.
+    pub(crate) fn rename(&self, name: &str) {
+        let manifest = self.read("Cargo.toml");
+        self.write("Cargo.toml", &manifest.replace("name = \"trial\"", &format!("name = \"{name}\"")));
+    }
+
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.0.path().join(path)
     }

@@ -127,6 +127,7 @@ fn nobody_is_told_of_what_is_tried() {
 #[test]
 fn what_does_not_build_is_told_and_the_next_change_waited_for() {
     let project = Project::steered();
+    project.rename("watched");
     let (watching, _) = Watching::start(&project, &[]);
     let library = project.read("src/lib.rs");
     project.write("src/lib.rs", "no rust");
