@@ -12,9 +12,10 @@ use crate::cli::{Export, Format};
 use crate::config::settings;
 use crate::error::Error;
 use crate::formats::{csv, html, json, junit, markdown};
-use crate::reporters::{Finished, Results, write};
+use crate::reporters::{Finished, Results};
 use crate::runs::{FoundRun, KnownRuns};
 use crate::terminal::{one_line, print};
+use crate::written::write;
 
 pub(crate) fn export(arguments: &Export, flags: &Flags) -> Result<ExitCode, Error> {
     let format = format(arguments)?;

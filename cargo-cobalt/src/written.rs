@@ -1,4 +1,4 @@
-//! Files that the command writes into a project: whole or not at all, and told in a line each.
+//! Files that the command writes: whole or not at all; those of a project are told in a line each.
 
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -50,6 +50,21 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes a file, new or in the place of another, and the folders above it. What is no file, as a pipe, is written to.
+pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return fs::write(path, text);
+    }
+    // What a link leads to is replaced, and not the link.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut file = draft().tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path)?;
+    Ok(())
+}
+
 /// Makes a file and the folders above it at once; one that has come into being since is not overwritten.
 pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
@@ -62,7 +77,7 @@ pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// A file that whoever may read others of this user may read, too: temporary files are for their owner alone.
-pub(crate) fn draft() -> Builder<'static, 'static> {
+fn draft() -> Builder<'static, 'static> {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no permissions to set"))]
     let mut draft = Builder::new();
     // Less what the user's mask takes away.
@@ -101,5 +116,23 @@ mod tests {
         assert_eq!(create(&path, "second").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read_to_string(&path).unwrap(), "first");
         assert_eq!(fs::read_dir(folder.path().join("deep")).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_can_be_read_as_any_other_and_a_link_to_it_stays_one() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (file, usual, link) =
+            (folder.path().join("out/a.xml"), folder.path().join("usual"), folder.path().join("link"));
+        write(&file, "a").unwrap();
+        fs::write(&usual, "").unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&file), mode(&usual));
+        symlink(&file, &link).unwrap();
+        write(&link, "b").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "b");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert!(write(folder.path(), "c").is_err());
     }
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use cobalt::config::{Config, ReporterKind};
 use cobalt::reporters::Event;
 
-pub(crate) use self::file::{FileReporter, write};
+pub(crate) use self::file::FileReporter;
 use self::github::GithubActions;
 pub(crate) use self::results::{Broken, CutOff, Finished, Results};
 use crate::error::Error;
@@ -29,7 +29,6 @@ pub(crate) trait Reporter {
 }
 
 /// All that show a run, but for the screen.
-#[derive(Default)]
 pub(crate) struct Reporters(Vec<Box<dyn Reporter>>);
 
 impl Reporters {
