@@ -7,6 +7,7 @@ mod changes;
 mod folders;
 mod scope;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -44,7 +45,7 @@ pub(crate) fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result
             return Err(Error::Interrupted);
         }
         changes.has_run();
-        eprintln!("\nwaiting for changes in {}; Ctrl-C ends", folders(&changes.scope));
+        eprintln!("\nwaiting for changes in {}; Ctrl-C ends", folders(&changes.scope.roots));
         let changed = changes.wait()?;
         eprintln!("\nchanged: {}; running what that touches", named(&changed));
         // With an error in a manifest or in the settings, all stays as it was; the run tells of the error.
@@ -60,15 +61,13 @@ fn is_for_the_user_to_type(error: &Error) -> bool {
     matches!(error, Error::Arguments(_) | Error::NothingMatched(_) | Error::UnknownRun(_))
 }
 
-/// The folders that are looked into, but for those within them.
-fn folders(scope: &Scope) -> String {
-    let name = |folder: &PathBuf| match seen(folder) {
-        here if here.is_empty() => "this folder".to_owned(),
-        folder => format!("`{folder}`"),
-    };
-    let is_outermost =
-        |folder: &&PathBuf| !folder.ancestors().skip(1).any(|above| scope.roots.contains(above));
-    scope.roots.iter().filter(is_outermost).map(name).collect::<Vec<_>>().join(", ")
+/// The folders that are looked into, but for those within them: the current one first.
+fn folders(roots: &BTreeSet<PathBuf>) -> String {
+    let is_outermost = |folder: &&PathBuf| !folder.ancestors().skip(1).any(|above| roots.contains(above));
+    let (here, others): (Vec<_>, Vec<_>) =
+        roots.iter().filter(is_outermost).map(|folder| seen(folder)).partition(String::is_empty);
+    let here = here.iter().map(|_| "this folder".to_owned());
+    here.chain(others.iter().map(|folder| format!("`{folder}`"))).collect::<Vec<_>>().join(", ")
 }
 
 /// Files by their names, but for those that are too many.
@@ -86,6 +85,14 @@ fn named(files: &[PathBuf]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn this_folder_comes_before_others_wherever_they_lie_and_folders_within_others_are_not_named() {
+        let here = std::env::current_dir().unwrap();
+        let roots = ["/0/first", "/~/last", "/~/last/within"].map(PathBuf::from);
+        let roots = roots.into_iter().chain([here.join("member"), here]).collect();
+        assert_eq!(folders(&roots), "this folder, `/0/first`, `/~/last`");
+    }
 
     #[test]
     fn a_few_files_are_named_and_the_others_counted() {
