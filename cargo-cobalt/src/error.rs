@@ -1,6 +1,7 @@
 //! What can go wrong outside of this program, each with its exit code.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -111,6 +112,14 @@ pub(crate) enum Error {
 
     #[error("failed to watch for changes: {0}{hint}", hint = watch_hint(.0))]
     Watch(#[from] notify::Error),
+
+    #[error(
+        "failed to listen on {address}: {source}; name another port with `--port`, or 0 for any that is free"
+    )]
+    Listen { address: SocketAddr, source: io::Error },
+
+    #[error("failed to serve: {0}")]
+    Server(io::Error),
 
     #[error("failed to ask: {0}; with `--yes` nothing is asked")]
     Ask(io::Error),

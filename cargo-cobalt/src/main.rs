@@ -24,6 +24,7 @@ mod reference;
 mod reporters;
 mod run;
 mod runs;
+mod serve;
 mod terminal;
 mod watch;
 mod webhooks;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Command::Export(arguments) => export::export(arguments, &flags),
         Command::Import(arguments) => import::import(arguments, &flags),
         Command::Baseline(arguments) => baseline::baseline(&arguments.command, &flags),
+        Command::Serve(arguments) => serve::serve(arguments, &flags),
         Command::Clean(arguments) => clean::clean(arguments, &flags),
         Command::Init(arguments) => init::init(arguments),
         Command::Update(arguments) => assistants::update(arguments),
@@ -105,6 +107,7 @@ fn flags(command: &Command) -> Flags {
         Command::Export(export) => of_file(&export.settings),
         Command::Import(import) => of_file(&import.settings),
         Command::Baseline(baseline) => of_file(baseline.command.settings()),
+        Command::Serve(serve) => of_file(&serve.settings),
         Command::Clean(clean) => of_file(&clean.settings),
         Command::Config(config) => of_file(&config.settings),
         Command::Init(_) | Command::Update(_) | Command::Completions(_) | Command::Man(_) => Flags::default(),

@@ -12,6 +12,7 @@ mod pass_on;
 mod past;
 mod reference;
 mod run;
+mod serve;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -28,6 +29,7 @@ pub(crate) use pass_on::{Export, Format, Import};
 pub(crate) use past::{Compare, History};
 pub(crate) use reference::{Completions, Man, Update};
 pub(crate) use run::{List, Run, RunOptions, Selection, Watch};
+pub(crate) use serve::Serve;
 
 /// What cargo calls: `cargo-cobalt cobalt …`.
 #[derive(Debug, Parser)]
@@ -105,6 +107,13 @@ pub(crate) enum Command {
     Import(Import),
     /// Sets and shows what later runs are held against
     Baseline(Baseline),
+    /// Shows the runs in the browser, those that are going on too
+    ///
+    /// The page and its API are served to this machine alone. With --host, other machines can be let in, which need the token
+    /// that is printed, or that the variable COBALT_TOKEN has. Ctrl-C ends it.
+    ///
+    /// Exit codes: 2 wrong arguments; 3 the address cannot be listened on, or the runs not be read; 130 stopped by Ctrl-C.
+    Serve(Serve),
     /// Removes old runs and answers of models, after a listing of what would go
     ///
     /// Baselines stay, and so do runs that are going on, and all files that are not ours. Without `--yes` it asks first and,

@@ -19,6 +19,7 @@ use crate::redact::redact_texts;
 /// assert_eq!(output.token_count().unwrap().total, 23);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Output {
     #[serde(rename = "output", default)]
     value: Value,

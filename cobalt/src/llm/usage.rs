@@ -8,6 +8,7 @@ use super::prices::Tokens;
 
 /// What an evaluation asked of models, and what that cost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct JudgeUsage {
     /// The models that answered, each once, in the order in which they did so first.

@@ -16,6 +16,7 @@ use crate::redact::{redact, redact_texts};
 
 /// How an execution ended. Ordered from the best to the worst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// The agent gave an output.
@@ -29,6 +30,7 @@ pub enum Status {
 
 /// What one evaluator found for one output: a score, or why there is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ScoredEvaluation {
     /// From 0 to 1; absent where the evaluator failed.
@@ -219,6 +221,7 @@ impl ItemResult {
 
 /// One evaluator's scores over an item's runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunAggregation {
     /// Their mean.
     pub mean: f64,
@@ -256,8 +259,10 @@ impl RunAggregation {
 
 /// The shape of an execution in a file.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Execution"))]
 #[serde(rename_all = "camelCase")]
 struct ExecutionOut<'a> {
+    #[cfg_attr(feature = "schema", schemars(with = "Output"))]
     output: OutputOut<'a>,
     latency_ms: f64,
     evaluations: &'a Evaluations,
@@ -291,11 +296,13 @@ impl<'a> From<&'a Execution> for ExecutionOut<'a> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Item"))]
 #[serde(rename_all = "camelCase")]
-struct ItemOut<'a> {
+pub(super) struct ItemOut<'a> {
     index: usize,
     key: &'a str,
     input: &'a Item,
+    #[cfg_attr(feature = "schema", schemars(with = "Output"))]
     output: OutputOut<'a>,
     latency_ms: f64,
     evaluations: &'a Evaluations,
@@ -310,9 +317,11 @@ struct ItemOut<'a> {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Aggregated"))]
 #[serde(rename_all = "camelCase")]
 struct AggregatedOut<'a> {
     avg_latency_ms: f64,
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, RunAggregation>"))]
     evaluations: Aggregations<'a>,
 }
 

@@ -59,6 +59,8 @@ mod judges;
 mod measurements;
 mod model;
 mod run_config;
+#[cfg(feature = "schema")]
+mod schema;
 mod shard;
 mod shown;
 pub mod stats;

@@ -21,6 +21,7 @@ pub(crate) const SCHEMA: u32 = 1;
 
 /// Everything that a run of an experiment found. Its JSON is a result file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", remote = "Self")]
 pub struct Report {
     /// The version of this shape; 0 in files of the original.
@@ -166,6 +167,7 @@ impl<'de> Deserialize<'de> for Report {
 
 /// A place in a source file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SourcePlace {
     /// The file, as the compiler names it: for a member of a workspace as seen from the workspace's root.
@@ -176,6 +178,7 @@ pub struct SourcePlace {
 
 /// The data that a run was made on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DatasetSummary {
     /// Where the items came from: a path as it was given, or `inline`.
@@ -188,6 +191,7 @@ pub struct DatasetSummary {
 
 /// The commit that was checked out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct GitState {
     /// The commit's full hash.
@@ -198,6 +202,7 @@ pub struct GitState {
 
 /// How a run met its thresholds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CiStatus {
     /// Whether all were met.
     pub passed: bool,
@@ -215,6 +220,7 @@ pub struct CiStatus {
 
 /// A threshold that was not met, or of which that is not known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Violation {
     /// `score`, `latency`, `tokens`, `cost`, `judge_cost`, or an evaluator's name.
     pub category: String,

@@ -8,6 +8,7 @@ use crate::evaluators::DEFAULT_PASS_MARK;
 
 /// The settings of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RunConfig {
     /// How often each item was run.

@@ -22,6 +22,7 @@ use crate::hash::sha256_beginning;
 /// # Ok::<(), &'static str>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "Written")]
 pub struct Shard {
     index: u16,
@@ -30,6 +31,7 @@ pub struct Shard {
 
 /// A shard as a file has it, which may be none.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Written {
     index: u16,
     of: u16,

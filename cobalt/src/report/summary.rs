@@ -9,6 +9,7 @@ use super::stats::Interval;
 
 /// The figures of a whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Summary {
     /// How many items were run.
@@ -82,6 +83,7 @@ fn without_null<'de, D: Deserializer<'de>>(
 ///
 /// Percentiles interpolate linearly.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct ScoreStats {
     /// The mean.
@@ -126,6 +128,7 @@ pub struct ScoreStats {
 
 /// How long the agent took for an item, in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyStats {
     /// The shortest.
     pub min: f64,

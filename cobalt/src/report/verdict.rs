@@ -15,6 +15,7 @@ use crate::wording::count;
 
 /// What became of one threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ThresholdOutcome {
     /// The threshold's name, as its test case has it.

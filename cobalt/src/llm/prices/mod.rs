@@ -57,6 +57,7 @@ pub struct LongPrompt {
 
 /// How many tokens went into a model and came out of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", default)]
 pub struct Tokens {
     /// Input (prompt) tokens.

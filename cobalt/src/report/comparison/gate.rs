@@ -19,6 +19,7 @@ const SET_ANEW: &str = "set it anew with `cargo cobalt baseline set`";
 
 /// What is known of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Finding {
     /// It is met, beyond noise.

@@ -16,6 +16,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// An item in two runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ItemChange {
     /// The item's identity.
@@ -37,6 +38,7 @@ pub struct ItemChange {
 
 /// One evaluator's scores of an item in two runs, each the mean over the item's executions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ScoreChange {
     /// The evaluator's name.
@@ -64,6 +66,7 @@ impl ScoreChange {
 
 /// What a run made of an item: of several executions, the one that shows the change best.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ItemSide {
     /// Which execution this is, from 0.

@@ -8,6 +8,7 @@ use crate::report::{MeasuredItem, Measurements};
 
 /// The items of two runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Matching {
     /// How many items are in both runs.

@@ -11,6 +11,7 @@ use crate::wording::thousands;
 
 /// Two runs held against each other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
     /// The run that the other is held against.
@@ -32,6 +33,7 @@ pub struct Comparison {
 
 /// A run, as far as it is named in a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RunIdentity {
     /// The run's id.
@@ -64,6 +66,7 @@ impl RunIdentity {
 
 /// How one figure differs between two runs, over the items that have it in both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
     /// The evaluator's name, or `latency`, `tokens`, `cost`, `errors`.
@@ -106,6 +109,7 @@ pub struct Difference {
 
 /// What a difference is one of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
     /// Scores from 0 to 1; more is better.
@@ -143,6 +147,7 @@ impl fmt::Display for Quantity {
 
 /// How a p-value was worked out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Test {
     /// McNemar's exact test of scores that are 0 or 1.
@@ -157,6 +162,7 @@ pub enum Test {
 
 /// What can be said of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The other run is better, beyond noise.
@@ -182,6 +188,7 @@ impl fmt::Display for Verdict {
 
 /// How much more would settle a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SampleSize {
     /// So many items in all, run as often as now.

@@ -12,6 +12,7 @@ const MOST: usize = 20;
 
 /// An item that became worse. Whether that is more than noise, the evaluators' differences tell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RegressedItem {
     /// The item's identity.

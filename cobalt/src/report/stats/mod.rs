@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 
 /// A closed interval, such as a confidence interval, in the unit of the data that it was worked out from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// The lower end.
     pub low: f64,

@@ -1,0 +1,184 @@
+//! The OpenAPI description of the API, made of the types that are asked and answered with.
+
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::{JsonSchema, Schema};
+use serde_json::{Value, json};
+
+use super::compare::{CompareQuery, Compared};
+use super::error::Problem;
+use super::events::Happening;
+use super::export::ExportQuery;
+use super::health::{Health, Index};
+use super::items::{Items, ItemsQuery, WholeItem};
+use super::overview::Overview;
+use super::run::WholeRun;
+use super::runs::{Runs, RunsQuery};
+use super::trends::{Trends, TrendsQuery};
+
+type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
+
+/// What may be asked at an address.
+struct Endpoint {
+    path: &'static str,
+    name: &'static str,
+    summary: &'static str,
+    /// The parameters after the `?`.
+    query: Option<MakeSchema>,
+    answer: MakeSchema,
+    media_type: &'static str,
+}
+
+const JSON: &str = "application/json";
+
+fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+/// The schema of parameters, in place.
+fn parameters<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    T::json_schema(generator)
+}
+
+fn endpoints() -> [Endpoint; 11] {
+    let json = |path, name, summary, query, answer| Endpoint {
+        path,
+        name,
+        summary,
+        query,
+        answer,
+        media_type: JSON,
+    };
+    [
+        json("/api", "index", "What this server is", None, schema::<Index>),
+        json("/api/health", "health", "Whether the server is there", None, schema::<Health>),
+        json("/api/openapi.json", "openapi", "This description", None, schema::<Value>),
+        json("/api/runs", "runs", "The runs that there are", Some(parameters::<RunsQuery>), schema::<Runs>),
+        json("/api/runs/{id}", "run", "A run with all of its items", None, schema::<WholeRun>),
+        json("/api/runs/{id}/overview", "overview", "A run without its items", None, schema::<Overview>),
+        json(
+            "/api/runs/{id}/items",
+            "items",
+            "The items of a run",
+            Some(parameters::<ItemsQuery>),
+            schema::<Items>,
+        ),
+        json(
+            "/api/runs/{id}/items/{key}",
+            "item",
+            "An item of a run, and its neighbours among those that are asked for",
+            Some(parameters::<ItemsQuery>),
+            schema::<WholeItem>,
+        ),
+        json(
+            "/api/compare",
+            "compare",
+            "Two or three runs held against each other",
+            Some(parameters::<CompareQuery>),
+            schema::<Compared>,
+        ),
+        json(
+            "/api/trends",
+            "trends",
+            "The whole runs of an experiment, oldest first",
+            Some(parameters::<TrendsQuery>),
+            schema::<Trends>,
+        ),
+        Endpoint {
+            media_type: "text/event-stream",
+            ..json("/api/events", "events", "What happens, as it happens", None, schema::<Happening>)
+        },
+    ]
+}
+
+/// The addresses of the endpoints.
+pub(super) fn paths() -> Vec<&'static str> {
+    endpoints().map(|endpoint| endpoint.path).into_iter().chain([EXPORT]).collect()
+}
+
+const EXPORT: &str = "/api/export";
+
+/// The description of the whole API, as OpenAPI 3.1 has it.
+pub(in crate::serve) fn description() -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    let mut generator = settings.into_generator();
+    let problem = schema::<Problem>(&mut generator);
+    let mut paths = serde_json::Map::new();
+    for endpoint in endpoints() {
+        let answer = (endpoint.answer)(&mut generator);
+        let content = json!({ endpoint.media_type: { "schema": answer } });
+        paths.insert(endpoint.path.to_owned(), operation(&endpoint, content, &problem, &mut generator));
+    }
+    let export = Endpoint {
+        path: EXPORT,
+        name: "export",
+        summary: "A run in another format, as a file",
+        query: Some(parameters::<ExportQuery>),
+        answer: schema::<String>,
+        media_type: JSON,
+    };
+    paths.insert(EXPORT.to_owned(), operation(&export, json!({ "*/*": {} }), &problem, &mut generator));
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Cobalt",
+            "description": "The runs of a project, as `cargo cobalt serve` answers for them.",
+            "version": env!("CARGO_PKG_VERSION"),
+        },
+        "paths": paths,
+        "components": { "schemas": generator.take_definitions(true) },
+    })
+}
+
+fn operation(
+    endpoint: &Endpoint,
+    content: Value,
+    problem: &Schema,
+    generator: &mut SchemaGenerator,
+) -> Value {
+    let query = endpoint.query.map(|query| query(generator));
+    let in_path = endpoint.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let in_path = in_path
+        .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }));
+    let parameters: Vec<_> = in_path.chain(query.iter().flat_map(in_query)).collect();
+    json!({
+        "get": {
+            "operationId": endpoint.name,
+            "summary": endpoint.summary,
+            "parameters": parameters,
+            "responses": {
+                "200": { "description": endpoint.summary, "content": content },
+                "default": {
+                    "description": "What went wrong",
+                    "content": { JSON: { "schema": problem } },
+                },
+            },
+        },
+    })
+}
+
+/// The fields of a schema as parameters after the `?`.
+fn in_query(schema: &Schema) -> Vec<Value> {
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let parameter = |(name, schema): (&String, &Value)| {
+        let mut schema = schema.clone();
+        let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+        json!({
+            "name": name,
+            "in": "query",
+            "required": required.contains(&&**name),
+            "description": description,
+            "schema": schema,
+        })
+    };
+    properties.map(parameter).collect()
+}
