@@ -31,7 +31,7 @@ pub(super) use items::{ItemRow, ItemState, Items, ItemsQuery, WholeItem};
 pub(super) use live::RunState;
 pub(super) use openapi::description;
 pub(super) use overview::{Amounts, Neighbour, Overview, StateCounts};
-pub(super) use runs::{Counted, RunRow, RunSort, Runs, RunsQuery, SkippedFile, Verdict};
+pub(super) use runs::{Counted, RunRow, RunSort, RunVerdict, Runs, RunsQuery, SkippedFile};
 pub(super) use trends::{ThresholdLine, TrendPoint, TrendQuantity, Trends, TrendsQuery};
 
 use super::store::Store;

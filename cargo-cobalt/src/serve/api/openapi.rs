@@ -97,19 +97,33 @@ pub(super) fn paths() -> Vec<&'static str> {
 
 const EXPORT: &str = "/api/export";
 
-/// The description of the whole API, as OpenAPI 3.1 has it.
-pub(in crate::serve) fn description() -> Value {
+/// Makes the schemas of answers, those that have names beside the addresses.
+fn answers() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
     });
-    let mut generator = settings.into_generator();
+    settings.into_generator()
+}
+
+/// Makes the schemas of parameters, each whole.
+fn questions() -> SchemaGenerator {
+    let settings = SchemaSettings::draft2020_12().for_deserialize().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    settings.into_generator()
+}
+
+/// The description of the whole API, as OpenAPI 3.1 has it.
+pub(in crate::serve) fn description() -> Value {
+    let mut generator = answers();
     let problem = schema::<Problem>(&mut generator);
     let mut paths = serde_json::Map::new();
     for endpoint in endpoints() {
         let answer = (endpoint.answer)(&mut generator);
         let content = json!({ endpoint.media_type: { "schema": answer } });
-        paths.insert(endpoint.path.to_owned(), operation(&endpoint, content, &problem, &mut generator));
+        paths.insert(endpoint.path.to_owned(), operation(&endpoint, content, &problem));
     }
     let export = Endpoint {
         path: EXPORT,
@@ -119,7 +133,7 @@ pub(in crate::serve) fn description() -> Value {
         answer: schema::<String>,
         media_type: JSON,
     };
-    paths.insert(EXPORT.to_owned(), operation(&export, json!({ "*/*": {} }), &problem, &mut generator));
+    paths.insert(EXPORT.to_owned(), operation(&export, json!({ "*/*": {} }), &problem));
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -132,13 +146,8 @@ pub(in crate::serve) fn description() -> Value {
     })
 }
 
-fn operation(
-    endpoint: &Endpoint,
-    content: Value,
-    problem: &Schema,
-    generator: &mut SchemaGenerator,
-) -> Value {
-    let query = endpoint.query.map(|query| query(generator));
+fn operation(endpoint: &Endpoint, content: Value, problem: &Schema) -> Value {
+    let query = endpoint.query.map(|query| query(&mut questions()));
     let in_path = endpoint.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let in_path = in_path
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }));
@@ -170,8 +179,9 @@ fn in_query(schema: &Schema) -> Vec<Value> {
         .collect();
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let parameter = |(name, schema): (&String, &Value)| {
-        let mut schema = schema.clone();
-        let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+        let description = schema.get("description").cloned();
+        let mut schema = without_null(schema.clone());
+        schema.as_object_mut().and_then(|schema| schema.remove("description"));
         json!({
             "name": name,
             "in": "query",
@@ -181,4 +191,24 @@ fn in_query(schema: &Schema) -> Vec<Value> {
         })
     };
     properties.map(parameter).collect()
+}
+
+/// A schema without the null by which a field is left out: a parameter is there, or it is not.
+fn without_null(mut schema: Value) -> Value {
+    let is_null = |option: &Value| option["type"] == "null" || option == "null";
+    if let Some(options) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
+        options.retain(|option| !is_null(option));
+        if let [only] = &mut **options {
+            return std::mem::take(only);
+        }
+    }
+    if let Some(types) = schema.get_mut("type").filter(|types| types.is_array()) {
+        let mut named = types.as_array().cloned().unwrap_or_default();
+        named.retain(|name| !is_null(name));
+        *types = named.swap_remove(0);
+    }
+    if schema.get("default").is_some_and(Value::is_null) {
+        schema.as_object_mut().and_then(|schema| schema.remove("default"));
+    }
+    schema
 }

@@ -32,7 +32,7 @@ pub(in crate::serve) struct RunsQuery {
     /// Only runs with this tag.
     pub(in crate::serve) tag: Option<String>,
     /// Only runs with this verdict.
-    pub(in crate::serve) verdict: Option<Verdict>,
+    pub(in crate::serve) verdict: Option<RunVerdict>,
     /// Only runs that started then or later: a date, or a time in ISO 8601.
     pub(in crate::serve) since: Option<String>,
     /// Only runs that started then or earlier: a date, which counts in, or a time.
@@ -65,7 +65,7 @@ pub(in crate::serve) enum RunSort {
 /// What became of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(in crate::serve) enum Verdict {
+pub(in crate::serve) enum RunVerdict {
     Passed,
     /// A threshold or, in a strict experiment, an item missed.
     Failed,
@@ -122,7 +122,7 @@ pub(in crate::serve) struct RunRow {
     pub(in crate::serve) avg_scores: BTreeMap<String, f64>,
     pub(in crate::serve) total_items: i64,
     pub(in crate::serve) duration_ms: i64,
-    pub(in crate::serve) verdict: Verdict,
+    pub(in crate::serve) verdict: RunVerdict,
     /// What became of it; of a partial run too, of which the verdict does not tell it.
     #[schemars(with = "Outcome")]
     pub(in crate::serve) status: RunStatus,

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::asked::Asked;
-use super::runs::Verdict;
+use super::runs::RunVerdict;
 use super::{Answer, with};
 use crate::serve::store::Store;
 
@@ -45,7 +45,7 @@ pub(in crate::serve) struct TrendPoint {
     pub(in crate::serve) timestamp: String,
     /// Each evaluator's mean, from 0 to 1; one that gave no score is absent.
     pub(in crate::serve) scores: BTreeMap<String, f64>,
-    pub(in crate::serve) verdict: Verdict,
+    pub(in crate::serve) verdict: RunVerdict,
     pub(in crate::serve) tags: Vec<String>,
     pub(in crate::serve) total_items: i64,
     /// Items and evaluations in error.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use super::Store;
 use crate::index::{Run, RunStatus};
-use crate::serve::api::{ApiError, Counted, Order, RunRow, RunSort, Runs, RunsQuery, SkippedFile, Verdict};
+use crate::serve::api::{
+    ApiError, Counted, Order, RunRow, RunSort, RunVerdict, Runs, RunsQuery, SkippedFile,
+};
 
 impl Store {
     pub(in crate::serve) fn runs(&self, query: &RunsQuery) -> Result<Runs, ApiError> {
@@ -49,11 +51,11 @@ fn is_meant(run: &Run, query: &RunsQuery) -> bool {
         && query.verdict.is_none_or(|verdict| verdict == self::verdict(run.status))
 }
 
-pub(super) fn verdict(status: RunStatus) -> Verdict {
+pub(super) fn verdict(status: RunStatus) -> RunVerdict {
     match status {
-        RunStatus::Passed => Verdict::Passed,
-        RunStatus::Failed => Verdict::Failed,
-        RunStatus::Error => Verdict::Error,
+        RunStatus::Passed => RunVerdict::Passed,
+        RunStatus::Failed => RunVerdict::Failed,
+        RunStatus::Error => RunVerdict::Error,
     }
 }
 

@@ -1,0 +1,80 @@
+// What the pages ask for. All of a run's answers share the beginning of their keys, so that an event can renew them.
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { get } from './client';
+import type {
+  Compared,
+  CompareQuery,
+  Index,
+  Items,
+  ItemsQuery,
+  Overview,
+  Runs,
+  RunsQuery,
+  Trends,
+  TrendsQuery,
+  WholeItem,
+} from './types';
+
+/** How many items are asked for at a time. */
+export const PAGE = 100;
+
+const inPath = encodeURIComponent;
+
+export const indexQuery = () =>
+  queryOptions({ queryKey: ['index'], queryFn: ({ signal }) => get<Index>('/api', {}, signal) });
+
+export const runsQuery = (query: RunsQuery) =>
+  queryOptions({
+    queryKey: ['runs', query],
+    queryFn: ({ signal }) => get<Runs>('/api/runs', query, signal),
+    placeholderData: keepPreviousData,
+  });
+
+export const overviewQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['run', id, 'overview'],
+    queryFn: ({ signal }) => get<Overview>(`/api/runs/${inPath(id)}/overview`, {}, signal),
+  });
+
+/** The items of a run, page by page as a list is scrolled. */
+export const itemsQuery = (id: string, query: Omit<ItemsQuery, 'limit' | 'offset'>) =>
+  infiniteQueryOptions({
+    queryKey: ['run', id, 'items', query],
+    queryFn: ({ signal, pageParam }) =>
+      get<Items>(`/api/runs/${inPath(id)}/items`, { ...query, limit: PAGE, offset: pageParam }, signal),
+    initialPageParam: 0,
+    getNextPageParam: (last: Items, pages) => {
+      const loaded = pages.reduce((count, page) => count + page.items.length, 0);
+      return loaded < last.matching && last.items.length > 0 ? loaded : undefined;
+    },
+    placeholderData: keepPreviousData,
+  });
+
+export const itemQuery = (id: string, key: string, query: Omit<ItemsQuery, 'limit' | 'offset'>) =>
+  queryOptions({
+    queryKey: ['run', id, 'item', key, query],
+    queryFn: ({ signal }) =>
+      get<WholeItem>(`/api/runs/${inPath(id)}/items/${inPath(key)}`, query, signal),
+    placeholderData: keepPreviousData,
+  });
+
+/** The comparison of runs, its items page by page. */
+export const compareQuery = (query: Omit<CompareQuery, 'limit' | 'offset'>) =>
+  infiniteQueryOptions({
+    queryKey: ['compare', query],
+    queryFn: ({ signal, pageParam }) =>
+      get<Compared>('/api/compare', { ...query, limit: PAGE, offset: pageParam }, signal),
+    initialPageParam: 0,
+    getNextPageParam: (last: Compared, pages) => {
+      const loaded = pages.reduce((count, page) => count + page.items.length, 0);
+      return loaded < last.matching && last.items.length > 0 ? loaded : undefined;
+    },
+    placeholderData: keepPreviousData,
+  });
+
+export const trendsQuery = (query: TrendsQuery) =>
+  queryOptions({
+    queryKey: ['trends', query],
+    queryFn: ({ signal }) => get<Trends>('/api/trends', query, signal),
+    placeholderData: keepPreviousData,
+  });

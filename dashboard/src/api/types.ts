@@ -1,0 +1,40 @@
+// The names by which the page calls what the API answers. The shapes themselves are generated: `npm run types`.
+import type { components, operations } from './schema';
+
+type Schemas = components['schemas'];
+
+export type Runs = Schemas['Runs'];
+export type RunRow = Schemas['RunRow'];
+export type LiveRun = Schemas['LiveRun'];
+export type RunVerdict = Schemas['RunVerdict'];
+export type Overview = Schemas['Overview'];
+export type Report = Schemas['Report'];
+export type ThresholdOutcome = Schemas['ThresholdOutcome'];
+export type ScoreStats = Schemas['ScoreStats'];
+export type Amounts = Schemas['Amounts'];
+export type Items = Schemas['Items'];
+export type ItemRow = Schemas['ItemRow'];
+export type WholeItem = Schemas['WholeItem'];
+export type Item = Schemas['Item'];
+export type Execution = Schemas['Execution'];
+export type Evaluation = Schemas['ScoredEvaluation'];
+export type Compared = Schemas['Compared'];
+export type ComparedRun = Schemas['ComparedRun'];
+export type ComparedItem = Schemas['ComparedItem'];
+export type ComparedOutput = Schemas['ComparedOutput'];
+export type Comparison = Schemas['Comparison'];
+export type Difference = Schemas['Difference'];
+export type Interval = Schemas['Interval'];
+export type Trends = Schemas['Trends'];
+export type TrendPoint = Schemas['TrendPoint'];
+export type ThresholdLine = Schemas['ThresholdLine'];
+export type Happening = Schemas['Happening'];
+export type Index = Schemas['Index'];
+
+type Query<Operation extends keyof operations> = NonNullable<operations[Operation]['parameters']['query']>;
+
+export type RunsQuery = Query<'runs'>;
+export type ItemsQuery = Query<'items'>;
+export type CompareQuery = Query<'compare'>;
+export type TrendsQuery = Query<'trends'>;
+export type ExportQuery = Query<'export'>;
