@@ -53,8 +53,7 @@ export const itemsQuery = (id: string, query: Omit<ItemsQuery, 'limit' | 'offset
 export const itemQuery = (id: string, key: string, query: Omit<ItemsQuery, 'limit' | 'offset'>) =>
   queryOptions({
     queryKey: ['run', id, 'item', key, query],
-    queryFn: ({ signal }) =>
-      get<WholeItem>(`/api/runs/${inPath(id)}/items/${inPath(key)}`, query, signal),
+    queryFn: ({ signal }) => get<WholeItem>(`/api/runs/${inPath(id)}/items/${inPath(key)}`, query, signal),
     placeholderData: keepPreviousData,
   });
 
