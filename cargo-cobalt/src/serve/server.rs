@@ -8,6 +8,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
+use axum::routing::any;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
@@ -68,6 +69,8 @@ async fn answer(mut listener: tokio::net::TcpListener, router: Router) {
 fn router(store: Arc<Store>, guard: Guard) -> Router {
     Router::new()
         .nest("/api", api::routes(store))
+        // Nesting leaves this one out.
+        .route("/api/", any(api::no_endpoint))
         .fallback(page::file)
         .layer(CatchPanicLayer::custom(panicked))
         .layer(CompressionLayer::new())
