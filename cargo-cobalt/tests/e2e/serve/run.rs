@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::Read as _;
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -48,7 +47,7 @@ fn at_a_terminal(command: &mut Command) -> (Child, fs::File) {
     let pty = openpty(None, None).unwrap();
     let child =
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::from(pty.slave)).spawn().unwrap();
-    (child, fs::File::from(OwnedFd::from(pty.master)))
+    (child, fs::File::from(pty.master))
 }
 
 /// All that was shown at a terminal whose programs have ended.
