@@ -2,6 +2,7 @@
 #![doc = include_str!("../../docs/files.md")]
 
 mod baselines;
+mod by_item;
 mod cut_off;
 mod earlier;
 mod git;
@@ -12,6 +13,7 @@ mod results;
 
 pub(crate) use baselines::experiment_of;
 pub use baselines::{read_measurements, write_baseline};
+pub use by_item::ReportText;
 pub use cut_off::CutOffJournal;
 pub(crate) use earlier::latest_reports;
 pub(crate) use git::git_state;
