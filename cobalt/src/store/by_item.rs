@@ -197,7 +197,11 @@ mod tests {
             assert_eq!(head, whole.without_items());
             assert_eq!(items.iter().map(|(_, item)| item.clone()).collect::<Vec<_>>(), whole.items);
             for (text, item) in items {
-                assert_eq!(serde_json::from_str::<ItemResult>(&text).unwrap(), item, "the place is the item's");
+                assert_eq!(
+                    serde_json::from_str::<ItemResult>(&text).unwrap(),
+                    item,
+                    "the place is the item's"
+                );
             }
         }
     }
@@ -215,7 +219,14 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_place_in_the_file() {
         let text = serde_json::to_string_pretty(&file()).unwrap();
-        for broken in [&text[..text.len() / 2], &text.replacen("\"index\": 0,", "", 1), "", "[]", "{}", "{\"items\":[1,]}"] {
+        for broken in [
+            &text[..text.len() / 2],
+            &text.replacen("\"index\": 0,", "", 1),
+            "",
+            "[]",
+            "{}",
+            "{\"items\":[1,]}",
+        ] {
             let told = read(broken).unwrap_err().to_string();
             let expected = serde_json::from_str::<Report>(broken).unwrap_err().to_string();
             assert_eq!(told, expected);

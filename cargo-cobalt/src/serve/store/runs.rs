@@ -11,10 +11,11 @@ use crate::serve::api::{
 
 impl Store {
     pub(in crate::serve) fn runs(&self, query: &RunsQuery) -> Result<Runs, ApiError> {
-        let (known, skipped) = self.known()?;
+        let all = self.known()?;
+        let known = &all.runs;
         let mut experiments: Vec<Counted> = Vec::new();
         let mut tags: BTreeMap<String, usize> = BTreeMap::new();
-        for run in &known {
+        for run in known {
             match experiments.iter_mut().find(|counted| counted.name == run.name) {
                 Some(counted) => counted.runs += 1,
                 None => experiments.push(Counted { name: run.name.clone(), runs: 1 }),
@@ -25,13 +26,17 @@ impl Store {
         found.sort_by(|one, two| in_order(one, two, query));
         let page = found.iter().skip(query.offset).take(query.limit.unwrap_or(usize::MAX));
         Ok(Runs {
-            runs: page.map(|run| row(run, &known, query.recent)).collect(),
+            runs: page.map(|run| row(run, known, query.recent)).collect(),
             matching: found.len(),
             known: known.len(),
             live: Vec::new(),
             experiments,
             tags: tags.into_iter().map(|(name, runs)| Counted { name, runs }).collect(),
-            skipped: skipped.into_iter().map(|it| SkippedFile { file: it.file, reason: it.reason }).collect(),
+            skipped: all
+                .skipped
+                .iter()
+                .map(|it| SkippedFile { file: it.file.clone(), reason: it.reason.clone() })
+                .collect(),
         })
     }
 }
