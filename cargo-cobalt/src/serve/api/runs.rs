@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::Response;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ApiError;
 use super::asked::{Asked, Order};
 use super::live::LiveRun;
-use super::{Answer, with};
+use super::tagged::{Asking, answer};
 use crate::index::RunStatus;
 use crate::serve::store::Store;
 
@@ -165,6 +167,10 @@ enum Outcome {
     Error,
 }
 
-pub(super) async fn runs(State(store): State<Arc<Store>>, Asked(query): Asked<RunsQuery>) -> Answer<Runs> {
-    with(store, move |store| store.runs(&query)).await
+pub(super) async fn runs(
+    State(store): State<Arc<Store>>,
+    asking: Asking,
+    Asked(query): Asked<RunsQuery>,
+) -> Result<Response, ApiError> {
+    answer(store, asking, Store::runs_state, move |store| store.runs(&query)).await
 }

@@ -14,10 +14,12 @@ mod runs;
 mod search;
 mod trends;
 
+use std::fs::File;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread;
 
+use axum::body::Bytes;
 use cobalt::Report;
 use cobalt::config::Config;
 use cobalt::report::comparison::Comparison;
@@ -25,7 +27,8 @@ use cobalt::store::{Layout, read_report};
 
 use self::gate::Gate;
 use self::known::{Known, KnownRuns};
-use self::loaded::{FileProblem, LoadedRun, RunFile};
+pub(in crate::serve) use self::loaded::FileProblem;
+use self::loaded::{LoadedRun, RunFile};
 use self::recent::Recent;
 use super::api::{ApiError, ExportFormat, ExportQuery};
 use crate::error::Error;
@@ -38,6 +41,8 @@ const ROOM: usize = 32 << 20;
 const ROOM_FOR_SEARCHES: usize = 1 << 20;
 /// How many bytes comparisons may take.
 const ROOM_FOR_COMPARISONS: usize = 4 << 20;
+/// How many bytes answers may take.
+const ROOM_FOR_ANSWERS: usize = 8 << 20;
 /// How many runs are loaded at a time, so that a comparison has its two side by side.
 const LOADERS: usize = 2;
 /// How often a run is looked for again whose file has changed meanwhile.
@@ -54,6 +59,10 @@ pub(super) struct Store {
     found: Recent<(RunFile, String), Vec<usize>>,
     /// What statistics say of runs that are held against the first of them.
     comparisons: Recent<Vec<RunFile>, Vec<Comparison>>,
+    /// Answers as they are sent, by their tags.
+    answers: Recent<String, Bytes>,
+    /// Another number for each start, as other prices and other versions make other answers.
+    start: u64,
 }
 
 impl Store {
@@ -65,6 +74,8 @@ impl Store {
             loaders: Gate::new(LOADERS),
             found: Recent::new(ROOM_FOR_SEARCHES),
             comparisons: Recent::new(ROOM_FOR_COMPARISONS),
+            answers: Recent::new(ROOM_FOR_ANSWERS),
+            start: fastrand::u64(..),
         })
     }
 
@@ -162,8 +173,44 @@ impl Store {
         })
     }
 
+    /// What all that is answered of the list of runs follows from.
+    pub(super) fn runs_state(&self) -> Result<String, ApiError> {
+        Ok(format!("{}\0{}\0", self.start, self.known()?.version))
+    }
+
+    /// What all that is answered of a run follows from.
+    pub(super) fn run_state(&self, id: &str) -> Result<String, ApiError> {
+        Ok(format!("{}\0{}\0", self.start, self.file(id)?.identity()))
+    }
+
+    /// An answer by its tag, made where it is not kept.
+    pub(super) fn answer(
+        &self,
+        tag: &str,
+        make: impl FnOnce() -> Result<Bytes, ApiError>,
+    ) -> Result<Bytes, ApiError> {
+        Ok((*self.answers.get(&tag.to_owned(), Bytes::len, make)?).clone())
+    }
+
+    /// The file of a run, from the beginning of its text on.
+    pub(super) fn file_text(&self, id: &str) -> Result<File, ApiError> {
+        let file = self.file(id)?;
+        match file.open_text() {
+            Ok(text) => Ok(text),
+            Err(FileProblem::Final(error)) => Err(error),
+            Err(FileProblem::Changed) => Err(changing(&[id])),
+        }
+    }
+
     /// A run with all of its items.
-    pub(super) fn report(&self, id: &str) -> Result<Report, ApiError> {
+    fn report(&self, id: &str) -> Result<Report, ApiError> {
         Ok(read_report(self.file(id)?.path()).map_err(Error::from)?)
     }
+}
+
+fn changing(ids: &[&str]) -> ApiError {
+    ApiError::not_found(format!(
+        "the file of run `{}` is being changed or removed; ask again",
+        ids.join("` or `")
+    ))
 }

@@ -7,9 +7,13 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use cobalt::report::ItemResult;
+use cobalt::store::without_mark;
 
 use crate::error::Error;
 use crate::serve::api::ApiError;
+
+/// How many bytes a byte order mark has.
+const MARK: u64 = 3;
 
 /// A file as it is at one time: after a change it is another one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -61,6 +65,16 @@ impl RunFile {
         };
         let (file, now) = open().map_err(|error| self.problem(error))?;
         if now == *self { Ok(file) } else { Err(FileProblem::Changed) }
+    }
+
+    /// The file, behind its byte order mark if it has one.
+    pub(in crate::serve) fn open_text(&self) -> Result<File, FileProblem> {
+        let mut file = self.open()?;
+        let mut start = Vec::new();
+        let read = file.by_ref().take(MARK).read_to_end(&mut start);
+        let mark = start.len() - without_mark(&start).len();
+        read.and_then(|_| file.seek(SeekFrom::Start(mark as u64))).map_err(|error| self.problem(error))?;
+        Ok(file)
     }
 
     /// All of it.
