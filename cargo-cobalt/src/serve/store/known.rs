@@ -20,15 +20,43 @@ pub(super) struct Known {
     pub(super) runs: Vec<Run>,
     /// What could not be read.
     pub(super) skipped: Vec<Skipped>,
+    /// The experiments that have runs, that of the newest run first.
+    pub(super) experiments: Vec<Experiment>,
     places: HashMap<String, usize>,
+    /// Of each run the place of its experiment, and its own place among the runs of that.
+    in_experiments: Vec<(usize, usize)>,
     /// Another number for each list that differs from the one before.
     pub(super) version: u64,
+}
+
+/// The runs of an experiment.
+#[derive(Debug)]
+pub(super) struct Experiment {
+    pub(super) name: String,
+    /// Their places among all runs: the newest first.
+    pub(super) runs: Vec<usize>,
 }
 
 impl Known {
     fn new(runs: Vec<Run>, skipped: Vec<Skipped>, version: u64) -> Self {
         let places = runs.iter().enumerate().map(|(place, run)| (run.id.clone(), place)).collect();
-        Self { runs, skipped, places, version }
+        let (mut experiments, mut by_name) = (Vec::new(), HashMap::new());
+        let in_experiments = runs.iter().enumerate().map(|(place, run)| {
+            let experiment = *by_name.entry(&run.name).or_insert_with(|| {
+                experiments.push(Experiment { name: run.name.clone(), runs: Vec::new() });
+                experiments.len() - 1
+            });
+            experiments[experiment].runs.push(place);
+            (experiment, experiments[experiment].runs.len() - 1)
+        });
+        let in_experiments = in_experiments.collect();
+        Self { runs, skipped, experiments, places, in_experiments, version }
+    }
+
+    /// The run at a place and those of its experiment before it, the newest first.
+    pub(super) fn before(&self, place: usize) -> impl Iterator<Item = &Run> {
+        let (experiment, from) = self.in_experiments[place];
+        self.experiments[experiment].runs[from..].iter().map(|place| &self.runs[*place])
     }
 
     pub(super) fn run(&self, id: &str) -> Option<&Run> {

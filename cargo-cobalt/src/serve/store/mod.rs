@@ -8,6 +8,7 @@ mod gate;
 mod items;
 mod known;
 mod loaded;
+mod order;
 mod overview;
 mod recent;
 mod runs;
