@@ -16,7 +16,7 @@ use rusqlite::{Connection, Error as SqliteError, ErrorCode};
 
 pub(crate) use query::{Filter, Found};
 pub(crate) use run::{Run, RunStatus};
-pub(crate) use update::Skipped;
+pub(crate) use update::{Skipped, Stamp, result_files};
 
 use crate::error::Error;
 

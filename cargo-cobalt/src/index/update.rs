@@ -31,7 +31,7 @@ pub(crate) struct Skipped {
 
 /// By what a file is known again: its size in bytes and its time in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
+pub(crate) struct Stamp {
     size: i64,
     modified: i64,
 }
@@ -81,7 +81,8 @@ pub(super) fn update<T>(
     folder: &Path,
     question: impl FnOnce(&Connection) -> SqliteResult<T>,
 ) -> Result<(T, Vec<Skipped>), Error> {
-    let present = list(folder).map_err(|source| Error::Results { path: folder.to_owned(), source })?;
+    let present =
+        result_files(folder).map_err(|source| Error::Results { path: folder.to_owned(), source })?;
     let mut contents = Contents::new();
     let mut behavior = TransactionBehavior::Deferred;
     let mut may_write = false;
@@ -105,7 +106,7 @@ pub(super) fn update<T>(
 }
 
 /// The folder's files that may be results. What is being written begins with a dot.
-fn list(folder: &Path) -> io::Result<BTreeMap<String, Stamp>> {
+pub(crate) fn result_files(folder: &Path) -> io::Result<BTreeMap<String, Stamp>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
         entries => entries?,

@@ -7,12 +7,14 @@ mod runs;
 mod trends;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use cobalt::Report;
 use cobalt::config::Config;
 use cobalt::store::{Layout, read_report};
 
 use super::api::{ApiError, ExportFormat, ExportQuery};
+use super::live::Live;
 use crate::error::Error;
 use crate::formats::{csv, html, junit, markdown};
 use crate::index::{Filter, Index, Run, Skipped};
@@ -22,11 +24,17 @@ use crate::reporters::{Finished, Results};
 #[derive(Debug)]
 pub(super) struct Store {
     settings: Config,
+    live: Arc<Live>,
 }
 
 impl Store {
     pub(super) fn open(settings: &Config) -> Result<Self, Error> {
-        Ok(Self { settings: settings.clone() })
+        Ok(Self { settings: settings.clone(), live: Arc::new(Live::of(settings.layout())) })
+    }
+
+    /// What happens in it.
+    pub(super) fn live(&self) -> Arc<Live> {
+        Arc::clone(&self.live)
     }
 
     /// The name of the project's folder.

@@ -28,7 +28,7 @@ impl Store {
             runs: page.map(|run| row(run, &known, query.recent)).collect(),
             matching: found.len(),
             known: known.len(),
-            live: Vec::new(),
+            live: self.live.runs(),
             experiments,
             tags: tags.into_iter().map(|(name, runs)| Counted { name, runs }).collect(),
             skipped: skipped.into_iter().map(|it| SkippedFile { file: it.file, reason: it.reason }).collect(),
