@@ -1,0 +1,5 @@
+//! `cargo cobalt serve`: what its API answers.
+
+#[cfg(unix)]
+mod live;
+mod server;
