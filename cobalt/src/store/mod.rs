@@ -2,6 +2,7 @@
 #![doc = include_str!("../../docs/files.md")]
 
 mod baselines;
+mod by_item;
 mod cut_off;
 mod earlier;
 mod git;
@@ -13,6 +14,7 @@ mod unfinished;
 
 pub(crate) use baselines::experiment_of;
 pub use baselines::{read_measurements, write_baseline};
+pub use by_item::ReportText;
 pub use cut_off::{CutOffJournal, is_going_on};
 pub(crate) use earlier::latest_reports;
 pub(crate) use git::git_state;

@@ -33,7 +33,7 @@ pub(in crate::serve) struct CompareQuery {
     pub(in crate::serve) sort: CompareSort,
     #[serde(default)]
     pub(in crate::serve) only: Changed,
-    /// Only items with this text in their key, input or outputs, whatever its case.
+    /// Only items with this text in their key, input, outputs or errors, whatever its case.
     pub(in crate::serve) search: Option<String>,
     /// Count changes of this evaluator's scores alone.
     pub(in crate::serve) evaluator: Option<String>,
@@ -75,7 +75,6 @@ pub(in crate::serve) struct Compared {
     pub(in crate::serve) runs: Vec<ComparedRun>,
     /// Each evaluator's means.
     pub(in crate::serve) score_diffs: BTreeMap<String, ScoreDiffs>,
-    pub(in crate::serve) items: Vec<ComparedItem>,
     /// Each of the other runs against the first.
     pub(in crate::serve) comparisons: Vec<Comparison>,
     /// How many items match what was asked for.
@@ -86,6 +85,8 @@ pub(in crate::serve) struct Compared {
     pub(in crate::serve) regressed: usize,
     /// How many of them became better in some run.
     pub(in crate::serve) improved: usize,
+    /// The last of the fields: many items are sent as they are read.
+    pub(in crate::serve) items: Vec<ComparedItem>,
 }
 
 /// A run as comparisons name it.
@@ -158,5 +159,5 @@ pub(super) async fn compare(
     State(store): State<Arc<Store>>,
     Asked(query): Asked<CompareQuery>,
 ) -> Answer<Compared> {
-    with(store, move |store| store.compare(&query)).await
+    with(store, move |store| store.compare_whole(&query)).await
 }

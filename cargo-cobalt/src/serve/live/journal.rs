@@ -111,6 +111,10 @@ impl Journal {
         item
     }
 
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The run's id; `None` as long as nothing is known of it.
     pub(super) fn id(&self) -> Option<&str> {
         Some(&self.header.as_ref()?.id)

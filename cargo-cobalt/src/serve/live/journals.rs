@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cobalt::report::ItemResult;
 
@@ -38,6 +38,11 @@ impl Journals {
             }
             self.known.insert(name.to_owned(), journal);
         }
+    }
+
+    /// The journal of the run of this id.
+    pub(super) fn path(&self, id: &str) -> Option<&Path> {
+        self.known.values().find(|journal| journal.id() == Some(id)).map(Journal::path)
     }
 
     /// The runs, the newest first.

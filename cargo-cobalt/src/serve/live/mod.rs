@@ -10,7 +10,7 @@ mod results;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -109,6 +109,13 @@ impl Live {
         let mut seen = held(&self.seen);
         seen.look();
         seen.runs()
+    }
+
+    /// The journal of the run of this id, where it has not ended.
+    pub(in crate::serve) fn journal(&self, id: &str) -> Option<PathBuf> {
+        let mut seen = held(&self.seen);
+        seen.look();
+        seen.journals.path(id).filter(|_| !seen.results.have(id)).map(Path::to_owned)
     }
 
     /// Begins to listen: the runs that have not ended, and what happens from now on; `None` when it is over.

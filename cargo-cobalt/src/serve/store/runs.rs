@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::Store;
+use super::known::Known;
 use crate::index::{Run, RunStatus};
 use crate::serve::api::{
     ApiError, Counted, Order, RunRow, RunSort, RunVerdict, Runs, RunsQuery, SkippedFile,
@@ -11,10 +12,11 @@ use crate::serve::api::{
 
 impl Store {
     pub(in crate::serve) fn runs(&self, query: &RunsQuery) -> Result<Runs, ApiError> {
-        let (known, skipped) = self.known()?;
+        let all = self.known()?;
+        let known: Vec<_> = Listed::all(&all);
         let mut experiments: Vec<Counted> = Vec::new();
         let mut tags: BTreeMap<String, usize> = BTreeMap::new();
-        for run in &known {
+        for Listed { run, .. } in &known {
             match experiments.iter_mut().find(|counted| counted.name == run.name) {
                 Some(counted) => counted.runs += 1,
                 None => experiments.push(Counted { name: run.name.clone(), runs: 1 }),
@@ -25,18 +27,40 @@ impl Store {
         found.sort_by(|one, two| in_order(one, two, query));
         let page = found.iter().skip(query.offset).take(query.limit.unwrap_or(usize::MAX));
         Ok(Runs {
-            runs: page.map(|run| row(run, &known, query.recent)).collect(),
+            runs: page.map(|listed| row(listed, &all.runs, query.recent)).collect(),
             matching: found.len(),
             known: known.len(),
             live: self.live.runs(),
             experiments,
             tags: tags.into_iter().map(|(name, runs)| Counted { name, runs }).collect(),
-            skipped: skipped.into_iter().map(|it| SkippedFile { file: it.file, reason: it.reason }).collect(),
+            skipped: all
+                .skipped
+                .iter()
+                .map(|it| SkippedFile { file: it.file.clone(), reason: it.reason.clone() })
+                .collect(),
         })
     }
 }
 
-fn is_meant(run: &Run, query: &RunsQuery) -> bool {
+/// A run as the list has it.
+#[derive(Clone, Copy)]
+struct Listed<'a> {
+    run: &'a Run,
+    verdict: RunVerdict,
+}
+
+impl<'a> Listed<'a> {
+    /// All runs, the newest first.
+    fn all(known: &'a Known) -> Vec<Self> {
+        let whole = known.runs.iter().map(|run| Self { run, verdict: verdict(run.status) });
+        let partial = known.partial.iter().map(|run| Self { run, verdict: RunVerdict::Partial });
+        let mut runs: Vec<_> = whole.chain(partial).collect();
+        runs.sort_by(|one, two| two.run.timestamp.cmp(&one.run.timestamp));
+        runs
+    }
+}
+
+fn is_meant(&Listed { run, verdict }: &Listed<'_>, query: &RunsQuery) -> bool {
     let is = |wanted: &Option<String>, is: &dyn Fn(&str) -> bool| wanted.as_deref().is_none_or(is);
     let has_text = |text: &str| {
         let text = text.to_lowercase();
@@ -48,7 +72,7 @@ fn is_meant(run: &Run, query: &RunsQuery) -> bool {
         && is(&query.search, &has_text)
         && is(&query.since, &|since| &*run.timestamp >= since)
         && is(&query.until, &|until| run.timestamp.get(..until.len()).is_some_and(|start| start <= until))
-        && query.verdict.is_none_or(|verdict| verdict == self::verdict(run.status))
+        && query.verdict.is_none_or(|wanted| wanted == verdict)
 }
 
 pub(super) fn verdict(status: RunStatus) -> RunVerdict {
@@ -59,14 +83,16 @@ pub(super) fn verdict(status: RunStatus) -> RunVerdict {
     }
 }
 
-fn in_order(one: &Run, two: &Run, query: &RunsQuery) -> Ordering {
+fn in_order(one: &Listed<'_>, two: &Listed<'_>, query: &RunsQuery) -> Ordering {
+    let verdicts = (one.verdict, two.verdict);
+    let (one, two) = (one.run, two.run);
     let by = |figure: &dyn Fn(&Run) -> f64| figure(one).total_cmp(&figure(two));
     let errors = |run: &Run| (run.failed_items + run.eval_errors) as f64;
     let score = |run: &Run| run.scores.values().sum::<f64>() / run.scores.len().max(1) as f64;
     let order = match query.sort {
         RunSort::Timestamp => one.timestamp.cmp(&two.timestamp),
         RunSort::Name => two.name.cmp(&one.name),
-        RunSort::Verdict => one.status.as_str().cmp(two.status.as_str()),
+        RunSort::Verdict => verdicts.0.cmp(&verdicts.1),
         RunSort::Score => by(&score),
         RunSort::Items => one.total_items.cmp(&two.total_items),
         RunSort::Errors => by(&errors),
@@ -78,7 +104,8 @@ fn in_order(one: &Run, two: &Run, query: &RunsQuery) -> Ordering {
     if query.order == Some(Order::Asc) { order } else { order.reverse() }
 }
 
-fn row(run: &Run, known: &[Run], recent: usize) -> RunRow {
+/// A row of the list, with what the whole runs of its experiment came to.
+fn row(&Listed { run, verdict }: &Listed<'_>, known: &[Run], recent: usize) -> RunRow {
     let run = run.clone();
     let of_experiment = known.iter().filter(|it| it.name == run.name && it.timestamp <= run.timestamp);
     let mut before: Vec<_> = of_experiment.take(recent).collect();
@@ -90,7 +117,7 @@ fn row(run: &Run, known: &[Run], recent: usize) -> RunRow {
         .map(|name| (name.clone(), before.iter().map(|run| run.scores.get(name).copied()).collect()));
     RunRow {
         recent_scores: recent_scores.collect(),
-        verdict: verdict(run.status),
+        verdict,
         id: run.id,
         name: run.name,
         timestamp: run.timestamp,

@@ -9,13 +9,13 @@ use crate::serve::api::{ApiError, ThresholdLine, TrendPoint, TrendQuantity, Tren
 
 impl Store {
     pub(in crate::serve) fn trends(&self, query: &TrendsQuery) -> Result<Trends, ApiError> {
-        let (known, _) = self.known()?;
+        let known = self.known()?;
         let is_meant = |run: &&Run| {
             run.name == query.experiment
                 && query.tag.as_ref().is_none_or(|tag| run.tags.contains(tag))
                 && query.since.as_deref().is_none_or(|since| &*run.timestamp >= since)
         };
-        let mut runs: Vec<_> = known.into_iter().filter(|run| is_meant(&run)).collect();
+        let mut runs: Vec<_> = known.runs.iter().filter(is_meant).cloned().collect();
         runs.truncate(query.limit.unwrap_or(usize::MAX));
         runs.reverse();
         let newest = runs.last().map(|run| self.report(&run.id)).transpose()?;
