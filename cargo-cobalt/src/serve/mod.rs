@@ -4,6 +4,7 @@
 
 mod api;
 mod guard;
+mod live;
 mod page;
 mod server;
 mod store;

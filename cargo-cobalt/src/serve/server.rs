@@ -19,10 +19,15 @@ pub(super) fn run(listener: TcpListener, store: Arc<Store>, guard: Guard) -> Res
     runtime.block_on(async {
         listener.set_nonblocking(true).map_err(Error::Server)?;
         let listener = tokio::net::TcpListener::from_std(listener).map_err(Error::Server)?;
+        let live = store.live();
+        tokio::spawn(live.clone().tell());
         let served = axum::serve(listener, router(store, guard));
         tokio::select! {
             served = served => served.map_err(Error::Server),
-            _ = tokio::signal::ctrl_c() => Ok(()),
+            _ = tokio::signal::ctrl_c() => {
+                live.end();
+                Ok(())
+            }
         }
     })
 }

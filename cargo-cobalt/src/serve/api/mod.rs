@@ -29,9 +29,10 @@ pub(super) use compare::{
     Changed, CompareQuery, CompareSort, Compared, ComparedItem, ComparedOutput, ComparedRun, ScoreDiffs,
 };
 pub(super) use error::ApiError;
+pub(super) use events::Happening;
 pub(super) use export::{ExportFormat, ExportQuery};
 pub(super) use items::{ItemRow, ItemState, Items, ItemsQuery, WholeItem};
-pub(super) use live::RunState;
+pub(super) use live::{LiveRun, RunState};
 pub(super) use openapi::description;
 pub(super) use overview::{Amounts, Neighbour, Overview, StateCounts};
 pub(super) use runs::{Counted, RunRow, RunSort, RunVerdict, Runs, RunsQuery, SkippedFile};

@@ -13,7 +13,7 @@ use tokio_util::io::ReaderStream;
 
 use super::ApiError;
 use super::tagged::{Asking, respond};
-use crate::serve::store::Store;
+use crate::serve::store::{RunText, Store};
 
 /// A run with all of its items.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -39,9 +39,15 @@ pub(super) async fn run(
         asking,
         move |store| store.run_state(&of),
         move |store, tag| {
-            let file = store.file_text(&id)?;
-            let text = BEFORE.chain(tokio::fs::File::from_std(file)).chain(AFTER);
-            Ok(tag.json(Body::from_stream(ReaderStream::with_capacity(text, PIECE))))
+            Ok(match store.text(&id)? {
+                RunText::File(file) => {
+                    let text = BEFORE.chain(tokio::fs::File::from_std(file)).chain(AFTER);
+                    tag.json(Body::from_stream(ReaderStream::with_capacity(text, PIECE)))
+                }
+                RunText::Unfinished(run) => {
+                    tag.json(serde_json::to_vec(&WholeRun { run: *run }).unwrap_or_default())
+                }
+            })
         },
     )
     .await

@@ -64,17 +64,17 @@ pub(in crate::serve) enum RunSort {
     Cost,
 }
 
-/// What became of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// What became of a run, from the best to the worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::serve) enum RunVerdict {
     Passed,
+    /// Only some of the items were run, whatever became of them.
+    Partial,
     /// A threshold or, in a strict experiment, an item missed.
     Failed,
     /// An item or an evaluator was in error.
     Error,
-    /// Only some of the items were run, whatever became of them.
-    Partial,
 }
 
 /// The runs that were asked for.
@@ -172,5 +172,5 @@ pub(super) async fn runs(
     asking: Asking,
     Asked(query): Asked<RunsQuery>,
 ) -> Result<Response, ApiError> {
-    answer(store, asking, Store::runs_state, move |store| store.runs(&query)).await
+    answer(store, asking, Store::list_state, move |store| store.runs(&query)).await
 }

@@ -29,9 +29,10 @@ use cobalt::store::{Layout, read_report};
 use self::gate::Gate;
 use self::known::{Known, KnownRuns};
 pub(in crate::serve) use self::loaded::FileProblem;
-use self::loaded::{LoadedRun, RunFile};
+use self::loaded::{LoadedRun, RunFile, Unfinished};
 use self::recent::Recent;
 use super::api::{ApiError, ExportFormat, ExportQuery};
+use super::live::Live;
 use crate::error::Error;
 use crate::formats::{csv, html, junit, markdown};
 use crate::reporters::{Finished, Results};
@@ -53,6 +54,7 @@ const TRIES: usize = 3;
 #[derive(Debug)]
 pub(super) struct Store {
     settings: Config,
+    live: Arc<Live>,
     known: KnownRuns,
     loaded: Recent<RunFile, LoadedRun>,
     loaders: Gate,
@@ -70,6 +72,7 @@ impl Store {
     pub(super) fn open(settings: &Config) -> Result<Self, Error> {
         Ok(Self {
             settings: settings.clone(),
+            live: Arc::new(Live::of(settings.layout())),
             known: KnownRuns::default(),
             loaded: Recent::new(ROOM),
             loaders: Gate::new(LOADERS),
@@ -78,6 +81,11 @@ impl Store {
             answers: Recent::new(ROOM_FOR_ANSWERS),
             start: fastrand::u64(..),
         })
+    }
+
+    /// What happens in it.
+    pub(super) fn live(&self) -> Arc<Live> {
+        Arc::clone(&self.live)
     }
 
     /// The name of the project's folder.
@@ -123,6 +131,9 @@ impl Store {
         if let Some(file) = found(&*self.known()?) {
             return Ok(file);
         }
+        if let Some(file) = self.live.journal(id).and_then(|path| RunFile::find(&path).ok()) {
+            return Ok(file);
+        }
         let found = found(&*self.known.anew(self.layout())?);
         found.ok_or_else(|| {
             ApiError::not_found(format!("there is no run `{id}`; `/api/runs` names those there are"))
@@ -133,7 +144,10 @@ impl Store {
     fn load(&self, file: &RunFile) -> Result<Arc<LoadedRun>, FileProblem> {
         self.loaded.get(file, LoadedRun::size, || {
             let _pass = self.loaders.pass();
-            LoadedRun::read(file, self.settings.prices())
+            match file.is_journal() {
+                true => LoadedRun::read_journal(file, self.settings.prices()),
+                false => LoadedRun::read(file, self.settings.prices()),
+            }
         })
     }
 
@@ -148,9 +162,18 @@ impl Store {
         ids: &[&str],
         ask: impl Fn(&[Arc<LoadedRun>]) -> Result<T, FileProblem>,
     ) -> Result<T, ApiError> {
+        self.of_files(ids, |files| ask(&self.load_all(files)?))
+    }
+
+    /// Asks for the files of runs; again where one is another one meanwhile.
+    fn of_files<T>(
+        &self,
+        ids: &[&str],
+        ask: impl Fn(&[RunFile]) -> Result<T, FileProblem>,
+    ) -> Result<T, ApiError> {
         for _ in 0..TRIES {
             let files = ids.iter().map(|id| self.file(id)).collect::<Result<Vec<_>, _>>()?;
-            match self.load_all(&files).and_then(|runs| ask(&runs)) {
+            match ask(&files) {
                 Err(FileProblem::Changed) => {}
                 Err(FileProblem::Final(error)) => return Err(error),
                 Ok(answer) => return Ok(answer),
@@ -174,9 +197,14 @@ impl Store {
         })
     }
 
-    /// What all that is answered of the list of runs follows from.
+    /// What all that is answered of runs that have ended follows from.
     pub(super) fn runs_state(&self) -> Result<String, ApiError> {
         Ok(format!("{}\0{}\0", self.start, self.known()?.version))
+    }
+
+    /// What the list of runs follows from.
+    pub(super) fn list_state(&self) -> Result<String, ApiError> {
+        Ok(self.runs_state()? + &format!("{:?}", self.live.runs()))
     }
 
     /// What all that is answered of a run follows from.
@@ -193,25 +221,31 @@ impl Store {
         Ok((*self.answers.get(&tag.to_owned(), Bytes::len, make)?).clone())
     }
 
-    /// The file of a run, from the beginning of its text on.
-    pub(super) fn file_text(&self, id: &str) -> Result<File, ApiError> {
-        let file = self.file(id)?;
-        match file.open_text() {
-            Ok(text) => Ok(text),
-            Err(FileProblem::Final(error)) => Err(error),
-            Err(FileProblem::Changed) => Err(changing(&[id])),
-        }
+    /// The text of a run with all of its items: its file where it has ended, else what is finished.
+    pub(super) fn text(&self, id: &str) -> Result<RunText, ApiError> {
+        self.of_files(&[id], |files| match files[0].is_journal() {
+            true => Ok(RunText::Unfinished(Box::new(self.unfinished(&files[0])?))),
+            false => Ok(RunText::File(files[0].open_text()?)),
+        })
     }
 
-    /// A run with all of its items.
+    fn unfinished(&self, file: &RunFile) -> Result<Report, FileProblem> {
+        Ok(Unfinished::read(file)?.report(self.settings.prices()))
+    }
+
+    /// A run with all of its items, as far as they are finished.
     fn report(&self, id: &str) -> Result<Report, ApiError> {
-        Ok(read_report(self.file(id)?.path()).map_err(Error::from)?)
+        self.of_files(&[id], |files| match files[0].is_journal() {
+            true => self.unfinished(&files[0]),
+            false => Ok(read_report(files[0].path()).map_err(|error| ApiError::from(Error::from(error)))?),
+        })
     }
 }
 
-fn changing(ids: &[&str]) -> ApiError {
-    ApiError::not_found(format!(
-        "the file of run `{}` is being changed or removed; ask again",
-        ids.join("` or `")
-    ))
+/// A run with all of its items.
+#[derive(Debug)]
+pub(super) enum RunText {
+    /// As it is kept, behind the byte order mark if there is one.
+    File(File),
+    Unfinished(Box<Report>),
 }

@@ -6,7 +6,7 @@ use cobalt::Report;
 use cobalt::report::stats::describe;
 
 use super::Store;
-use super::loaded::LoadedRun;
+use super::loaded::{FileProblem, LoadedRun};
 use crate::index::Run;
 use crate::serve::api::{Amounts, ApiError, ItemState, Neighbour, Overview, RunState, StateCounts};
 
@@ -19,10 +19,23 @@ impl Store {
         self.of_run(id, |run| {
             let (previous, next) = neighbours(&known.runs, &run.head);
             let items = || run.items.iter();
+            let (state, planned_items) = match run.file.is_journal() {
+                // It has ended meanwhile, and has another file.
+                true => {
+                    let live = self
+                        .live
+                        .runs()
+                        .into_iter()
+                        .find(|live| live.id == id)
+                        .ok_or(FileProblem::Changed)?;
+                    (live.state, live.total_items)
+                }
+                false => (RunState::Finished, run.items.len()),
+            };
             Ok(Overview {
-                state: RunState::Finished,
+                state,
                 finished_items: run.items.len(),
-                planned_items: run.items.len(),
+                planned_items,
                 histograms: histograms(run),
                 tokens: amounts(items().filter_map(|item| item.tokens.map(|tokens| tokens as f64))),
                 cost: amounts(items().filter_map(|item| item.cost)),

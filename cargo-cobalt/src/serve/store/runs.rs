@@ -1,6 +1,7 @@
 //! The list of runs.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
 
 use super::Store;
 use super::known::Known;
@@ -18,22 +19,18 @@ impl Store {
     pub(in crate::serve) fn runs(&self, query: &RunsQuery) -> Result<Runs, ApiError> {
         let known = self.known()?;
         let wanted = Wanted::of(query)?;
-        let mut found: Vec<_> = known.runs.iter().enumerate().filter(|(_, run)| wanted.has(run)).collect();
+        let all = Listed::all(&known);
+        let mut found: Vec<_> = all.iter().filter(|listed| wanted.has(listed)).collect();
         sort(&mut found, query);
         let page = found.iter().skip(query.offset).take(query.limit.unwrap_or(usize::MAX));
         let skipped = known.skipped.iter();
         Ok(Runs {
-            runs: page.map(|(place, run)| row(run, recent_scores(&known, *place, query.recent))).collect(),
+            runs: page.map(|listed| row(listed, recent_scores(&known, listed.run, query.recent))).collect(),
             matching: found.len(),
-            known: known.runs.len(),
-            // Those that have not ended are in no result file.
-            live: Vec::new(),
-            experiments: known
-                .experiments
-                .iter()
-                .map(|it| Counted { name: it.name.clone(), runs: it.runs.len() })
-                .collect(),
-            tags: tags(&known.runs),
+            known: all.len(),
+            live: self.live.runs(),
+            experiments: experiments(&all),
+            tags: tags(&all),
             skipped: skipped
                 .map(|it| SkippedFile { file: it.file.clone(), reason: it.reason.clone() })
                 .collect(),
@@ -41,9 +38,40 @@ impl Store {
     }
 }
 
-fn tags(runs: &[Run]) -> Vec<Counted> {
+/// A run as the list has it.
+#[derive(Clone, Copy)]
+struct Listed<'a> {
+    run: &'a Run,
+    verdict: RunVerdict,
+}
+
+impl<'a> Listed<'a> {
+    /// All runs, the newest first.
+    fn all(known: &'a Known) -> Vec<Self> {
+        let whole = known.runs.iter().map(|run| Self { run, verdict: verdict(run.status) });
+        let partial = known.partial.iter().map(|run| Self { run, verdict: RunVerdict::Partial });
+        let mut runs: Vec<_> = whole.chain(partial).collect();
+        runs.sort_by(|one, two| two.run.timestamp.cmp(&one.run.timestamp));
+        runs
+    }
+}
+
+/// The experiments, that of the newest run first.
+fn experiments(runs: &[Listed<'_>]) -> Vec<Counted> {
+    let (mut experiments, mut places) = (Vec::<Counted>::new(), HashMap::new());
+    for Listed { run, .. } in runs {
+        let place = *places.entry(&run.name).or_insert(experiments.len());
+        match experiments.get_mut(place) {
+            Some(experiment) => experiment.runs += 1,
+            None => experiments.push(Counted { name: run.name.clone(), runs: 1 }),
+        }
+    }
+    experiments
+}
+
+fn tags(runs: &[Listed<'_>]) -> Vec<Counted> {
     let mut tags: BTreeMap<&str, usize> = BTreeMap::new();
-    runs.iter().flat_map(|run| &run.tags).for_each(|tag| *tags.entry(tag).or_default() += 1);
+    runs.iter().flat_map(|it| &it.run.tags).for_each(|tag| *tags.entry(tag).or_default() += 1);
     tags.into_iter().map(|(name, runs)| Counted { name: name.to_owned(), runs }).collect()
 }
 
@@ -79,7 +107,8 @@ impl<'a> Wanted<'a> {
         })
     }
 
-    fn has(&self, run: &Run) -> bool {
+    fn has(&self, listed: &Listed<'_>) -> bool {
+        let run = listed.run;
         let RunsQuery { experiment, tag, verdict, .. } = self.query;
         let has_text = |text: &String| {
             let texts = run.tags.iter().chain([&run.name, &run.id]).chain(&run.git_commit);
@@ -91,7 +120,7 @@ impl<'a> Wanted<'a> {
         };
         experiment.as_ref().is_none_or(|name| run.name == *name)
             && tag.as_ref().is_none_or(|tag| run.tags.contains(tag))
-            && verdict.is_none_or(|verdict| verdict == self::verdict(run.status))
+            && verdict.is_none_or(|verdict| verdict == listed.verdict)
             && self.since.as_ref().is_none_or(|since| run.timestamp >= *since)
             && self.until.as_ref().is_none_or(is_before)
             && self.search.as_ref().is_none_or(has_text)
@@ -113,31 +142,24 @@ pub(super) fn verdict(status: RunStatus) -> RunVerdict {
 }
 
 /// Sorts runs, of which the newest is the first: that remains among equals.
-fn sort(runs: &mut [(usize, &Run)], query: &RunsQuery) {
+fn sort(runs: &mut [&Listed<'_>], query: &RunsQuery) {
     let is_descending = match query.order {
         Some(order) => order == Order::Desc,
         None => query.sort != RunSort::Name,
     };
-    match query.sort {
-        RunSort::Timestamp if is_descending => {}
-        RunSort::Timestamp => runs.sort_by(|(_, one), (_, two)| one.timestamp.cmp(&two.timestamp)),
-        RunSort::Name if is_descending => runs.sort_by(|(_, one), (_, two)| two.name.cmp(&one.name)),
-        RunSort::Name => runs.sort_by(|(_, one), (_, two)| one.name.cmp(&two.name)),
-        _ => runs.sort_by(|(_, one), (_, two)| {
-            known_first(figure(one, query.sort), figure(two, query.sort), is_descending)
-        }),
-    }
+    let turned = |order: Ordering| if is_descending { order.reverse() } else { order };
+    runs.sort_by(|one, two| match query.sort {
+        RunSort::Timestamp => turned(one.run.timestamp.cmp(&two.run.timestamp)),
+        RunSort::Name => turned(one.run.name.cmp(&two.run.name)),
+        RunSort::Verdict => turned(one.verdict.cmp(&two.verdict)),
+        sort => known_first(figure(one.run, sort), figure(two.run, sort), is_descending),
+    });
 }
 
 fn figure(run: &Run, sort: RunSort) -> Option<f64> {
     let integer = |number: i64| Some(number as f64);
     match sort {
-        RunSort::Timestamp | RunSort::Name => None,
-        RunSort::Verdict => Some(match run.status {
-            RunStatus::Passed => 0.0,
-            RunStatus::Failed => 1.0,
-            RunStatus::Error => 2.0,
-        }),
+        RunSort::Timestamp | RunSort::Name | RunSort::Verdict => None,
         RunSort::Score => {
             let total = run.scores.values().sum::<f64>();
             (!run.scores.is_empty()).then(|| total / run.scores.len() as f64)
@@ -154,22 +176,22 @@ fn figure(run: &Run, sort: RunSort) -> Option<f64> {
     }
 }
 
-/// Each evaluator's means in so many runs of an experiment, of which the last is the one at this place.
-fn recent_scores(known: &Known, place: usize, recent: usize) -> BTreeMap<String, Vec<Option<f64>>> {
+/// Each evaluator's means in so many runs of an experiment up to this one.
+fn recent_scores(known: &Known, run: &Run, recent: usize) -> BTreeMap<String, Vec<Option<f64>>> {
     if recent == 0 {
         return BTreeMap::new();
     }
-    let mut runs: Vec<_> = known.before(place).take(recent).collect();
+    let mut runs: Vec<_> = known.up_to(run).take(recent).collect();
     runs.reverse();
-    let names = known.runs[place].scores.keys();
+    let names = run.scores.keys();
     names.map(|name| (name.clone(), runs.iter().map(|run| run.scores.get(name).copied()).collect())).collect()
 }
 
-fn row(run: &Run, recent_scores: BTreeMap<String, Vec<Option<f64>>>) -> RunRow {
-    let run = run.clone();
+fn row(listed: &Listed<'_>, recent_scores: BTreeMap<String, Vec<Option<f64>>>) -> RunRow {
+    let run = listed.run.clone();
     RunRow {
         recent_scores,
-        verdict: verdict(run.status),
+        verdict: listed.verdict,
         id: run.id,
         name: run.name,
         timestamp: run.timestamp,

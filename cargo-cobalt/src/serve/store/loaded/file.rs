@@ -14,6 +14,8 @@ use crate::serve::api::ApiError;
 
 /// How many bytes a byte order mark has.
 const MARK: u64 = 3;
+/// What the names of journals end with.
+const JOURNAL: &str = "jsonl";
 
 /// A file as it is at one time: after a change it is another one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -64,7 +66,14 @@ impl RunFile {
             Ok((file, now))
         };
         let (file, now) = open().map_err(|error| self.problem(error))?;
-        if now == *self { Ok(file) } else { Err(FileProblem::Changed) }
+        // To a journal, lines are added: what was there remains.
+        let is_same = now == *self || (self.is_journal() && now.size >= self.size);
+        if is_same { Ok(file) } else { Err(FileProblem::Changed) }
+    }
+
+    /// Whether it is the journal of a run that has not ended.
+    pub(in crate::serve) fn is_journal(&self) -> bool {
+        self.path.extension().is_some_and(|extension| extension == JOURNAL)
     }
 
     /// The file, behind its byte order mark if it has one.

@@ -8,6 +8,7 @@ mod item;
 mod loading;
 mod row;
 mod scores;
+mod unfinished;
 
 use cobalt::Report;
 use cobalt::report::Measurements;
@@ -15,6 +16,7 @@ use cobalt::report::Measurements;
 pub(in crate::serve) use file::{FileProblem, ItemReader, RunFile};
 pub(in crate::serve) use item::LoadedItem;
 pub(in crate::serve) use loading::Loading;
+pub(in crate::serve) use unfinished::Unfinished;
 
 /// A run without what only its file has.
 #[derive(Debug)]
