@@ -16,9 +16,18 @@ use rusqlite::{Connection, Error as SqliteError, ErrorCode};
 
 pub(crate) use query::{Filter, Found};
 pub(crate) use run::{Run, RunStatus};
-pub(crate) use update::Skipped;
+pub(crate) use update::{Skipped, Stamp, result_files};
 
 use crate::error::Error;
+
+/// The runs that there are.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct AllRuns {
+    /// Those of all items, the newest first.
+    pub(crate) whole: Vec<Run>,
+    /// Those of some of the items, the newest first.
+    pub(crate) partial: Vec<Run>,
+}
 
 /// The index of the result files in a folder.
 #[derive(Debug)]
@@ -48,9 +57,23 @@ impl Index {
     ///
     /// Whatever other processes do to the index at the same time, no run is missing.
     pub(crate) fn runs(&mut self, filter: &Filter) -> Result<(Found, Vec<Skipped>), Error> {
+        self.ask(|connection| query::runs(connection, filter))
+    }
+
+    /// The same of all runs, with the partial ones beside the whole ones, each the newest first.
+    pub(crate) fn with_partial(&mut self) -> Result<(AllRuns, Vec<Skipped>), Error> {
+        self.ask(|connection| {
+            let whole = query::runs(connection, &Filter::ALL)?.runs;
+            Ok(AllRuns { whole, partial: query::partial_runs(connection)? })
+        })
+    }
+
+    fn ask<T>(
+        &mut self,
+        question: impl Fn(&Connection) -> Result<T, SqliteError>,
+    ) -> Result<(T, Vec<Skipped>), Error> {
         loop {
-            let question = |connection: &Connection| query::runs(connection, filter);
-            match update::update(&mut self.connection, &self.results, question) {
+            match update::update(&mut self.connection, &self.results, &question) {
                 Err(Error::Index(error)) => self.recover(error)?,
                 outcome => return outcome,
             }

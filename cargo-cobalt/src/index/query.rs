@@ -1,8 +1,10 @@
 //! Questions to the index.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Connection, Result, named_params};
 
-use super::run::Run;
+use super::run::{Run, json};
 use cobalt::pattern::Pattern;
 
 /// Which runs.
@@ -53,8 +55,28 @@ pub(super) fn runs(connection: &Connection, filter: &Filter) -> Result<Found> {
             runs.push(Run::from_row(row)?);
         }
     }
-    let sql = "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM files WHERE run_id IS NULL AND problem IS NULL)";
+    let sql =
+        "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM files WHERE partial_run IS NOT NULL)";
     let (known, partial): (i64, i64) = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let count = |number| usize::try_from(number).unwrap_or(0);
     Ok(Found { runs, matching, known: count(known), partial: count(partial) })
+}
+
+/// The partial runs, the newest first; none of which the whole run is there under the same id.
+pub(super) fn partial_runs(connection: &Connection) -> Result<Vec<Run>> {
+    let sql = "SELECT partial_run FROM files WHERE partial_run IS NOT NULL \
+               AND partial_run ->> 'id' NOT IN (SELECT id FROM runs)";
+    let mut query = connection.prepare_cached(sql)?;
+    let mut rows = query.query([])?;
+    let mut runs: BTreeMap<String, Run> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let run: Run = json(row, "partial_run")?;
+        let is_shown = runs.get(&run.id).is_none_or(|other| run.goes_before(&other.file, &other.timestamp));
+        if is_shown {
+            runs.insert(run.id.clone(), run);
+        }
+    }
+    let mut runs: Vec<_> = runs.into_values().collect();
+    runs.sort_by(|one, two| two.timestamp.cmp(&one.timestamp));
+    Ok(runs)
 }

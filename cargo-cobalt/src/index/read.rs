@@ -20,7 +20,7 @@ use super::run::{Run, RunStatus};
 pub(super) enum Content {
     Run(Box<Run>),
     /// The run of some of the items, which is no measure of the agent.
-    Partial,
+    Partial(Box<Run>),
     /// No result: why.
     Problem(String),
     /// It cannot be read, for now: why.
@@ -93,14 +93,12 @@ pub(super) fn read(folder: &Path, file: &str) -> Content {
 
 fn parse(bytes: &[u8], file: &str) -> serde_json::Result<Content> {
     let head: Head = serde_json::from_slice(bytes)?;
-    if head.partial {
-        return Ok(Content::Partial);
-    }
+    let content = if head.partial { Content::Partial } else { Content::Run };
     let errors = match head.schema {
         Some(_) => Errors { items: head.summary.failed_items, evaluations: head.summary.eval_errors },
         None => Errors::among(&serde_json::from_slice::<Items>(bytes)?.items),
     };
-    Ok(Content::Run(Box::new(run(head, &errors, file))))
+    Ok(content(Box::new(run(head, &errors, file))))
 }
 
 fn run(head: Head, errors: &Errors, file: &str) -> Run {

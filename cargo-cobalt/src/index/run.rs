@@ -7,8 +7,8 @@ use rusqlite::{Connection, Result, Row, named_params};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// A whole run. Counts are as SQLite holds them.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A run, whole or partial. Counts are as SQLite holds them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Run {
     pub(crate) id: String,
@@ -101,6 +101,15 @@ impl Run {
         })
     }
 
+    /// Whether it stands for its id rather than a run of the same id in another file: the one whose file still has the name that
+    /// it was written under, then the one of the later start, then the first by name.
+    pub(super) fn goes_before(&self, file: &str, timestamp: &str) -> bool {
+        let ending = format!("_{}.json", self.id);
+        let mine = (self.file.ends_with(&ending), &*self.timestamp);
+        let other = (file.ends_with(&ending), timestamp);
+        mine > other || (mine == other && &*self.file < file)
+    }
+
     /// Writes the run, in place of another one of its id.
     pub(super) fn replace(&self, connection: &Connection) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO runs (id, name, timestamp, tags, scores, cost, total_items, status, \
@@ -132,13 +141,13 @@ impl Run {
     }
 }
 
-fn json<T: DeserializeOwned>(row: &Row<'_>, column: &'static str) -> Result<T> {
+pub(super) fn json<T: DeserializeOwned>(row: &Row<'_>, column: &'static str) -> Result<T> {
     let index = row.as_ref().column_index(column)?;
     let text = row.get_ref(index)?.as_str()?;
     serde_json::from_str(text)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(index, Type::Text, error.into()))
 }
 
-fn json_text(value: &impl Serialize) -> Result<String> {
+pub(super) fn json_text(value: &impl Serialize) -> Result<String> {
     serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }

@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result, TransactionBehavior};
 
 /// The version of the tables and of what is read into them. A database of another one is built anew.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 /// How long another process may keep the database to itself.
 const PATIENCE: Duration = Duration::from_secs(5);
 const TABLES: &str = "
@@ -33,12 +33,14 @@ const TABLES: &str = "
         file TEXT NOT NULL UNIQUE
     );
     CREATE INDEX runs_by_time ON runs(timestamp);
-    -- Every file that was read, so that it is read once. One without a run and without a problem holds a partial run.
+    -- Every file that was read, so that it is read once. A partial run stands here whole, as JSON: a table more, and earlier
+    -- versions of the command would take the database for somebody else's.
     CREATE TABLE files (
         name TEXT PRIMARY KEY,
         size INTEGER NOT NULL,
         modified INTEGER NOT NULL,
         run_id TEXT,
+        partial_run TEXT,
         problem TEXT
     );
 ";

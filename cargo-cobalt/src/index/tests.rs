@@ -243,6 +243,48 @@ fn a_partial_run_is_left_out_without_a_warning() {
 }
 
 #[test]
+fn partial_runs_are_told_beside_the_whole_ones_where_they_are_asked_for() {
+    let store = Store::new();
+    let partial = |id, day| with(result(id, day), "/partial", json!(true));
+    store.write("a.json", &text("aaa", 5));
+    store.write("b.json", &partial("bbb", 6));
+    store.write("c.json", &partial("ccc", 7));
+    store.write("copy.json", &partial("bbb", 6));
+    store.write("of-a-whole-one.json", &partial("aaa", 8));
+    let all = || {
+        let (all, skipped) = store.index().with_partial().unwrap();
+        let ids = |runs: &[Run]| runs.iter().map(|run| run.id.clone()).collect::<Vec<_>>();
+        assert_eq!(skipped, []);
+        (ids(&all.whole), ids(&all.partial), all.partial)
+    };
+    let (whole, partial_ids, runs) = all();
+    assert_eq!((whole, partial_ids), (the(&["aaa"]), the(&["ccc", "bbb"])));
+    let expected = Run { id: "bbb".to_owned(), ..row(&text("bbb", 6)).unwrap() };
+    assert_eq!(runs[1], Run { file: "b.json".to_owned(), ..expected }, "with all figures, of the first file");
+    store.write("c.json", &text("ccc", 7));
+    fs::remove_file(store.results().join("b.json")).unwrap();
+    fs::remove_file(store.results().join("copy.json")).unwrap();
+    let (whole, partial_ids, _) = all();
+    assert_eq!((whole, partial_ids), (the(&["ccc", "aaa"]), the(&[])));
+}
+
+#[test]
+fn an_index_of_the_first_version_is_made_anew_and_no_earlier_version_takes_it_for_a_strange_one() {
+    let store = Store::new();
+    store.write("a.json", &with(result("aaa", 5), "/partial", json!(true)));
+    let first = "CREATE TABLE runs (id TEXT PRIMARY KEY, file TEXT);
+        CREATE TABLE files (name TEXT PRIMARY KEY, size INTEGER, modified INTEGER, run_id TEXT, problem TEXT);
+        PRAGMA user_version = 1;";
+    Connection::open(store.database()).unwrap().execute_batch(first).unwrap();
+    assert_eq!(store.index().with_partial().unwrap().0.partial.len(), 1);
+    let kept = Connection::open(store.database()).unwrap();
+    let mut query =
+        kept.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").unwrap();
+    let tables: Vec<String> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    assert_eq!(tables, ["files", "runs"], "by others, it is taken for that of somebody else");
+}
+
+#[test]
 fn a_file_that_is_no_result_is_named_at_every_call_and_stops_no_other() {
     let store = Store::new();
     store.write("a.json", &text("aaa", 5));

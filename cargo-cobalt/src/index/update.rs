@@ -16,7 +16,7 @@ use std::time::SystemTime;
 use rusqlite::{Connection, OptionalExtension, Result as SqliteResult, TransactionBehavior, params};
 
 use super::read::{Content, read};
-use super::run::Run;
+use super::run::{Run, json_text};
 use crate::error::Error;
 
 /// The least files that are worth a thread.
@@ -31,7 +31,7 @@ pub(crate) struct Skipped {
 
 /// By what a file is known again: its size in bytes and its time in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
+pub(crate) struct Stamp {
     size: i64,
     modified: i64,
 }
@@ -81,7 +81,8 @@ pub(super) fn update<T>(
     folder: &Path,
     question: impl FnOnce(&Connection) -> SqliteResult<T>,
 ) -> Result<(T, Vec<Skipped>), Error> {
-    let present = list(folder).map_err(|source| Error::Results { path: folder.to_owned(), source })?;
+    let present =
+        result_files(folder).map_err(|source| Error::Results { path: folder.to_owned(), source })?;
     let mut contents = Contents::new();
     let mut behavior = TransactionBehavior::Deferred;
     let mut may_write = false;
@@ -105,7 +106,7 @@ pub(super) fn update<T>(
 }
 
 /// The folder's files that may be results. What is being written begins with a dot.
-fn list(folder: &Path) -> io::Result<BTreeMap<String, Stamp>> {
+pub(crate) fn result_files(folder: &Path) -> io::Result<BTreeMap<String, Stamp>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
         entries => entries?,
@@ -184,17 +185,17 @@ fn apply(connection: &Connection, plan: &Plan, contents: &Contents) -> SqliteRes
         connection.prepare_cached("DELETE FROM files WHERE name = ?")?.execute([file])?;
     }
     for (file, stamp) in &plan.read {
-        let (run, problem) = match contents.get(file) {
-            Some(Content::Run(run)) => (Some(run), None),
-            Some(Content::Partial) => (None, None),
-            Some(Content::Problem(problem)) => (None, Some(problem)),
+        let (run, partial, problem) = match contents.get(file) {
+            Some(Content::Run(run)) => (Some(run), None, None),
+            Some(Content::Partial(run)) => (None, Some(json_text(run)?), None),
+            Some(Content::Problem(problem)) => (None, None, Some(problem)),
             Some(Content::Unreadable(_) | Content::Gone) | None => continue,
         };
         connection
             .prepare_cached(
-                "INSERT INTO files (name, size, modified, run_id, problem) VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO files (name, size, modified, run_id, partial_run, problem) VALUES (?, ?, ?, ?, ?, ?)",
             )?
-            .execute(params![file, stamp.size, stamp.modified, run.map(|run| &run.id), problem])?;
+            .execute(params![file, stamp.size, stamp.modified, run.map(|run| &run.id), partial, problem])?;
         if let Some(run) = run {
             show(connection, run)?;
         }
@@ -202,18 +203,12 @@ fn apply(connection: &Connection, plan: &Plan, contents: &Contents) -> SqliteRes
     Ok(())
 }
 
-/// Writes a run, unless another file has the same run and goes before: one that still has the name it was written
-/// under, then the one of the later start, then the first by name.
+/// Writes a run, unless another file has the same run and goes before.
 fn show(connection: &Connection, run: &Run) -> SqliteResult<()> {
     let mut query = connection.prepare_cached("SELECT file, timestamp FROM runs WHERE id = ?")?;
     let other: Option<(String, String)> =
         query.query_row([&run.id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-    let ending = format!("_{}.json", run.id);
-    let is_before = other.is_none_or(|(file, timestamp)| {
-        let rank = |file: &str, timestamp: &str| (file.ends_with(&ending), timestamp.to_owned());
-        let (mine, other) = (rank(&run.file, &run.timestamp), rank(&file, &timestamp));
-        mine > other || (mine == other && run.file < file)
-    });
+    let is_before = other.is_none_or(|(file, timestamp)| run.goes_before(&file, &timestamp));
     if is_before { run.replace(connection) } else { Ok(()) }
 }
 

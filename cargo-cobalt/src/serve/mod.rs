@@ -8,6 +8,7 @@ mod api;
 mod dashboard;
 mod guard;
 mod listen;
+mod live;
 mod page;
 mod project;
 mod running;

@@ -27,7 +27,7 @@ use crate::interrupt;
 
 /// How long a connection may take to say what it asks.
 const LONGEST_HEADER: Duration = Duration::from_secs(10);
-/// How long answers may take that are on their way when the server ends: streams of events go on until they are cut.
+/// How long answers may take that are on their way when the server ends.
 const LONGEST_END: Duration = Duration::from_millis(500);
 
 /// Serves until this program is asked to end.
@@ -36,7 +36,9 @@ pub(super) fn run(listener: TcpListener, store: Arc<Store>, guard: Guard) -> Res
     let served = runtime.block_on(async {
         listener.set_nonblocking(true).map_err(Error::Server)?;
         let listener = tokio::net::TcpListener::from_std(listener).map_err(Error::Server)?;
-        answer(listener, router(store, guard)).await;
+        let live = store.live();
+        tokio::spawn(live.clone().tell());
+        answer(listener, router(store, guard), || live.end()).await;
         Ok(())
     });
     // What still reads files is not waited for.
@@ -44,8 +46,8 @@ pub(super) fn run(listener: TcpListener, store: Arc<Store>, guard: Guard) -> Res
     served
 }
 
-/// Answers on each connection, and lets those end that are on their way.
-async fn answer(mut listener: tokio::net::TcpListener, router: Router) {
+/// Answers on each connection until this program is asked to end, and lets those end that are on their way.
+async fn answer(mut listener: tokio::net::TcpListener, router: Router, end: impl FnOnce()) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(LONGEST_HEADER);
     let connections = GracefulShutdown::new();
@@ -62,6 +64,7 @@ async fn answer(mut listener: tokio::net::TcpListener, router: Router) {
         tokio::spawn(connections.watch(connection));
     }
     drop(listener);
+    end();
     let _ = timeout(LONGEST_END, connections.shutdown()).await;
 }
 

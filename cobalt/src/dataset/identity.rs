@@ -88,14 +88,8 @@ pub(crate) fn case_names<'a>(items: impl Iterator<Item = (usize, &'a Item)>) -> 
     unique(items.map(|(index, item)| case_name(index, item)).collect())
 }
 
-/// The names in test cases of some items of a data set, with their indexes and keys: of items that have the same id, the keys
-/// tell which of them they are.
-pub(crate) fn case_names_of_some<'a>(items: impl Iterator<Item = (usize, &'a Item, &'a str)>) -> Vec<String> {
-    let name = |(index, item, key): (usize, _, &str)| name_or_index(id(item).map(|_| key.to_owned()), index);
-    unique(items.map(name).collect())
-}
-
-fn natural_key(item: &Item) -> String {
+/// An item's key, which others may have, too: see [`unique`].
+pub(crate) fn natural_key(item: &Item) -> String {
     if let Some(id) = id(item) {
         return id;
     }
@@ -107,8 +101,14 @@ fn natural_key(item: &Item) -> String {
     key
 }
 
-fn case_name(index: usize, item: &Item) -> String {
+/// An item's name in test cases, which others may have, too: see [`unique`].
+pub(crate) fn case_name(index: usize, item: &Item) -> String {
     name_or_index(id(item), index)
+}
+
+/// The same of an item of some of a data set: of items that have the same id, the keys tell which of them they are.
+pub(crate) fn case_name_of_some(index: usize, item: &Item, key: &str) -> String {
+    name_or_index(id(item).map(|_| key.to_owned()), index)
 }
 
 fn name_or_index(name: Option<String>, index: usize) -> String {
@@ -125,7 +125,7 @@ fn id(item: &Item) -> Option<String> {
 }
 
 /// Numbers the names that occur more than once, around names that are numbered already.
-fn unique(names: Vec<String>) -> Vec<String> {
+pub(crate) fn unique(names: Vec<String>) -> Vec<String> {
     let mut uses: HashMap<&str, usize> = names.iter().map(|name| (name.as_str(), 0)).collect();
     if uses.len() == names.len() {
         return names;

@@ -50,7 +50,7 @@ mod text;
 pub(crate) use decode::decode_value;
 pub use decode::{DecodeError, decode};
 pub use error::DatasetError;
-pub(crate) use identity::{case_names, case_names_of_some, content_hash};
+pub(crate) use identity::{case_name, case_name_of_some, content_hash, natural_key, unique};
 pub use into_dataset::IntoDataset;
 pub use item::Item;
 pub use set::{Dataset, Iter, SAMPLE_SEED};

@@ -8,8 +8,9 @@ use serde_json::Value;
 use super::figures::Usage;
 use super::item::ItemResult;
 use super::model::{DatasetSummary, GitState, Report};
+use super::names::ItemNames;
 use super::timestamp::Timestamp;
-use crate::dataset::{Dataset, Item, content_hash};
+use crate::dataset::{Item, content_hash};
 use crate::llm::prices::PriceTable;
 
 /// The version of this shape.
@@ -128,7 +129,9 @@ impl Measurements {
 }
 
 impl MeasuredItem {
-    fn of(item: &ItemResult, key: String, evaluators: &[String], prices: &PriceTable) -> Self {
+    /// The numbers of an item that has this key, by these evaluators.
+    #[must_use]
+    pub fn of(item: &ItemResult, key: String, evaluators: &[String], prices: &PriceTable) -> Self {
         let usage = Usage::of(item, prices);
         let scores = evaluators.iter().map(|name| (name.clone(), item.scores(name).collect::<Vec<_>>()));
         Self {
@@ -144,12 +147,11 @@ impl MeasuredItem {
     }
 }
 
-/// The items' keys; those of files of the original, which have none, are worked out.
+/// The items' keys.
 pub(super) fn keys(items: &[ItemResult]) -> Vec<String> {
-    if items.iter().all(|item| !item.key.is_empty()) {
-        return items.iter().map(|item| item.key.clone()).collect();
-    }
-    items.iter().map(|item| (*item.input).clone()).collect::<Dataset>().keys()
+    let mut names = ItemNames::new(false);
+    items.iter().for_each(|item| names.add(item));
+    names.keys()
 }
 
 fn cluster(item: &Item) -> Option<String> {

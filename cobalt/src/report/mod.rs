@@ -52,12 +52,14 @@
 //! ```
 
 pub mod comparison;
+mod counts;
 mod figures;
 mod gates;
 mod item;
 mod judges;
 mod measurements;
 mod model;
+mod names;
 mod run_config;
 #[cfg(feature = "schema")]
 mod schema;
@@ -69,12 +71,14 @@ mod threshold;
 mod timestamp;
 mod verdict;
 
+pub(crate) use counts::ItemCounts;
 pub use figures::Figures;
 pub(crate) use gates::{Against, judge_all};
 pub use item::{Evaluations, Execution, ItemResult, RunAggregation, ScoredEvaluation, Status};
 pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements};
 pub(crate) use model::SCHEMA;
 pub use model::{CiStatus, DatasetSummary, GitState, Report, SourcePlace, Violation};
+pub use names::ItemNames;
 pub use run_config::RunConfig;
 pub use shard::Shard;
 use shown::with_unit;

@@ -1,20 +1,17 @@
 //! The report of a run: the shape of a result file.
 
-use std::time::Duration;
-
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::comparison::Comparison;
-use super::figures::Figures;
+use super::counts::ItemCounts;
 use super::item::ItemResult;
+use super::names::ItemNames;
 use super::run_config::RunConfig;
 use super::shard::Shard;
 use super::summary::Summary;
 use super::timestamp::Timestamp;
 use super::verdict::ThresholdOutcome;
-use crate::dataset::{case_names, case_names_of_some};
 use crate::error::Error;
-use crate::llm::prices::PriceTable;
 
 /// The version of the result file's shape; files of the original have none, which reads as 0.
 pub(crate) const SCHEMA: u32 = 1;
@@ -98,11 +95,9 @@ impl Report {
     /// four digits, made unique.
     #[must_use]
     pub fn case_names(&self) -> Vec<String> {
-        let items = self.items.iter();
-        match self.partial {
-            true => case_names_of_some(items.map(|item| (item.index, &*item.input, &*item.key))),
-            false => case_names(items.map(|item| (item.index, &*item.input))),
-        }
+        let mut names = ItemNames::new(self.partial);
+        self.items.iter().for_each(|item| names.add(item));
+        names.case_names()
     }
 
     /// The indexes of the items that the run is about, where these are not all.
@@ -110,16 +105,28 @@ impl Report {
         self.partial.then(|| self.items.iter().map(|item| item.index).collect())
     }
 
+    /// Reads a report of which the items are read by themselves, and tells whether [`complete`](Self::complete) is to be
+    /// called when they are.
+    pub(crate) fn head(bytes: &[u8]) -> serde_json::Result<(Self, bool)> {
+        let report = Self::deserialize(&mut serde_json::Deserializer::from_slice(bytes))?;
+        let is_incomplete = report.is_incomplete();
+        Ok((report, is_incomplete))
+    }
+
+    /// Whether it is of a file of the original that leaves something to its items.
+    fn is_incomplete(&self) -> bool {
+        self.schema == 0 && !self.passed
+    }
+
     /// Adds what a file of the original leaves to its items: how many failed, and whether all is well.
-    fn complete(&mut self) {
-        let evaluators: Vec<_> = self.config.evaluators().collect();
-        let counted =
-            Figures::gather(&self.items, &evaluators, &PriceTable::default()).summary(Duration::ZERO);
-        let Summary { successful_items, failed_items, timeouts, eval_errors, passed_items, .. } = counted;
-        self.passed = passed_items == self.items.len() && self.ci_status.as_ref().is_none_or(|ci| ci.passed);
-        let known = std::mem::take(&mut self.summary);
-        self.summary =
-            Summary { successful_items, failed_items, timeouts, eval_errors, passed_items, ..known };
+    pub(crate) fn complete(&mut self, counts: &ItemCounts) {
+        self.passed = counts.passed == counts.items && self.ci_status.as_ref().is_none_or(|ci| ci.passed);
+        let summary = &mut self.summary;
+        summary.successful_items = counts.successful;
+        summary.failed_items = counts.items - counts.successful;
+        summary.timeouts = counts.timeouts;
+        summary.eval_errors = counts.eval_errors;
+        summary.passed_items = counts.passed;
     }
 
     /// Everything but the items.
@@ -158,8 +165,10 @@ impl Serialize for Report {
 impl<'de> Deserialize<'de> for Report {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut report = Self::deserialize(deserializer)?;
-        if report.schema == 0 && !report.passed {
-            report.complete();
+        if report.is_incomplete() {
+            let mut counts = ItemCounts::default();
+            report.items.iter().for_each(|item| counts.add(item, &report.config));
+            report.complete(&counts);
         }
         Ok(report)
     }

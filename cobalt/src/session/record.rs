@@ -14,8 +14,7 @@ use crate::config::Config;
 use crate::engine::Work;
 use crate::error::Error;
 use crate::experiment::{Definition, Progress};
-use crate::llm::prices::PRICES_AS_OF;
-use crate::report::{GitState, ItemResult, Report, SCHEMA, Summary};
+use crate::report::{GitState, ItemResult, Report};
 use crate::store::{JournalHeader, JournalWriter, Layout, write_report};
 
 /// One experiment's record.
@@ -151,29 +150,8 @@ impl Record {
         git: Option<GitState>,
         config: &Config,
     ) -> Report {
-        let header = &self.header;
-        let mut report = Report {
-            schema: SCHEMA,
-            id: header.id.clone(),
-            name: header.name.clone(),
-            timestamp: header.timestamp,
-            tags: header.tags.clone(),
-            declared_at: self.definition.declared_at.clone(),
-            config: header.config.clone(),
-            ci_status: None,
-            passed: false,
-            summary: Summary::default(),
-            // Some of the items are no measure of the agent.
-            partial: header.selection.is_some(),
-            shard: header.shard,
-            shards: Vec::new(),
-            dataset: Some(header.dataset.clone()),
-            git,
-            sources: header.sources.clone(),
-            baseline: None,
-            prices_as_of: Some(PRICES_AS_OF.to_owned()),
-            items,
-        };
+        let declared_at = self.definition.declared_at.clone();
+        let mut report = Report { declared_at, git, ..self.header.report(items) };
         judge(&mut report, &self.definition.thresholds, &self.baseline, duration, config);
         report
     }

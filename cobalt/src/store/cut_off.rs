@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use super::journal::{JournalError, JournalHeader, read_journal};
 
-/// How long a journal counts as that of a run that is going on, whether it is locked or not: the process that has made it may
-/// be about to lock it.
+/// How long an empty journal counts as that of a run that is going on, whether it is locked or not: the process that has made
+/// it may be about to lock it, and writes only then.
 const FRESH: Duration = Duration::from_secs(5);
 
 /// The journal of a run that is not going on. It is locked while this lives, so that none takes the run up.
@@ -28,12 +28,7 @@ impl CutOffJournal {
     ///
     /// The file cannot be read, or is no journal.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
-        let file = File::open(path)?;
-        let age = SystemTime::now().duration_since(file.metadata()?.modified()?).unwrap_or_default();
-        // Where files cannot be locked, nobody knows.
-        if age < FRESH || file.try_lock().is_err() {
-            return Ok(None);
-        }
+        let Some(file) = lock(path)? else { return Ok(None) };
         let mut first = Vec::new();
         BufReader::new(&file).read_until(b'\n', &mut first)?;
         let header = match read_journal(&first) {
@@ -54,6 +49,25 @@ impl CutOffJournal {
     }
 }
 
+/// Whether the run of a journal is going on, or may be.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub fn is_going_on(path: &Path) -> io::Result<bool> {
+    Ok(lock(path)?.is_none())
+}
+
+/// A journal locked, or `None` where its run is going on, or may be.
+fn lock(path: &Path) -> io::Result<Option<File>> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    let age = SystemTime::now().duration_since(metadata.modified()?).unwrap_or_default();
+    let is_about_to_be_locked = metadata.len() == 0 && age < FRESH;
+    // Where files cannot be locked, nobody knows.
+    Ok((!is_about_to_be_locked && file.try_lock().is_ok()).then_some(file))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_that_is_locked_or_new_is_that_of_a_run_that_is_going_on() {
+    fn a_journal_that_is_locked_or_just_made_is_that_of_a_run_that_is_going_on() {
         let file = journal("");
         let writer = File::open(file.path()).unwrap();
         writer.lock().unwrap();
@@ -76,6 +90,17 @@ mod tests {
         assert!(CutOffJournal::open(file.path()).unwrap().is_some());
         file.as_file().set_modified(SystemTime::now()).unwrap();
         assert!(CutOffJournal::open(file.path()).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_run_whose_process_has_just_been_killed_is_not_going_on() {
+        let file = journal("{\"journal\": 1");
+        file.as_file().set_modified(SystemTime::now()).unwrap();
+        let writer = File::open(file.path()).unwrap();
+        writer.lock().unwrap();
+        assert!(is_going_on(file.path()).unwrap());
+        drop(writer);
+        assert!(!is_going_on(file.path()).unwrap());
     }
 
     #[test]

@@ -63,10 +63,13 @@ struct EntryOut<'a> {
     item: &'a ItemResult,
 }
 
-#[derive(Deserialize)]
-struct EntryIn {
-    at: u64,
-    item: ItemResult,
+/// A journal's other lines: a finished item each. An item that was run again stands in a later line once more, which counts.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct JournalEntry {
+    /// Milliseconds since the run's start, without the time between being killed and being resumed.
+    pub at: u64,
+    /// What came of the item.
+    pub item: ItemResult,
 }
 
 /// What a journal holds.
@@ -117,7 +120,7 @@ pub fn read_journal(bytes: &[u8]) -> Result<JournalContents, JournalError> {
     }
     let (mut items, mut elapsed, mut damaged) = (Vec::new(), 0, 0);
     for line in lines {
-        match serde_json::from_slice::<EntryIn>(line) {
+        match serde_json::from_slice::<JournalEntry>(line) {
             Ok(entry) => {
                 elapsed = elapsed.max(entry.at);
                 items.push(entry.item);

@@ -2,6 +2,7 @@
 #![doc = include_str!("../../docs/files.md")]
 
 mod baselines;
+mod by_item;
 mod cut_off;
 mod earlier;
 mod git;
@@ -9,14 +10,16 @@ mod id;
 mod journal;
 mod layout;
 mod results;
+mod unfinished;
 
 pub(crate) use baselines::experiment_of;
 pub use baselines::{read_measurements, write_baseline};
-pub use cut_off::CutOffJournal;
+pub use by_item::ReportText;
+pub use cut_off::{CutOffJournal, is_going_on};
 pub(crate) use earlier::latest_reports;
 pub(crate) use git::git_state;
 pub(crate) use id::{id_of, new_run_id};
 pub(crate) use journal::{CutOff, JOURNAL_VERSION, JournalWriter, Resumed};
-pub use journal::{JournalContents, JournalError, JournalHeader, read_journal};
+pub use journal::{JournalContents, JournalEntry, JournalError, JournalHeader, read_journal};
 pub use layout::{GITIGNORE, Layout};
 pub use results::{ResultFileName, keep_report, read_report, result_file_name, without_mark, write_report};

@@ -14,11 +14,14 @@ mod openapi;
 mod overview;
 mod run;
 mod runs;
+mod streamed;
+mod tagged;
 mod trends;
 
 use std::sync::Arc;
 
 use axum::Router;
+use axum::http::HeaderValue;
 use axum::routing::get;
 
 pub(super) use asked::Order;
@@ -26,15 +29,18 @@ pub(super) use compare::{
     Changed, CompareQuery, CompareSort, Compared, ComparedItem, ComparedOutput, ComparedRun, ScoreDiffs,
 };
 pub(super) use error::ApiError;
+pub(super) use events::Happening;
 pub(super) use export::{ExportFormat, ExportQuery};
 pub(super) use items::{ItemRow, ItemState, Items, ItemsQuery, WholeItem};
-pub(super) use live::RunState;
+pub(super) use live::{LiveRun, RunState};
 pub(super) use openapi::description;
 pub(super) use overview::{Amounts, Neighbour, Overview, StateCounts};
 pub(super) use runs::{Counted, RunRow, RunSort, RunVerdict, Runs, RunsQuery, SkippedFile};
 pub(super) use trends::{ThresholdLine, TrendPoint, TrendQuantity, Trends, TrendsQuery};
 
 use super::store::Store;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// What asks of the store and answers in JSON.
 type Answer<T> = Result<axum::Json<T>, ApiError>;

@@ -6,42 +6,56 @@ use cobalt::Report;
 use cobalt::report::stats::describe;
 
 use super::Store;
-use super::rows::{is_in, rows};
+use super::loaded::{FileProblem, LoadedRun};
 use crate::index::Run;
-use crate::serve::api::{Amounts, ApiError, ItemRow, ItemState, Neighbour, Overview, RunState, StateCounts};
+use crate::serve::api::{Amounts, ApiError, ItemState, Neighbour, Overview, RunState, StateCounts};
 
 /// How many equal parts a histogram has.
 const PARTS: usize = 20;
 
 impl Store {
     pub(in crate::serve) fn overview(&self, id: &str) -> Result<Overview, ApiError> {
-        let report = self.report(id)?;
-        let rows = rows(&report, self.settings.prices());
-        let (known, _) = self.known()?;
-        let (previous, next) = neighbours(&known, &report);
-        Ok(Overview {
-            state: RunState::Finished,
-            finished_items: rows.len(),
-            planned_items: rows.len(),
-            histograms: histograms(&report),
-            tokens: amounts(rows.iter().filter_map(|row| row.tokens.map(|tokens| tokens as f64))),
-            cost: amounts(rows.iter().filter_map(|row| row.cost)),
-            states: states(&rows),
-            previous,
-            next,
-            run: report.without_items(),
+        let known = self.known()?;
+        self.of_run(id, |run| {
+            let (previous, next) = neighbours(&known.runs, &run.head);
+            let items = || run.items.iter();
+            let (state, planned_items) = match run.file.is_journal() {
+                // It has ended meanwhile, and has another file.
+                true => {
+                    let live = self
+                        .live
+                        .runs()
+                        .into_iter()
+                        .find(|live| live.id == id)
+                        .ok_or(FileProblem::Changed)?;
+                    (live.state, live.total_items)
+                }
+                false => (RunState::Finished, run.items.len()),
+            };
+            Ok(Overview {
+                state,
+                finished_items: run.items.len(),
+                planned_items,
+                histograms: histograms(run),
+                tokens: amounts(items().filter_map(|item| item.tokens.map(|tokens| tokens as f64))),
+                cost: amounts(items().filter_map(|item| item.cost)),
+                states: states(run),
+                previous,
+                next,
+                run: run.head.clone(),
+            })
         })
     }
 }
 
-fn histograms(report: &Report) -> BTreeMap<String, Vec<usize>> {
-    let histogram = |name: &String| {
+fn histograms(run: &LoadedRun) -> BTreeMap<String, Vec<usize>> {
+    let histogram = |(at, name): (usize, &String)| {
         let mut parts = vec![0; PARTS];
-        let scores = report.items.iter().flat_map(|item| item.scores(name));
+        let scores = run.items.iter().flat_map(|item| item.scores.given(at));
         scores.for_each(|score| parts[((score * PARTS as f64) as usize).min(PARTS - 1)] += 1);
-        (name.clone(), parts)
+        parts.iter().any(|count| *count > 0).then(|| (name.clone(), parts))
     };
-    report.summary.scores.keys().map(histogram).collect()
+    (0..).zip(&run.head.config.evaluators).filter_map(histogram).collect()
 }
 
 fn amounts(amounts: impl Iterator<Item = f64>) -> Option<Amounts> {
@@ -59,8 +73,8 @@ fn amounts(amounts: impl Iterator<Item = f64>) -> Option<Amounts> {
     })
 }
 
-fn states(rows: &[ItemRow]) -> StateCounts {
-    let count = |state| rows.iter().filter(|row| is_in(row, state)).count();
+fn states(run: &LoadedRun) -> StateCounts {
+    let count = |state| run.items.iter().filter(|item| run.is_in(item, state)).count();
     StateCounts {
         passed: count(ItemState::Passed),
         failing: count(ItemState::Failing),
@@ -71,14 +85,14 @@ fn states(rows: &[ItemRow]) -> StateCounts {
     }
 }
 
-/// The runs of the experiment before and after one, of which the newest is known first.
+/// The runs of the experiment before and after one, of all that are known, the newest first.
 fn neighbours(known: &[Run], report: &Report) -> (Option<Neighbour>, Option<Neighbour>) {
-    let timestamp = report.timestamp.to_string();
-    let mut others: Vec<_> =
-        known.iter().filter(|run| run.name == report.name && run.id != report.id).collect();
-    others.sort_by(|one, two| one.timestamp.cmp(&two.timestamp));
-    let neighbour = |run: &&Run| Neighbour { id: run.id.clone(), timestamp: run.timestamp.clone() };
-    let before = others.iter().rfind(|run| run.timestamp < timestamp).map(neighbour);
-    let after = others.iter().find(|run| run.timestamp >= timestamp).map(neighbour);
-    (before, after)
+    let place = (report.timestamp.to_string(), &report.id);
+    let others = || known.iter().filter(|run| run.name == report.name && run.id != report.id);
+    let place_of = |run: &Run| (run.timestamp.clone(), run.id.clone());
+    let is_before = |run: &&Run| (&run.timestamp, &run.id) < (&place.0, place.1);
+    let before = others().filter(is_before).max_by_key(|run| place_of(run));
+    let after = others().filter(|run| !is_before(run)).min_by_key(|run| place_of(run));
+    let neighbour = |run: &Run| Neighbour { id: run.id.clone(), timestamp: run.timestamp.clone() };
+    (before.map(neighbour), after.map(neighbour))
 }

@@ -98,8 +98,25 @@ impl Server {
 
     /// Asks for a path as a program of this machine does, with further lines of the head.
     pub(super) fn get(&self, path: &str, further: &[&str]) -> Answer {
-        let (line, host) = (format!("GET {path} HTTP/1.1"), format!("Host: {}", self.host));
+        let (line, host) = (format!("GET {path} HTTP/1.0"), format!("Host: {}", self.host));
         self.ask(&[&[&*line, &*host], further].concat())
+    }
+
+    /// What is answered with the status 200.
+    #[track_caller]
+    pub(super) fn json(&self, path: &str) -> Value {
+        let answer = self.get(path, &[]);
+        assert_eq!(answer.status, 200, "{path}: {answer:?}");
+        serde_json::from_str(&answer.body).unwrap()
+    }
+
+    /// Why a question is refused with this status.
+    #[track_caller]
+    pub(super) fn refusal(&self, path: &str, status: u16) -> String {
+        let answer = self.get(path, &[]);
+        assert_eq!(answer.status, status, "{path}: {answer:?}");
+        assert_eq!(answer.header("content-type"), "application/json", "{path}");
+        answer.error()
     }
 
     /// Presses Ctrl-C, and waits for the end.

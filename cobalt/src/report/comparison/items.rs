@@ -56,6 +56,24 @@ impl ScoreChange {
         Some(self.other? - self.base?)
     }
 
+    /// An evaluator's mean scores of an item in the base and in the other run.
+    #[must_use]
+    pub fn of(evaluator: &str, base: Option<f64>, other: Option<f64>) -> Self {
+        Self { evaluator: evaluator.to_owned(), base, other }
+    }
+
+    /// Those of an item's scores that differ, the largest change first, and [what makes the item rank](ItemChange::change).
+    /// `is_in_error` tells of the base and of the other run whether the agent or an evaluator failed.
+    #[must_use]
+    pub fn largest(scores: impl Iterator<Item = Self>, is_in_error: [bool; 2]) -> (f64, Vec<Self>) {
+        let mut scores: Vec<_> = scores.filter(Self::is_change).collect();
+        let size = |score: &Self| score.difference().unwrap_or(0.0).abs();
+        scores.sort_by(|one, two| size(two).total_cmp(&size(one)));
+        let [base, other] = is_in_error.map(|is_in_error| f64::from(u8::from(is_in_error)));
+        let (failure, largest) = (base - other, scores.first().and_then(Self::difference).unwrap_or(0.0));
+        (if failure.abs() >= largest.abs() { failure } else { largest }, scores)
+    }
+
     pub(super) fn is_change(&self) -> bool {
         match self.difference() {
             Some(difference) => difference.abs() > ROUNDING,
@@ -111,17 +129,10 @@ struct Change<'a> {
 
 impl<'a> Change<'a> {
     fn of(key: &'a str, base: &'a ItemResult, other: &'a ItemResult, evaluators: &[String]) -> Self {
-        let scores = evaluators.iter().map(|name| ScoreChange {
-            evaluator: name.clone(),
-            base: mean(base.scores(name)),
-            other: mean(other.scores(name)),
-        });
-        let mut scores: Vec<_> = scores.filter(ScoreChange::is_change).collect();
-        let size = |score: &ScoreChange| score.difference().unwrap_or(0.0).abs();
-        scores.sort_by(|one, two| size(two).total_cmp(&size(one)));
-        let failure = f64::from(i8::from(base.is_in_error()) - i8::from(other.is_in_error()));
-        let largest = scores.first().and_then(ScoreChange::difference).unwrap_or(0.0);
-        let size = if failure.abs() >= largest.abs() { failure } else { largest };
+        let scores = evaluators
+            .iter()
+            .map(|name| ScoreChange::of(name, mean(base.scores(name)), mean(other.scores(name))));
+        let (size, scores) = ScoreChange::largest(scores, [base.is_in_error(), other.is_in_error()]);
         Self { key, base, other, size, scores }
     }
 

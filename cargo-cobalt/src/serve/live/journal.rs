@@ -1,0 +1,164 @@
+//! A journal that is followed: only what was added since the last time is read.
+
+use std::collections::BTreeMap;
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use cobalt::report::ItemResult;
+use cobalt::store::{JournalEntry, JournalHeader, is_going_on, read_journal};
+
+use crate::serve::api::{LiveRun, RunState};
+
+/// A journal as far as it was read.
+#[derive(Debug)]
+pub(super) struct Journal {
+    path: PathBuf,
+    /// When the file was made: one that takes its place was made later.
+    made: Option<SystemTime>,
+    modified: SystemTime,
+    /// How many bytes were read, all of them whole lines.
+    read: u64,
+    /// What is run; absent until the first line is whole, and where it is no journal's.
+    header: Option<JournalHeader>,
+    /// How long the run had gone on when its last item was finished, in milliseconds.
+    elapsed_ms: u64,
+    /// What came of the finished items, by their index: one that was run again counts once.
+    finished: BTreeMap<usize, Finished>,
+    is_going_on: bool,
+}
+
+/// What is counted of an item.
+#[derive(Debug)]
+struct Finished {
+    passed: bool,
+    is_in_error: bool,
+    /// Of each evaluator, in their order, the sum of its scores and how many they are.
+    scores: Vec<(f64, usize)>,
+}
+
+impl Journal {
+    /// A journal of which nothing has been read.
+    pub(super) fn new(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            made: None,
+            modified: SystemTime::UNIX_EPOCH,
+            read: 0,
+            header: None,
+            elapsed_ms: 0,
+            finished: BTreeMap::new(),
+            is_going_on: false,
+        }
+    }
+
+    /// Reads what was added, and answers with the items that were finished. A line that is being written is left for the next
+    /// time; a file that is shorter than before, or another one, is read from its beginning.
+    ///
+    /// # Errors
+    ///
+    /// The file is gone, or cannot be read.
+    pub(super) fn follow(&mut self) -> io::Result<Vec<ItemResult>> {
+        let mut file = File::open(&self.path)?;
+        let metadata = file.metadata()?;
+        if metadata.len() < self.read || (self.read > 0 && made(&metadata) != self.made) {
+            *self = Self::new(&self.path);
+        }
+        (self.made, self.modified) = (made(&metadata), metadata.modified()?);
+        // Before the rest is read: what a process writes before it ends is seen in any case.
+        self.is_going_on = is_going_on(&self.path)?;
+        if metadata.len() == self.read {
+            return Ok(Vec::new());
+        }
+        let mut added = Vec::new();
+        file.seek(SeekFrom::Start(self.read))?;
+        file.read_to_end(&mut added)?;
+        Ok(self.take(&added))
+    }
+
+    fn take(&mut self, added: &[u8]) -> Vec<ItemResult> {
+        let whole = memchr::memrchr(b'\n', added).map_or(0, |end| end + 1);
+        let mut lines = added[..whole].split_inclusive(|byte| *byte == b'\n');
+        if self.read == 0 {
+            self.header = lines.next().and_then(|first| self.read_header(first));
+        }
+        self.read += whole as u64;
+        if self.header.is_none() {
+            return Vec::new();
+        }
+        // A line that is damaged is that of an item that will be run again.
+        let entries = lines.filter_map(|line| serde_json::from_slice::<JournalEntry>(line).ok());
+        entries.map(|entry| self.count(entry)).collect()
+    }
+
+    /// What is run; `None` where the file is no journal, or a copy of one under another name.
+    fn read_header(&self, first: &[u8]) -> Option<JournalHeader> {
+        let header = read_journal(first).ok()?.header;
+        (self.path.file_stem()? == &*header.id).then_some(header)
+    }
+
+    fn count(&mut self, JournalEntry { at, item }: JournalEntry) -> ItemResult {
+        let evaluators = self.header.iter().flat_map(|header| &header.config.evaluators);
+        let scores = |name| item.scores(name).fold((0.0, 0), |(sum, count), score| (sum + score, count + 1));
+        let finished = Finished {
+            passed: item.passed,
+            is_in_error: item.is_in_error(),
+            scores: evaluators.map(|name| scores(name)).collect(),
+        };
+        self.elapsed_ms = self.elapsed_ms.max(at);
+        self.finished.insert(item.index, finished);
+        item
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The run's id; `None` as long as nothing is known of it.
+    pub(super) fn id(&self) -> Option<&str> {
+        Some(&self.header.as_ref()?.id)
+    }
+
+    /// The run as it stands; `None` as long as nothing is known of it.
+    pub(super) fn run(&self) -> Option<LiveRun> {
+        let header = self.header.as_ref()?;
+        let count = |is: fn(&Finished) -> bool| self.finished.values().filter(|item| is(item)).count();
+        Some(LiveRun {
+            id: header.id.clone(),
+            name: header.name.clone(),
+            timestamp: header.timestamp.to_string(),
+            tags: header.tags.clone(),
+            state: if self.is_going_on { RunState::Running } else { RunState::CutOff },
+            partial: header.selection.is_some(),
+            total_items: header.planned_items(),
+            finished_items: self.finished.len(),
+            passed_items: count(|item| item.passed),
+            error_items: count(|item| item.is_in_error),
+            avg_scores: self.averages(header),
+            elapsed_ms: self.elapsed_ms(),
+        })
+    }
+
+    fn averages(&self, header: &JournalHeader) -> BTreeMap<String, f64> {
+        let average = |(place, name): (usize, &String)| {
+            let scores = self.finished.values().map(|item| item.scores[place]);
+            let (sum, count) = scores.fold((0.0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+            (count > 0).then(|| (name.clone(), sum / count as f64))
+        };
+        header.config.evaluators.iter().enumerate().filter_map(average).collect()
+    }
+
+    /// A run that is going on has done so since its last item was finished, or since it was begun or taken up, all of which
+    /// its file tells by its time.
+    fn elapsed_ms(&self) -> u64 {
+        let since =
+            if self.is_going_on { self.modified.elapsed().unwrap_or_default() } else { Duration::ZERO };
+        self.elapsed_ms + u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+/// Not every file system tells.
+fn made(metadata: &Metadata) -> Option<SystemTime> {
+    metadata.created().ok()
+}

@@ -1,0 +1,82 @@
+//! Makes a run of the journal of one that has not ended.
+
+use std::collections::BTreeMap;
+use std::io::{Error, ErrorKind};
+use std::ops::Range;
+use std::time::Duration;
+
+use cobalt::Report;
+use cobalt::llm::prices::PriceTable;
+use cobalt::report::ItemResult;
+use cobalt::store::{JournalHeader, read_journal};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{FileProblem, LoadedRun, Loading, RunFile};
+
+/// What is finished of a run.
+pub(in crate::serve) struct Unfinished {
+    header: JournalHeader,
+    elapsed: Duration,
+    /// The items by their indexes, each with its place in the journal. One that was run again counts by its later line.
+    items: BTreeMap<usize, (Range<u64>, ItemResult)>,
+}
+
+/// A line of a journal; the item is left as it is written, so that its place is known.
+#[derive(Deserialize)]
+struct Line<'a> {
+    at: u64,
+    #[serde(borrow)]
+    item: &'a RawValue,
+}
+
+impl Unfinished {
+    /// Reads a journal, as far as its lines are whole.
+    pub(in crate::serve) fn read(file: &RunFile) -> Result<Self, FileProblem> {
+        let bytes = file.read()?;
+        let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
+        let mut lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n');
+        let first = lines.next().unwrap_or_default();
+        let header =
+            read_journal(first).map_err(|error| file.problem(Error::new(ErrorKind::InvalidData, error)))?;
+        let (mut elapsed, mut items, mut start) = (0, BTreeMap::new(), first.len());
+        for line in lines {
+            // A line that is damaged is that of an item that will be run again.
+            if let Some((at, place, item)) = entry(line, start) {
+                elapsed = elapsed.max(at);
+                items.insert(item.index, (place, item));
+            }
+            start += line.len();
+        }
+        Ok(Self { header: header.header, elapsed: Duration::from_millis(elapsed), items })
+    }
+
+    /// The report of what is finished.
+    pub(in crate::serve) fn report(self, prices: &PriceTable) -> Report {
+        let items = self.items.into_values().map(|(_, item)| item).collect();
+        self.header.report_so_far(items, self.elapsed, prices)
+    }
+}
+
+/// What a line tells that starts there: the time, and the item with its place.
+fn entry(line: &[u8], start: usize) -> Option<(u64, Range<u64>, ItemResult)> {
+    let Line { at, item } = serde_json::from_slice(line).ok()?;
+    let text = item.get();
+    let begin = start + (text.as_ptr().addr() - line.as_ptr().addr());
+    let place = begin as u64..(begin + text.len()) as u64;
+    Some((at, place, serde_json::from_str(text).ok()?))
+}
+
+impl LoadedRun {
+    /// Reads the journal of a run that has not ended.
+    pub(in crate::serve) fn read_journal(file: &RunFile, prices: &PriceTable) -> Result<Self, FileProblem> {
+        let unfinished = Unfinished::read(file)?;
+        // Other items may have the same ids, as those that are not there yet.
+        let mut loading = Loading::new(unfinished.header.config.clone(), true, prices);
+        for (place, item) in unfinished.items.values() {
+            loading.add(place.clone(), item);
+        }
+        let head = unfinished.report(prices).without_items();
+        Ok(loading.finish(head, file.clone()))
+    }
+}

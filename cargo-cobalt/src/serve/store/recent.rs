@@ -1,0 +1,153 @@
+//! What was worked out last, kept as long as it is small together; nothing is worked out twice at the same time.
+//!
+//! There are a few dozen entries at most, so that a list is all that is needed. Crates for caches bound what they keep by
+//! number, or share their room out among parts, into which a large run would not fit.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Values by their keys, the last used first.
+pub(super) struct Recent<K, V> {
+    entries: Mutex<Vec<Entry<K, V>>>,
+    /// The most bytes that all values take together, as long as they are several.
+    room: usize,
+}
+
+struct Entry<K, V> {
+    key: K,
+    value: Slot<V>,
+    /// In bytes; 0 as long as there is no value.
+    size: usize,
+}
+
+/// Locked while the value is worked out.
+type Slot<V> = Arc<Mutex<Option<Arc<V>>>>;
+
+impl<K: Clone + PartialEq, V> Recent<K, V> {
+    pub(super) fn new(room: usize) -> Self {
+        Self { entries: Mutex::default(), room }
+    }
+
+    /// The value of a key, made where there is none. Others who ask for the same wait for it. `size` tells how many bytes a
+    /// value takes.
+    pub(super) fn get<E>(
+        &self,
+        key: &K,
+        size: impl FnOnce(&V) -> usize,
+        make: impl FnOnce() -> Result<V, E>,
+    ) -> Result<Arc<V>, E> {
+        let slot = self.slot(key);
+        let mut value = lock(&slot);
+        if let Some(value) = &*value {
+            return Ok(Arc::clone(value));
+        }
+        let made = match make() {
+            Ok(made) => Arc::new(made),
+            Err(error) => {
+                lock(&self.entries).retain(|entry| !Arc::ptr_eq(&entry.value, &slot));
+                return Err(error);
+            }
+        };
+        *value = Some(Arc::clone(&made));
+        self.make_room(&slot, size(&made));
+        Ok(made)
+    }
+
+    fn slot(&self, key: &K) -> Slot<V> {
+        let mut entries = lock(&self.entries);
+        let entry = match entries.iter().position(|entry| entry.key == *key) {
+            Some(place) => entries.remove(place),
+            None => Entry { key: key.clone(), value: Slot::default(), size: 0 },
+        };
+        let slot = Arc::clone(&entry.value);
+        entries.insert(0, entry);
+        slot
+    }
+
+    /// Drops what was used longest ago.
+    fn make_room(&self, made: &Slot<V>, size: usize) {
+        let mut entries = lock(&self.entries);
+        let mut total = size;
+        if let Some(entry) = entries.iter_mut().find(|entry| Arc::ptr_eq(&entry.value, made)) {
+            entry.size = size;
+        }
+        entries.retain(|entry| {
+            let is_made = Arc::ptr_eq(&entry.value, made);
+            total += if is_made { 0 } else { entry.size };
+            is_made || total <= self.room
+        });
+    }
+}
+
+impl<K, V> fmt::Debug for Recent<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recent").field("room", &self.room).finish_non_exhaustive()
+    }
+}
+
+/// A value that nothing is left half done in, whoever panicked.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+
+    use super::*;
+
+    /// The value of a key, and whether it was made for this.
+    fn get(recent: &Recent<u32, usize>, key: u32, size: usize) -> bool {
+        let mut is_made = false;
+        let make = || {
+            is_made = true;
+            Ok::<_, ()>(size)
+        };
+        assert_eq!(*recent.get(&key, |size| *size, make).unwrap(), size);
+        is_made
+    }
+
+    #[test]
+    fn what_was_used_longest_ago_makes_room() {
+        let recent = Recent::new(10);
+        assert!(get(&recent, 1, 4) && get(&recent, 2, 4));
+        assert!(!get(&recent, 1, 4), "it is kept");
+        assert!(get(&recent, 3, 4), "there is room for two");
+        assert!(!get(&recent, 1, 4) && !get(&recent, 3, 4) && get(&recent, 2, 4));
+    }
+
+    #[test]
+    fn a_value_without_room_is_kept_until_the_next() {
+        let recent = Recent::new(10);
+        assert!(get(&recent, 1, 40) && !get(&recent, 1, 40));
+        assert!(get(&recent, 2, 4) && get(&recent, 1, 40));
+    }
+
+    #[test]
+    fn a_failure_is_tried_again() {
+        let recent = Recent::<u32, usize>::new(10);
+        assert_eq!(recent.get(&1, |_| 1, || Err("no")).unwrap_err(), "no");
+        assert!(get(&recent, 1, 4));
+    }
+
+    #[test]
+    fn several_who_ask_at_once_get_one_value_that_is_made_once() {
+        let (recent, made, start) = (Recent::new(10), AtomicUsize::new(0), Barrier::new(8));
+        let ask = || {
+            start.wait();
+            let make = || {
+                made.fetch_add(1, Ordering::SeqCst);
+                thread::yield_now();
+                Ok::<_, ()>(7)
+            };
+            *recent.get(&1, |_| 1, make).unwrap()
+        };
+        thread::scope(|scope| {
+            let asking: Vec<_> = (0..8).map(|_| scope.spawn(ask)).collect();
+            asking.into_iter().for_each(|it| assert_eq!(it.join().unwrap(), 7));
+        });
+        assert_eq!(made.load(Ordering::SeqCst), 1);
+    }
+}

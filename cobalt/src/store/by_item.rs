@@ -1,0 +1,235 @@
+//! A result file that is read item by item, so that a large one is in memory as its bytes at most.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde::de::{Error as _, IgnoredAny};
+use serde_json::{Deserializer, Error, Result};
+
+use super::results::without_mark;
+use crate::report::{ItemCounts, ItemResult, Report};
+
+/// The text of a result file, one of the original's too, with or without a byte order mark.
+pub struct ReportText<'a> {
+    bytes: &'a [u8],
+    head: Report,
+    /// Whether the head lacks what is counted of the items.
+    is_incomplete: bool,
+    /// Where the list of items lies; empty where there is none.
+    items: Range<usize>,
+}
+
+impl<'a> ReportText<'a> {
+    /// Reads all but the items.
+    ///
+    /// # Errors
+    ///
+    /// It is no result file.
+    pub fn of(bytes: &'a [u8]) -> Result<Self> {
+        let parse = || {
+            let start = bytes.len() - without_mark(bytes).len();
+            let items = Text { bytes, at: start }.find_items()?;
+            let (before, after) = (&bytes[start..items.start], &bytes[items.end..]);
+            let none: &[u8] = if items.is_empty() { b"" } else { b"[]" };
+            let (head, is_incomplete) = Report::head(&[before, none, after].concat())?;
+            Ok(Self { bytes, head, is_incomplete, items })
+        };
+        parse().map_err(|error| whole_error(bytes, error))
+    }
+
+    /// The report without its items. Of a file of the original it does not tell yet how many items failed.
+    #[must_use]
+    pub fn head(&self) -> &Report {
+        &self.head
+    }
+
+    /// Reads the items one after the other, each with the place of its JSON among the bytes. Answers with the report without
+    /// its items.
+    ///
+    /// # Errors
+    ///
+    /// Something among the items is no item.
+    pub fn read(mut self, mut each: impl FnMut(Range<usize>, ItemResult)) -> Result<Report> {
+        let mut counts = ItemCounts::default();
+        let mut text = Text { bytes: &self.bytes[..self.items.end], at: self.items.start };
+        let config = &self.head.config;
+        let items = text.list(|text| {
+            let start = text.at;
+            let item: ItemResult = text.value()?;
+            counts.add(&item, config);
+            each(start..text.at, item);
+            Ok(())
+        });
+        if !self.items.is_empty() {
+            items.map_err(|error| whole_error(self.bytes, error))?;
+        }
+        if self.is_incomplete {
+            self.head.complete(&counts);
+        }
+        Ok(self.head)
+    }
+}
+
+impl fmt::Debug for ReportText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReportText").field("head", &self.head).field("items", &self.items).finish()
+    }
+}
+
+/// What is wrong, with the line and the column in the whole text.
+fn whole_error(bytes: &[u8], error: Error) -> Error {
+    serde_json::from_slice::<Report>(without_mark(bytes)).err().unwrap_or(error)
+}
+
+/// JSON that is read from one place to the next.
+struct Text<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Text<'a> {
+    /// The place of the list in the field `items` of the object that begins here.
+    fn find_items(&mut self) -> Result<Range<usize>> {
+        let mut items = None;
+        self.listed(b'{', b'}', |text| {
+            let name: String = text.value()?;
+            text.expect(b':')?;
+            text.token();
+            let start = text.at;
+            text.value::<IgnoredAny>()?;
+            if name == "items" && items.replace(start..text.at).is_some() {
+                return Err(Error::custom("duplicate field `items`"));
+            }
+            Ok(())
+        })?;
+        let end = self.at;
+        Ok(items.unwrap_or(end..end))
+    }
+
+    fn list(&mut self, item: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+        self.listed(b'[', b']', item)
+    }
+
+    /// Reads what stands between two brackets, with commas in between.
+    fn listed(&mut self, open: u8, close: u8, mut one: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+        self.expect(open)?;
+        if self.token() == Some(close) {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            self.token();
+            one(self)?;
+            if self.token() == Some(close) {
+                self.at += 1;
+                return Ok(());
+            }
+            self.expect(b',')?;
+        }
+    }
+
+    /// The next byte that is no white space, which is not passed.
+    fn token(&mut self) -> Option<u8> {
+        let is_space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+        self.at += self.bytes[self.at..].iter().take_while(|byte| is_space(byte)).count();
+        self.bytes.get(self.at).copied()
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<()> {
+        if self.token() != Some(byte) {
+            return Err(Error::custom(format!("`{}` is missing at byte {}", char::from(byte), self.at)));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Reads a value, and goes behind it.
+    fn value<T: Deserialize<'a>>(&mut self) -> Result<T> {
+        let mut values = Deserializer::from_slice(&self.bytes[self.at..]).into_iter();
+        let value = values.next().unwrap_or_else(|| Err(Error::custom("the text ends within a list")));
+        self.at += values.byte_offset();
+        value
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// What is read of a text, with each item's own text.
+    fn read(text: &str) -> Result<(Report, Vec<(String, ItemResult)>)> {
+        let mut items = Vec::new();
+        let head = ReportText::of(text.as_bytes())?.read(|place, item| {
+            items.push((text[place].to_owned(), item));
+        })?;
+        Ok((head, items))
+    }
+
+    fn file() -> Value {
+        let item = |index: usize| {
+            json!({ "index": index, "input": { "input": "Zoë \"名\" ]},{[" }, "latencyMs": 2,
+                "output": { "output": "\\" }, "evaluations": { "exact": { "score": index } } })
+        };
+        json!({
+            "id": "5ea00522f3eb", "name": "a", "timestamp": "2026-02-05T10:00:34.836Z", "tags": ["]"], "more": { "items": [] },
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["exact"] },
+            "summary": { "totalItems": 2 }, "items": [item(0), item(1)],
+        })
+    }
+
+    /// The text, with the items before everything else.
+    fn items_first(file: &Value) -> String {
+        let rest = file.as_object().unwrap().iter().filter(|(name, _)| *name != "items");
+        let fields: Vec<_> = rest.map(|(name, value)| format!("{}: {value}", json!(name))).collect();
+        format!("{{ \"items\" : {} , {} }}", file["items"], fields.join(","))
+    }
+
+    #[test]
+    fn whatever_its_form_a_file_is_read_by_item_as_it_is_whole() {
+        let file = file();
+        let pretty = serde_json::to_string_pretty(&file).unwrap();
+        for text in [file.to_string(), format!("\u{feff}{pretty}\r\n"), items_first(&file)] {
+            let whole: Report = serde_json::from_slice(without_mark(text.as_bytes())).unwrap();
+            let (head, items) = read(&text).unwrap();
+            assert_eq!(head, whole.without_items());
+            assert_eq!(items.iter().map(|(_, item)| item.clone()).collect::<Vec<_>>(), whole.items);
+            for (text, item) in items {
+                assert_eq!(
+                    serde_json::from_str::<ItemResult>(&text).unwrap(),
+                    item,
+                    "the place is the item's"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_may_have_no_items() {
+        let mut file = file();
+        file["items"] = json!([]);
+        assert_eq!(read(&file.to_string()).unwrap().1.len(), 0);
+        file.as_object_mut().unwrap().remove("items");
+        let (head, items) = read(&file.to_string()).unwrap();
+        assert!(items.is_empty() && head.passed);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place_in_the_file() {
+        let text = serde_json::to_string_pretty(&file()).unwrap();
+        for broken in [
+            &text[..text.len() / 2],
+            &text.replacen("\"index\": 0,", "", 1),
+            "",
+            "[]",
+            "{}",
+            "{\"items\":[1,]}",
+        ] {
+            let told = read(broken).unwrap_err().to_string();
+            let expected = serde_json::from_str::<Report>(broken).unwrap_err().to_string();
+            assert_eq!(told, expected);
+        }
+    }
+}
