@@ -208,7 +208,11 @@ impl Store {
 
     /// What all that is answered of a run follows from.
     pub(super) fn run_state(&self, id: &str) -> Result<String, ApiError> {
-        Ok(format!("{}\0{}\0", self.start, self.file(id)?.identity()))
+        let file = self.file(id)?;
+        // A run is cut off without a change of its journal.
+        let live = file.is_journal().then(|| self.live.runs().into_iter().find(|run| run.id == id));
+        let live = live.flatten().map(|run| (run.state, run.finished_items));
+        Ok(format!("{}\0{}\0{live:?}\0", self.start, file.identity()))
     }
 
     /// An answer by its tag, made where it is not kept.
