@@ -9,12 +9,14 @@
 //! | `json` | all figures, and a hundred items |
 //! | `help` | `--help`: what the process costs by itself |
 
+mod clock;
 mod store;
 
 use std::fs;
 use std::process::exit;
 
-use store::{show, write};
+use clock::show;
+use store::write;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();

@@ -204,6 +204,7 @@ pub(super) mod tests {
     pub(in crate::history) fn run(name: &str, scores: &[(&str, f64)], tags: &[&str]) -> Run {
         Run {
             id: "0123456789ab".to_owned(),
+            partial: false,
             name: name.to_owned(),
             timestamp: "2026-02-05T14:30:00.000Z".to_owned(),
             tags: tags.iter().map(|tag| (*tag).to_owned()).collect(),

@@ -20,15 +20,6 @@ pub(crate) use update::{Skipped, Stamp, result_files};
 
 use crate::error::Error;
 
-/// The runs that there are.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct AllRuns {
-    /// Those of all items, the newest first.
-    pub(crate) whole: Vec<Run>,
-    /// Those of some of the items, the newest first.
-    pub(crate) partial: Vec<Run>,
-}
-
 /// The index of the result files in a folder.
 #[derive(Debug)]
 pub(crate) struct Index {
@@ -60,11 +51,13 @@ impl Index {
         self.ask(|connection| query::runs(connection, filter))
     }
 
-    /// The same of all runs, with the partial ones beside the whole ones, each the newest first.
-    pub(crate) fn with_partial(&mut self) -> Result<(AllRuns, Vec<Skipped>), Error> {
+    /// All runs, whole and partial, the newest first, and the files that are left out.
+    pub(crate) fn with_partial(&mut self) -> Result<(Vec<Run>, Vec<Skipped>), Error> {
         self.ask(|connection| {
-            let whole = query::runs(connection, &Filter::ALL)?.runs;
-            Ok(AllRuns { whole, partial: query::partial_runs(connection)? })
+            let mut runs = query::runs(connection, &Filter::ALL)?.runs;
+            runs.extend(query::partial_runs(connection)?);
+            runs.sort_by(|one, two| two.timestamp.cmp(&one.timestamp));
+            Ok(runs)
         })
     }
 

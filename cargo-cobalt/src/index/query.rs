@@ -62,7 +62,7 @@ pub(super) fn runs(connection: &Connection, filter: &Filter) -> Result<Found> {
     Ok(Found { runs, matching, known: count(known), partial: count(partial) })
 }
 
-/// The partial runs, the newest first; none of which the whole run is there under the same id.
+/// The partial runs, by their ids; none of which the whole run is there under the same id.
 pub(super) fn partial_runs(connection: &Connection) -> Result<Vec<Run>> {
     let sql = "SELECT partial_run FROM files WHERE partial_run IS NOT NULL \
                AND partial_run ->> 'id' NOT IN (SELECT id FROM runs)";
@@ -76,7 +76,5 @@ pub(super) fn partial_runs(connection: &Connection) -> Result<Vec<Run>> {
             runs.insert(run.id.clone(), run);
         }
     }
-    let mut runs: Vec<_> = runs.into_values().collect();
-    runs.sort_by(|one, two| two.timestamp.cmp(&one.timestamp));
-    Ok(runs)
+    Ok(runs.into_values().collect())
 }

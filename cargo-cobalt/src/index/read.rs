@@ -113,6 +113,7 @@ fn run(head: Head, errors: &Errors, file: &str) -> Run {
     let (git_commit, git_dirty) = git.map(|git| (git.commit, git.dirty)).unzip();
     Run {
         id: head.id,
+        partial: head.partial,
         name: head.name,
         timestamp: head.timestamp.to_string(),
         tags: head.tags,

@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Run {
     pub(crate) id: String,
+    /// Whether it is of some of the items, and so no measure of the agent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) partial: bool,
     /// The experiment's.
     pub(crate) name: String,
     /// The start, ISO 8601 in UTC with milliseconds: the order of the texts is that of the times.
@@ -77,10 +80,11 @@ impl FromSql for RunStatus {
 }
 
 impl Run {
-    /// Reads a row that has all columns.
+    /// Reads a row of a whole run.
     pub(super) fn from_row(row: &Row<'_>) -> Result<Self> {
         Ok(Self {
             id: row.get("id")?,
+            partial: false,
             name: row.get("name")?,
             timestamp: row.get("timestamp")?,
             tags: json(row, "tags")?,
@@ -110,7 +114,7 @@ impl Run {
         mine > other || (mine == other && &*self.file < file)
     }
 
-    /// Writes the run, in place of another one of its id.
+    /// Writes a whole run, in place of another one of its id.
     pub(super) fn replace(&self, connection: &Connection) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO runs (id, name, timestamp, tags, scores, cost, total_items, status, \
                    duration_ms, avg_latency_ms, total_tokens, judge_cost, failed_items, eval_errors, git_commit, \

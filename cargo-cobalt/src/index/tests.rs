@@ -120,6 +120,7 @@ fn a_run_is_a_row_with_its_figures() {
     let scores = [("exact".to_owned(), 0.75)].into();
     let expected = Run {
         id: "aaa".to_owned(),
+        partial: false,
         name: "desk".to_owned(),
         timestamp: "2026-02-05T10:00:00.000Z".to_owned(),
         tags: the(&["smoke"]),
@@ -252,20 +253,21 @@ fn partial_runs_are_told_beside_the_whole_ones_where_they_are_asked_for() {
     store.write("copy.json", &partial("bbb", 6));
     store.write("of-a-whole-one.json", &partial("aaa", 8));
     let all = || {
-        let (all, skipped) = store.index().with_partial().unwrap();
-        let ids = |runs: &[Run]| runs.iter().map(|run| run.id.clone()).collect::<Vec<_>>();
+        let (runs, skipped) = store.index().with_partial().unwrap();
+        let ids: Vec<_> = runs.iter().map(|run| (run.id.clone(), run.partial)).collect();
         assert_eq!(skipped, []);
-        (ids(&all.whole), ids(&all.partial), all.partial)
+        (ids, runs)
     };
-    let (whole, partial_ids, runs) = all();
-    assert_eq!((whole, partial_ids), (the(&["aaa"]), the(&["ccc", "bbb"])));
-    let expected = Run { id: "bbb".to_owned(), ..row(&text("bbb", 6)).unwrap() };
-    assert_eq!(runs[1], Run { file: "b.json".to_owned(), ..expected }, "with all figures, of the first file");
+    let is = |id: &str, partial| (id.to_owned(), partial);
+    let (ids, runs) = all();
+    assert_eq!(ids, [is("ccc", true), is("bbb", true), is("aaa", false)]);
+    let whole = row(&text("bbb", 6)).unwrap();
+    let expected = Run { id: "bbb".to_owned(), partial: true, file: "b.json".to_owned(), ..whole };
+    assert_eq!(runs[1], expected, "with all figures, of the first file");
     store.write("c.json", &text("ccc", 7));
     fs::remove_file(store.results().join("b.json")).unwrap();
     fs::remove_file(store.results().join("copy.json")).unwrap();
-    let (whole, partial_ids, _) = all();
-    assert_eq!((whole, partial_ids), (the(&["ccc", "aaa"]), the(&[])));
+    assert_eq!(all().0, [is("ccc", false), is("aaa", false)]);
 }
 
 #[test]
@@ -276,7 +278,7 @@ fn an_index_of_the_first_version_is_made_anew_and_no_earlier_version_takes_it_fo
         CREATE TABLE files (name TEXT PRIMARY KEY, size INTEGER, modified INTEGER, run_id TEXT, problem TEXT);
         PRAGMA user_version = 1;";
     Connection::open(store.database()).unwrap().execute_batch(first).unwrap();
-    assert_eq!(store.index().with_partial().unwrap().0.partial.len(), 1);
+    assert_eq!(store.index().with_partial().unwrap().0.len(), 1);
     let kept = Connection::open(store.database()).unwrap();
     let mut query =
         kept.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").unwrap();

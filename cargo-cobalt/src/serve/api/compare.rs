@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::Response;
 use cobalt::Output;
 use cobalt::report::comparison::{Comparison, ScoreChange};
 use cobalt::report::{Evaluations, Status, Summary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ApiError;
 use super::asked::Asked;
-use super::{Answer, with};
-use crate::serve::store::Store;
+use super::streamed::streamed;
+use super::tagged::{Asking, answer, respond};
+use crate::serve::store::{FileProblem, Store};
 
 /// Which runs, and which of their items.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -155,9 +158,27 @@ pub(in crate::serve) struct ComparedOutput {
     pub(in crate::serve) scores: BTreeMap<String, f64>,
 }
 
+/// More items than these are sent as they are read.
+const MANY: usize = 1000;
+
 pub(super) async fn compare(
     State(store): State<Arc<Store>>,
+    asking: Asking,
     Asked(query): Asked<CompareQuery>,
-) -> Answer<Compared> {
-    with(store, move |store| store.compare_whole(&query)).await
+) -> Result<Response, ApiError> {
+    let of = [Some(query.a.clone()), Some(query.b.clone()), query.c.clone()];
+    let state =
+        move |store: &Store| of.iter().flatten().map(|id| store.run_state(id)).collect::<Result<String, _>>();
+    if query.limit.is_some_and(|limit| limit <= MANY) {
+        return answer(store, asking, state, move |store| store.compare_whole(&query)).await;
+    }
+    respond(store, asking, state, move |store, tag| {
+        let comparing = store.compare(&query)?;
+        let head = serde_json::to_vec(&comparing.head).unwrap_or_default();
+        Ok(tag.json(streamed(head, move |pieces| {
+            // The file has changed meanwhile, or nobody reads on.
+            comparing.each(|item| pieces.push(&item).map_err(|_| FileProblem::Changed))
+        })))
+    })
+    .await
 }

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
+use axum::response::Response;
 use cobalt::report::{ItemResult, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ApiError;
 use super::asked::{Asked, Order};
-use super::{Answer, with};
+use super::tagged::{Asking, answer};
 use crate::serve::store::Store;
 
 /// Which items, and in which order.
@@ -126,15 +128,19 @@ pub(in crate::serve) struct WholeItem {
 pub(super) async fn items(
     State(store): State<Arc<Store>>,
     Path(id): Path<String>,
+    asking: Asking,
     Asked(query): Asked<ItemsQuery>,
-) -> Answer<Items> {
-    with(store, move |store| store.items(&id, &query)).await
+) -> Result<Response, ApiError> {
+    let of = id.clone();
+    answer(store, asking, move |store| store.run_state(&of), move |store| store.items(&id, &query)).await
 }
 
 pub(super) async fn item(
     State(store): State<Arc<Store>>,
     Path((id, key)): Path<(String, String)>,
+    asking: Asking,
     Asked(query): Asked<ItemsQuery>,
-) -> Answer<WholeItem> {
-    with(store, move |store| store.item(&id, &key, &query)).await
+) -> Result<Response, ApiError> {
+    let of = id.clone();
+    answer(store, asking, move |store| store.run_state(&of), move |store| store.item(&id, &key, &query)).await
 }

@@ -14,11 +14,14 @@ mod openapi;
 mod overview;
 mod run;
 mod runs;
+mod streamed;
+mod tagged;
 mod trends;
 
 use std::sync::Arc;
 
 use axum::Router;
+use axum::http::HeaderValue;
 use axum::routing::get;
 
 pub(super) use asked::Order;
@@ -36,6 +39,8 @@ pub(super) use runs::{Counted, RunRow, RunSort, RunVerdict, Runs, RunsQuery, Ski
 pub(super) use trends::{ThresholdLine, TrendPoint, TrendQuantity, Trends, TrendsQuery};
 
 use super::store::Store;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// What asks of the store and answers in JSON.
 type Answer<T> = Result<axum::Json<T>, ApiError>;

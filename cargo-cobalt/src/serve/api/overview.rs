@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
+use axum::response::Response;
 use cobalt::Report;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::ApiError;
 use super::live::RunState;
-use super::{Answer, with};
+use super::tagged::{Asking, answer};
 use crate::serve::store::Store;
 
 /// A run without its items.
@@ -75,6 +77,12 @@ pub(in crate::serve) struct Neighbour {
     pub(in crate::serve) timestamp: String,
 }
 
-pub(super) async fn overview(State(store): State<Arc<Store>>, Path(id): Path<String>) -> Answer<Overview> {
-    with(store, move |store| store.overview(&id)).await
+pub(super) async fn overview(
+    State(store): State<Arc<Store>>,
+    Path(id): Path<String>,
+    asking: Asking,
+) -> Result<Response, ApiError> {
+    let of = id.clone();
+    let state = move |store: &Store| Ok(store.run_state(&of)? + &store.runs_state()?);
+    answer(store, asking, state, move |store| store.overview(&id)).await
 }

@@ -2,12 +2,18 @@
 
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::{Path, State};
+use axum::response::Response;
 use cobalt::Report;
 use schemars::JsonSchema;
 use serde::Serialize;
+use tokio::io::AsyncReadExt as _;
+use tokio_util::io::ReaderStream;
 
-use super::{Answer, with};
+use super::ApiError;
+use super::tagged::{Asking, respond};
+use crate::error::Error;
 use crate::serve::store::Store;
 
 /// A run with all of its items.
@@ -16,6 +22,35 @@ pub(in crate::serve) struct WholeRun {
     pub(in crate::serve) run: Report,
 }
 
-pub(super) async fn run(State(store): State<Arc<Store>>, Path(id): Path<String>) -> Answer<WholeRun> {
-    with(store, move |store| Ok(WholeRun { run: store.report(&id)? })).await
+/// How many bytes are sent at a time.
+const PIECE: usize = 64 << 10;
+/// What stands before the file in the answer, and behind it.
+const BEFORE: &[u8] = b"{\"run\":";
+const AFTER: &[u8] = b"}";
+
+fn body(run: Report) -> Result<Vec<u8>, Error> {
+    Ok(serde_json::to_vec(&WholeRun { run }).map_err(cobalt::Error::from)?)
+}
+
+/// The file is sent as it is read: it may be large.
+pub(super) async fn run(
+    State(store): State<Arc<Store>>,
+    Path(id): Path<String>,
+    asking: Asking,
+) -> Result<Response, ApiError> {
+    let of = id.clone();
+    respond(
+        store,
+        asking,
+        move |store| store.run_state(&of),
+        move |store, tag| {
+            if let Some(run) = store.unfinished(&id)? {
+                return Ok(tag.json(body(run)?));
+            }
+            let file = store.file_text(&id)?;
+            let text = BEFORE.chain(tokio::fs::File::from_std(file)).chain(AFTER);
+            Ok(tag.json(Body::from_stream(ReaderStream::with_capacity(text, PIECE))))
+        },
+    )
+    .await
 }

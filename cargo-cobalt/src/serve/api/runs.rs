@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::Response;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ApiError;
 use super::asked::{Asked, Order};
 use super::live::LiveRun;
-use super::{Answer, with};
+use super::tagged::{Asking, answer};
 use crate::index::RunStatus;
 use crate::serve::store::Store;
 
@@ -62,17 +64,17 @@ pub(in crate::serve) enum RunSort {
     Cost,
 }
 
-/// What became of a run, from the best to the worst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+/// What became of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::serve) enum RunVerdict {
     Passed,
-    /// Only some of the items were run, whatever became of them.
-    Partial,
     /// A threshold or, in a strict experiment, an item missed.
     Failed,
     /// An item or an evaluator was in error.
     Error,
+    /// Only some of the items were run, whatever became of them.
+    Partial,
 }
 
 /// The runs that were asked for.
@@ -165,6 +167,10 @@ enum Outcome {
     Error,
 }
 
-pub(super) async fn runs(State(store): State<Arc<Store>>, Asked(query): Asked<RunsQuery>) -> Answer<Runs> {
-    with(store, move |store| store.runs(&query)).await
+pub(super) async fn runs(
+    State(store): State<Arc<Store>>,
+    asking: Asking,
+    Asked(query): Asked<RunsQuery>,
+) -> Result<Response, ApiError> {
+    answer(store, asking, Store::list_state, move |store| store.runs(&query)).await
 }

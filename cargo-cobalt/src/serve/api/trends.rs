@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::Response;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::ApiError;
 use super::asked::Asked;
 use super::runs::RunVerdict;
-use super::{Answer, with};
+use super::tagged::{Asking, answer};
 use crate::serve::store::Store;
 
 /// Which runs.
@@ -98,7 +100,8 @@ pub(in crate::serve) enum TrendQuantity {
 
 pub(super) async fn trends(
     State(store): State<Arc<Store>>,
+    asking: Asking,
     Asked(query): Asked<TrendsQuery>,
-) -> Answer<Trends> {
-    with(store, move |store| store.trends(&query)).await
+) -> Result<Response, ApiError> {
+    answer(store, asking, Store::runs_state, move |store| store.trends(&query)).await
 }

@@ -111,6 +111,11 @@ impl Live {
         seen.runs()
     }
 
+    /// The run of this id, where it has not ended.
+    pub(in crate::serve) fn run(&self, id: &str) -> Option<LiveRun> {
+        self.runs().into_iter().find(|run| run.id == id)
+    }
+
     /// The journal of the run of this id, where it has not ended.
     pub(in crate::serve) fn journal(&self, id: &str) -> Option<PathBuf> {
         let mut seen = held(&self.seen);

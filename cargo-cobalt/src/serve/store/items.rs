@@ -1,12 +1,11 @@
 //! The items of a run, filtered and sorted, and one of them whole.
 
-use std::cmp::Ordering;
-
 use cobalt::report::Status;
 use cobalt::suggest;
 
 use super::Store;
 use super::loaded::{FileProblem, LoadedItem, LoadedRun};
+use super::order::known_first;
 use crate::serve::api::{ApiError, Items, ItemsQuery, Order, WholeItem};
 
 /// How many items are answered with where nothing is said, and how many at most.
@@ -186,14 +185,5 @@ impl ItemSort {
             Self::Cost => item.cost,
             Self::Score(evaluator) => item.scores.mean(*evaluator),
         }
-    }
-}
-
-/// Those without a figure come last, whichever way the others go.
-fn known_first(one: Option<f64>, two: Option<f64>, is_descending: bool) -> Ordering {
-    match (one, two) {
-        (Some(one), Some(two)) if is_descending => two.total_cmp(&one),
-        (Some(one), Some(two)) => one.total_cmp(&two),
-        (one, two) => two.is_some().cmp(&one.is_some()),
     }
 }

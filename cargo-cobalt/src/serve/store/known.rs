@@ -8,7 +8,7 @@ use cobalt::store::Layout;
 
 use super::recent::lock;
 use crate::error::Error;
-use crate::index::{AllRuns, Index, Run, Skipped};
+use crate::index::{Index, Run, Skipped};
 
 /// How long files may change without their folder, as when one is written over, before it is seen.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -16,32 +16,57 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The runs at one time.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// The whole runs, the newest first.
+    /// The runs, partial ones among them, the newest first.
     pub(super) runs: Vec<Run>,
-    /// The runs of some of the items, the newest first.
-    pub(super) partial: Vec<Run>,
     /// What could not be read.
     pub(super) skipped: Vec<Skipped>,
-    /// Of each id the place among the whole runs and, behind them, the partial ones.
+    /// The experiments that have runs, that of the newest run first.
+    pub(super) experiments: Vec<Experiment>,
     places: HashMap<String, usize>,
+    /// Of each run the place of its experiment, and its own place among the runs of that.
+    in_experiments: Vec<(usize, usize)>,
     /// Another number for each list that differs from the one before.
     pub(super) version: u64,
 }
 
+/// The runs of an experiment.
+#[derive(Debug)]
+pub(super) struct Experiment {
+    pub(super) name: String,
+    /// Their places among all runs: the newest first.
+    pub(super) runs: Vec<usize>,
+}
+
 impl Known {
-    fn new(AllRuns { whole, partial }: AllRuns, skipped: Vec<Skipped>, version: u64) -> Self {
-        let ids = whole.iter().chain(&partial).map(|run| run.id.clone());
-        Self { places: ids.zip(0..).collect(), runs: whole, partial, skipped, version }
+    fn new(runs: Vec<Run>, skipped: Vec<Skipped>, version: u64) -> Self {
+        let places = runs.iter().enumerate().map(|(place, run)| (run.id.clone(), place)).collect();
+        let (mut experiments, mut by_name) = (Vec::new(), HashMap::new());
+        let in_experiments = runs.iter().enumerate().map(|(place, run)| {
+            let experiment = *by_name.entry(&run.name).or_insert_with(|| {
+                experiments.push(Experiment { name: run.name.clone(), runs: Vec::new() });
+                experiments.len() - 1
+            });
+            experiments[experiment].runs.push(place);
+            (experiment, experiments[experiment].runs.len() - 1)
+        });
+        let in_experiments = in_experiments.collect();
+        Self { runs, skipped, experiments, places, in_experiments, version }
     }
 
-    fn has(&self, all: &AllRuns) -> bool {
-        self.runs == all.whole && self.partial == all.partial
+    /// The run at a place and those of its experiment before it, the newest first, without partial ones.
+    pub(super) fn before(&self, place: usize) -> impl Iterator<Item = &Run> {
+        let (experiment, from) = self.in_experiments[place];
+        let runs = self.experiments[experiment].runs[from..].iter().map(|place| &self.runs[*place]);
+        runs.filter(|run| !run.partial)
     }
 
-    /// The whole run of this id, or the partial one.
+    /// The whole runs, the newest first.
+    pub(super) fn whole(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().filter(|run| !run.partial)
+    }
+
     pub(super) fn run(&self, id: &str) -> Option<&Run> {
-        let place = *self.places.get(id)?;
-        self.runs.get(place).or_else(|| self.partial.get(place - self.runs.len()))
+        self.places.get(id).map(|place| &self.runs[*place])
     }
 }
 
@@ -79,13 +104,13 @@ impl KnownRuns {
         {
             return Ok(Arc::clone(&seen.known));
         }
-        let (all, skipped) = Index::open(layout)?.with_partial()?;
+        let (runs, skipped) = Index::open(layout)?.with_partial()?;
         let before = seen.take().map(|seen| seen.known);
         let known = match before {
-            Some(before) if before.has(&all) && before.skipped == skipped => before,
+            Some(before) if before.runs == runs && before.skipped == skipped => before,
             before => {
                 let version = before.map_or(0, |before| before.version + 1);
-                Arc::new(Known::new(all, skipped, version))
+                Arc::new(Known::new(runs, skipped, version))
             }
         };
         *seen = Some(Seen { known: Arc::clone(&known), at: Instant::now(), folder });

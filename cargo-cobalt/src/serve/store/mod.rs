@@ -8,16 +8,19 @@ mod gate;
 mod items;
 mod known;
 mod loaded;
+mod order;
 mod overview;
 mod recent;
 mod runs;
 mod search;
 mod trends;
 
+use std::fs::File;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread;
 
+use axum::body::Bytes;
 use cobalt::Report;
 use cobalt::config::Config;
 use cobalt::report::comparison::Comparison;
@@ -25,7 +28,8 @@ use cobalt::store::{Layout, read_report};
 
 use self::gate::Gate;
 use self::known::{Known, KnownRuns};
-use self::loaded::{FileProblem, LoadedRun, RunFile, Unfinished};
+pub(in crate::serve) use self::loaded::FileProblem;
+use self::loaded::{LoadedRun, RunFile, Unfinished};
 use self::recent::Recent;
 use super::api::{ApiError, ExportFormat, ExportQuery};
 use super::live::Live;
@@ -39,6 +43,8 @@ const ROOM: usize = 32 << 20;
 const ROOM_FOR_SEARCHES: usize = 1 << 20;
 /// How many bytes comparisons may take.
 const ROOM_FOR_COMPARISONS: usize = 4 << 20;
+/// How many bytes answers may take.
+const ROOM_FOR_ANSWERS: usize = 8 << 20;
 /// How many runs are loaded at a time, so that a comparison has its two side by side.
 const LOADERS: usize = 2;
 /// How often a run is looked for again whose file has changed meanwhile.
@@ -56,6 +62,10 @@ pub(super) struct Store {
     found: Recent<(RunFile, String), Vec<usize>>,
     /// What statistics say of runs that are held against the first of them.
     comparisons: Recent<Vec<RunFile>, Vec<Comparison>>,
+    /// Answers as they are sent, by their tags.
+    answers: Recent<String, Bytes>,
+    /// Another number for each start, as other prices and other versions make other answers.
+    start: u64,
 }
 
 impl Store {
@@ -68,6 +78,8 @@ impl Store {
             loaders: Gate::new(LOADERS),
             found: Recent::new(ROOM_FOR_SEARCHES),
             comparisons: Recent::new(ROOM_FOR_COMPARISONS),
+            answers: Recent::new(ROOM_FOR_ANSWERS),
+            start: fastrand::u64(..),
         })
     }
 
@@ -167,10 +179,7 @@ impl Store {
                 Ok(answer) => return Ok(answer),
             }
         }
-        Err(ApiError::not_found(format!(
-            "the file of run `{}` keeps changing; ask again",
-            ids.join("` or `")
-        )))
+        Err(changing(ids))
     }
 
     /// Loads runs side by side.
@@ -185,11 +194,59 @@ impl Store {
         })
     }
 
+    /// What all that is answered of the list of runs follows from.
+    pub(super) fn runs_state(&self) -> Result<String, ApiError> {
+        Ok(format!("{}\0{}\0", self.start, self.known()?.version))
+    }
+
+    /// What the list of runs follows from, with those that have not ended.
+    pub(super) fn list_state(&self) -> Result<String, ApiError> {
+        Ok(self.runs_state()? + &format!("{:?}\0", self.live.runs()))
+    }
+
+    /// What all that is answered of a run follows from.
+    pub(super) fn run_state(&self, id: &str) -> Result<String, ApiError> {
+        let file = self.file(id)?;
+        let live = if file.is_journal() { self.live.run(id) } else { None };
+        Ok(format!("{}\0{}\0{:?}\0", self.start, file.identity(), live.map(|run| run.state)))
+    }
+
+    /// An answer by its tag, made where it is not kept.
+    pub(super) fn answer(
+        &self,
+        tag: &str,
+        make: impl FnOnce() -> Result<Bytes, ApiError>,
+    ) -> Result<Bytes, ApiError> {
+        Ok((*self.answers.get(&tag.to_owned(), Bytes::len, make)?).clone())
+    }
+
+    /// The file of a run, from the beginning of its text on.
+    pub(super) fn file_text(&self, id: &str) -> Result<File, ApiError> {
+        let file = self.file(id)?;
+        match file.open_text() {
+            Ok(text) => Ok(text),
+            Err(FileProblem::Final(error)) => Err(error),
+            Err(FileProblem::Changed) => Err(changing(&[id])),
+        }
+    }
+
     /// A run with all of its items, as far as they are finished.
-    pub(super) fn report(&self, id: &str) -> Result<Report, ApiError> {
+    fn report(&self, id: &str) -> Result<Report, ApiError> {
         self.of_files(&[id], |files| match files[0].is_journal() {
             true => Ok(Unfinished::read(&files[0])?.report(self.settings.prices())),
             false => Ok(read_report(files[0].path()).map_err(|error| ApiError::from(Error::from(error)))?),
         })
     }
+
+    /// The same of a run that has not ended, which has no file to be sent as it is.
+    pub(super) fn unfinished(&self, id: &str) -> Result<Option<Report>, ApiError> {
+        if self.file(id)?.is_journal() { self.report(id).map(Some) } else { Ok(None) }
+    }
+}
+
+fn changing(ids: &[&str]) -> ApiError {
+    ApiError::not_found(format!(
+        "the file of run `{}` is being changed or removed; ask again",
+        ids.join("` or `")
+    ))
 }

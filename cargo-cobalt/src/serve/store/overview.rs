@@ -6,6 +6,7 @@ use cobalt::Report;
 use cobalt::report::stats::describe;
 
 use super::Store;
+use super::known::Known;
 use super::loaded::{FileProblem, LoadedRun};
 use crate::index::Run;
 use crate::serve::api::{Amounts, ApiError, ItemState, Neighbour, Overview, RunState, StateCounts};
@@ -17,17 +18,12 @@ impl Store {
     pub(in crate::serve) fn overview(&self, id: &str) -> Result<Overview, ApiError> {
         let known = self.known()?;
         self.of_run(id, |run| {
-            let (previous, next) = neighbours(&known.runs, &run.head);
+            let (previous, next) = neighbours(&known, &run.head);
             let items = || run.items.iter();
             let (state, planned_items) = match run.file.is_journal() {
                 // It has ended meanwhile, and has another file.
                 true => {
-                    let live = self
-                        .live
-                        .runs()
-                        .into_iter()
-                        .find(|live| live.id == id)
-                        .ok_or(FileProblem::Changed)?;
+                    let live = self.live.run(id).ok_or(FileProblem::Changed)?;
                     (live.state, live.total_items)
                 }
                 false => (RunState::Finished, run.items.len()),
@@ -86,9 +82,9 @@ fn states(run: &LoadedRun) -> StateCounts {
 }
 
 /// The runs of the experiment before and after one, of all that are known, the newest first.
-fn neighbours(known: &[Run], report: &Report) -> (Option<Neighbour>, Option<Neighbour>) {
+fn neighbours(known: &Known, report: &Report) -> (Option<Neighbour>, Option<Neighbour>) {
     let place = (report.timestamp.to_string(), &report.id);
-    let others = || known.iter().filter(|run| run.name == report.name && run.id != report.id);
+    let others = || known.whole().filter(|run| run.name == report.name && run.id != report.id);
     let place_of = |run: &Run| (run.timestamp.clone(), run.id.clone());
     let is_before = |run: &&Run| (&run.timestamp, &run.id) < (&place.0, place.1);
     let before = others().filter(is_before).max_by_key(|run| place_of(run));

@@ -1,123 +1,176 @@
 //! The list of runs.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::Store;
 use super::known::Known;
+use super::order::known_first;
+use crate::history::Since;
 use crate::index::{Run, RunStatus};
 use crate::serve::api::{
     ApiError, Counted, Order, RunRow, RunSort, RunVerdict, Runs, RunsQuery, SkippedFile,
 };
 
+/// How long a date is, as in 2026-02-05.
+const DATE: usize = 10;
+
 impl Store {
     pub(in crate::serve) fn runs(&self, query: &RunsQuery) -> Result<Runs, ApiError> {
-        let all = self.known()?;
-        let known: Vec<_> = Listed::all(&all);
-        let mut experiments: Vec<Counted> = Vec::new();
-        let mut tags: BTreeMap<String, usize> = BTreeMap::new();
-        for Listed { run, .. } in &known {
-            match experiments.iter_mut().find(|counted| counted.name == run.name) {
-                Some(counted) => counted.runs += 1,
-                None => experiments.push(Counted { name: run.name.clone(), runs: 1 }),
-            }
-            run.tags.iter().for_each(|tag| *tags.entry(tag.clone()).or_default() += 1);
-        }
-        let mut found: Vec<_> = known.iter().filter(|run| is_meant(run, query)).collect();
-        found.sort_by(|one, two| in_order(one, two, query));
+        let known = self.known()?;
+        let wanted = Wanted::of(query)?;
+        let mut found: Vec<_> = known.runs.iter().enumerate().filter(|(_, run)| wanted.has(run)).collect();
+        sort(&mut found, query);
         let page = found.iter().skip(query.offset).take(query.limit.unwrap_or(usize::MAX));
+        let skipped = known.skipped.iter();
         Ok(Runs {
-            runs: page.map(|listed| row(listed, &all.runs, query.recent)).collect(),
+            runs: page.map(|(place, run)| row(run, recent_scores(&known, *place, query.recent))).collect(),
             matching: found.len(),
-            known: known.len(),
+            known: known.runs.len(),
             live: self.live.runs(),
-            experiments,
-            tags: tags.into_iter().map(|(name, runs)| Counted { name, runs }).collect(),
-            skipped: all
-                .skipped
+            experiments: known
+                .experiments
                 .iter()
+                .map(|it| Counted { name: it.name.clone(), runs: it.runs.len() })
+                .collect(),
+            tags: tags(&known.runs),
+            skipped: skipped
                 .map(|it| SkippedFile { file: it.file.clone(), reason: it.reason.clone() })
                 .collect(),
         })
     }
 }
 
-/// A run as the list has it.
-#[derive(Clone, Copy)]
-struct Listed<'a> {
-    run: &'a Run,
-    verdict: RunVerdict,
+fn tags(runs: &[Run]) -> Vec<Counted> {
+    let mut tags: BTreeMap<&str, usize> = BTreeMap::new();
+    runs.iter().flat_map(|run| &run.tags).for_each(|tag| *tags.entry(tag).or_default() += 1);
+    tags.into_iter().map(|(name, runs)| Counted { name: name.to_owned(), runs }).collect()
 }
 
-impl<'a> Listed<'a> {
-    /// All runs, the newest first.
-    fn all(known: &'a Known) -> Vec<Self> {
-        let whole = known.runs.iter().map(|run| Self { run, verdict: verdict(run.status) });
-        let partial = known.partial.iter().map(|run| Self { run, verdict: RunVerdict::Partial });
-        let mut runs: Vec<_> = whole.chain(partial).collect();
-        runs.sort_by(|one, two| two.run.timestamp.cmp(&one.run.timestamp));
-        runs
+/// Which runs are asked for.
+struct Wanted<'a> {
+    query: &'a RunsQuery,
+    /// In small letters.
+    search: Option<String>,
+    since: Option<String>,
+    until: Option<Until<'a>>,
+}
+
+/// The end of a time.
+enum Until<'a> {
+    /// With all of this day.
+    Date(&'a str),
+    Time(String),
+}
+
+impl<'a> Wanted<'a> {
+    fn of(query: &'a RunsQuery) -> Result<Self, ApiError> {
+        let until = query.until.as_deref().map(|text| {
+            let time = moment("until", text)?;
+            // Only a date is as short, and begins with a year.
+            let is_date = text.len() == DATE && time.starts_with(text);
+            Ok::<_, ApiError>(if is_date { Until::Date(text) } else { Until::Time(time) })
+        });
+        Ok(Self {
+            query,
+            search: query.search.as_ref().map(|text| text.to_lowercase()),
+            since: query.since.as_deref().map(|text| moment("since", text)).transpose()?,
+            until: until.transpose()?,
+        })
+    }
+
+    fn has(&self, run: &Run) -> bool {
+        let RunsQuery { experiment, tag, verdict, .. } = self.query;
+        let has_text = |text: &String| {
+            let texts = run.tags.iter().chain([&run.name, &run.id]).chain(&run.git_commit);
+            texts.into_iter().any(|it| super::search::has_text(it, text))
+        };
+        let is_before = |until: &Until<'_>| match until {
+            Until::Date(date) => run.timestamp.get(..DATE).is_some_and(|day| day <= *date),
+            Until::Time(time) => run.timestamp <= *time,
+        };
+        experiment.as_ref().is_none_or(|name| run.name == *name)
+            && tag.as_ref().is_none_or(|tag| run.tags.contains(tag))
+            && verdict.is_none_or(|verdict| verdict == self::verdict(run))
+            && self.since.as_ref().is_none_or(|since| run.timestamp >= *since)
+            && self.until.as_ref().is_none_or(is_before)
+            && self.search.as_ref().is_none_or(has_text)
     }
 }
 
-fn is_meant(&Listed { run, verdict }: &Listed<'_>, query: &RunsQuery) -> bool {
-    let is = |wanted: &Option<String>, is: &dyn Fn(&str) -> bool| wanted.as_deref().is_none_or(is);
-    let has_text = |text: &str| {
-        let text = text.to_lowercase();
-        let texts = run.tags.iter().chain([&run.name, &run.id]).chain(&run.git_commit);
-        texts.into_iter().any(|it| it.to_lowercase().contains(&text))
-    };
-    is(&query.experiment, &|name| run.name == name)
-        && is(&query.tag, &|tag| run.tags.iter().any(|known| known == tag))
-        && is(&query.search, &has_text)
-        && is(&query.since, &|since| &*run.timestamp >= since)
-        && is(&query.until, &|until| run.timestamp.get(..until.len()).is_some_and(|start| start <= until))
-        && query.verdict.is_none_or(|wanted| wanted == verdict)
+/// A moment as timestamps of runs are written.
+pub(super) fn moment(name: &str, text: &str) -> Result<String, ApiError> {
+    let moment: Result<Since, _> = text.parse();
+    moment.map(Since::timestamp).map_err(|error| ApiError::bad_request(format!("`{name}={text}`: {error}")))
 }
 
-pub(super) fn verdict(status: RunStatus) -> RunVerdict {
-    match status {
+pub(super) fn verdict(run: &Run) -> RunVerdict {
+    match run.status {
+        _ if run.partial => RunVerdict::Partial,
         RunStatus::Passed => RunVerdict::Passed,
         RunStatus::Failed => RunVerdict::Failed,
         RunStatus::Error => RunVerdict::Error,
     }
 }
 
-fn in_order(one: &Listed<'_>, two: &Listed<'_>, query: &RunsQuery) -> Ordering {
-    let verdicts = (one.verdict, two.verdict);
-    let (one, two) = (one.run, two.run);
-    let by = |figure: &dyn Fn(&Run) -> f64| figure(one).total_cmp(&figure(two));
-    let errors = |run: &Run| (run.failed_items + run.eval_errors) as f64;
-    let score = |run: &Run| run.scores.values().sum::<f64>() / run.scores.len().max(1) as f64;
-    let order = match query.sort {
-        RunSort::Timestamp => one.timestamp.cmp(&two.timestamp),
-        RunSort::Name => two.name.cmp(&one.name),
-        RunSort::Verdict => verdicts.0.cmp(&verdicts.1),
-        RunSort::Score => by(&score),
-        RunSort::Items => one.total_items.cmp(&two.total_items),
-        RunSort::Errors => by(&errors),
-        RunSort::Duration => one.duration_ms.cmp(&two.duration_ms),
-        RunSort::Latency => by(&|run| run.avg_latency_ms),
-        RunSort::Tokens => one.total_tokens.cmp(&two.total_tokens),
-        RunSort::Cost => by(&|run| run.cost.unwrap_or(0.0) + run.judge_cost.unwrap_or(0.0)),
+/// Sorts runs, of which the newest is the first: that remains among equals.
+fn sort(runs: &mut [(usize, &Run)], query: &RunsQuery) {
+    let is_descending = match query.order {
+        Some(order) => order == Order::Desc,
+        None => query.sort != RunSort::Name,
     };
-    if query.order == Some(Order::Asc) { order } else { order.reverse() }
+    match query.sort {
+        RunSort::Timestamp if is_descending => {}
+        RunSort::Timestamp => runs.sort_by(|(_, one), (_, two)| one.timestamp.cmp(&two.timestamp)),
+        RunSort::Name if is_descending => runs.sort_by(|(_, one), (_, two)| two.name.cmp(&one.name)),
+        RunSort::Name => runs.sort_by(|(_, one), (_, two)| one.name.cmp(&two.name)),
+        _ => runs.sort_by(|(_, one), (_, two)| {
+            known_first(figure(one, query.sort), figure(two, query.sort), is_descending)
+        }),
+    }
 }
 
-/// A row of the list, with what the whole runs of its experiment came to.
-fn row(&Listed { run, verdict }: &Listed<'_>, known: &[Run], recent: usize) -> RunRow {
+fn figure(run: &Run, sort: RunSort) -> Option<f64> {
+    let integer = |number: i64| Some(number as f64);
+    match sort {
+        RunSort::Timestamp | RunSort::Name => None,
+        RunSort::Verdict => Some(match verdict(run) {
+            RunVerdict::Passed => 0.0,
+            RunVerdict::Partial => 1.0,
+            RunVerdict::Failed => 2.0,
+            RunVerdict::Error => 3.0,
+        }),
+        RunSort::Score => {
+            let total = run.scores.values().sum::<f64>();
+            (!run.scores.is_empty()).then(|| total / run.scores.len() as f64)
+        }
+        RunSort::Items => integer(run.total_items),
+        RunSort::Errors => integer(run.failed_items.saturating_add(run.eval_errors)),
+        RunSort::Duration => integer(run.duration_ms),
+        RunSort::Latency => Some(run.avg_latency_ms),
+        RunSort::Tokens => run.total_tokens.and_then(integer),
+        RunSort::Cost => match (run.cost, run.judge_cost) {
+            (None, None) => None,
+            (agents, judges) => Some(agents.unwrap_or(0.0) + judges.unwrap_or(0.0)),
+        },
+    }
+}
+
+/// Each evaluator's means in so many runs of an experiment, of which the last is the one at this place.
+fn recent_scores(known: &Known, place: usize, recent: usize) -> BTreeMap<String, Vec<Option<f64>>> {
+    if recent == 0 {
+        return BTreeMap::new();
+    }
+    let mut runs: Vec<_> = known.before(place).take(recent).collect();
+    runs.reverse();
+    let names = known.runs[place].scores.keys();
+    names.map(|name| (name.clone(), runs.iter().map(|run| run.scores.get(name).copied()).collect())).collect()
+}
+
+fn row(run: &Run, recent_scores: BTreeMap<String, Vec<Option<f64>>>) -> RunRow {
     let run = run.clone();
-    let of_experiment = known.iter().filter(|it| it.name == run.name && it.timestamp <= run.timestamp);
-    let mut before: Vec<_> = of_experiment.take(recent).collect();
-    before.reverse();
-    let recent_scores = run
-        .scores
-        .keys()
-        .filter(|_| recent > 0)
-        .map(|name| (name.clone(), before.iter().map(|run| run.scores.get(name).copied()).collect()));
     RunRow {
-        recent_scores: recent_scores.collect(),
-        verdict,
+        recent_scores,
+        verdict: verdict(&run),
         id: run.id,
         name: run.name,
         timestamp: run.timestamp,

@@ -15,7 +15,7 @@ use self::matched::{Matched, matched};
 pub(in crate::serve) use self::shown::Comparing;
 use super::Store;
 use super::items::evaluator_of;
-use super::loaded::{FileProblem, LoadedRun, RunFile};
+use super::loaded::{FileProblem, LoadedRun};
 use crate::serve::api::{
     ApiError, Changed, CompareQuery, CompareSort, Compared, ComparedItem, ComparedRun, ScoreDiffs,
 };
@@ -23,11 +23,6 @@ use crate::serve::api::{
 type Runs = [Arc<LoadedRun>];
 
 impl Store {
-    /// The files that a comparison is made of.
-    pub(in crate::serve) fn compared_files(&self, query: &CompareQuery) -> Result<Vec<RunFile>, ApiError> {
-        ids(query).map(|id| self.file(id)).collect()
-    }
-
     /// Compares runs. The items are not read yet: they may be many.
     pub(in crate::serve) fn compare(&self, query: &CompareQuery) -> Result<Comparing, ApiError> {
         self.of_runs(&ids(query).collect::<Vec<_>>(), |runs| self.comparing(runs, query))
@@ -36,7 +31,7 @@ impl Store {
     /// The same with its items.
     pub(in crate::serve) fn compare_whole(&self, query: &CompareQuery) -> Result<Compared, ApiError> {
         self.of_runs(&ids(query).collect::<Vec<_>>(), |runs| {
-            let mut comparing = self.comparing(runs, query)?;
+            let comparing = self.comparing(runs, query)?;
             let mut items: Vec<ComparedItem> = Vec::with_capacity(comparing.len());
             comparing.each(|item| Ok(items.push(item)))?;
             Ok(Compared { items, ..comparing.head })

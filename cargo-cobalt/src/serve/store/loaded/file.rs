@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use cobalt::report::ItemResult;
+use cobalt::store::without_mark;
 
 use crate::error::Error;
 use crate::serve::api::ApiError;
 
 /// What the names of journals end with.
 const JOURNAL: &str = "jsonl";
+/// How many bytes a byte order mark has.
+const MARK: u64 = 3;
 
 /// A file as it is at one time: after a change it is another one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -71,6 +74,16 @@ impl RunFile {
     /// Whether it is the journal of a run that has not ended.
     pub(in crate::serve) fn is_journal(&self) -> bool {
         self.path.extension().is_some_and(|extension| extension == JOURNAL)
+    }
+
+    /// The file, behind its byte order mark if it has one.
+    pub(in crate::serve) fn open_text(&self) -> Result<File, FileProblem> {
+        let mut file = self.open()?;
+        let mut start = Vec::new();
+        let read = file.by_ref().take(MARK).read_to_end(&mut start);
+        let mark = start.len() - without_mark(&start).len();
+        read.and_then(|_| file.seek(SeekFrom::Start(mark as u64))).map_err(|error| self.problem(error))?;
+        Ok(file)
     }
 
     /// All of it.

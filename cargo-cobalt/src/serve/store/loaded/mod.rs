@@ -32,11 +32,6 @@ pub(in crate::serve) struct LoadedRun {
 }
 
 impl LoadedRun {
-    /// The place of an item in the run.
-    pub(in crate::serve) fn place(&self, key: &str) -> Option<usize> {
-        self.items.iter().position(|item| *item.key == *key)
-    }
-
     /// The place of an evaluator in the run.
     pub(in crate::serve) fn evaluator(&self, name: &str) -> Option<usize> {
         self.head.config.evaluators.iter().position(|known| known == name)

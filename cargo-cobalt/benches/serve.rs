@@ -1,0 +1,154 @@
+//! Benchmark of `cargo cobalt serve` on a large store: how long answers take, and how much memory the server needs.
+//!
+//! `cargo bench -p cargo-cobalt --bench serve` measures a store of 2,001 runs and two of 10,000 items; `-- <runs> <items>` another
+//! one. Figures differ from machine to machine: compare those of one call.
+//!
+//! | column | what it is |
+//! |---|---|
+//! | `first` | the first answer, in milliseconds |
+//! | `median` | of the answers to other questions of the same kind, of which none is kept: each has another page |
+//! | `gzip` | the median of the same, compressed |
+//! | `kB` | the size of the answer, not compressed |
+
+mod server;
+mod store;
+
+use std::fs;
+use std::path::Path;
+use std::process::exit;
+use std::thread;
+use std::time::Instant;
+
+use server::Server;
+use store::write;
+
+/// How often each question is put.
+const ROUNDS: usize = 21;
+/// Who reads everything at once.
+const READERS: usize = 8;
+/// How many items the other runs have.
+const FEW: usize = 20;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let number = |text: &String| text.parse().expect("a number");
+    match &arguments[..] {
+        [] => table(2_001, 10_000),
+        [runs, items] => table(number(runs), number(items)),
+        _ => {
+            eprintln!("usage: serve [<runs> <items>]");
+            exit(2);
+        }
+    }
+}
+
+fn table(runs: usize, items: usize) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let results = folder.path().join(".cobalt/results");
+    fs::create_dir_all(&results).expect("a folder");
+    fs::write(folder.path().join("Cargo.toml"), "[package]\nname = \"bench\"\n\n[workspace]\n")
+        .expect("a file");
+    // The same experiment has every seventh run.
+    let large = [runs, runs + 7];
+    for run in 0..runs {
+        write(&results, run, FEW);
+    }
+    let bytes = large.map(|run| write(&results, run, items));
+    println!("{} runs, two of {items} items, {} kB each", runs + large.len(), bytes[0] / 1000);
+    let server = Server::start(folder.path());
+    println!("{:<34} {:>8} {:>8} {:>8} {:>8}", "answer", "first", "median", "gzip", "kB");
+    let [one, two] = large.map(|run| format!("/api/runs/{run:012x}"));
+    let [a, b] = large.map(|run| format!("{run:012x}"));
+    let page = |address: &str, round: usize| {
+        format!("{address}{}offset={}", if address.contains('?') { '&' } else { '?' }, round * 7)
+    };
+    for (name, address) in [
+        ("runs", "/api/runs".to_owned()),
+        ("runs, 50 with recent averages", "/api/runs?limit=50&recent=20".to_owned()),
+        ("run, overview", format!("{one}/overview")),
+        ("items", format!("{one}/items?limit=100")),
+        ("items by score", format!("{one}/items?limit=100&sort=score:tone&order=desc")),
+        (
+            "items by state and score",
+            format!("{one}/items?state=failing&evaluator=tone&maxScore=0.5&sort=latency"),
+        ),
+        ("items with a text", format!("{one}/items?search=snow")),
+        ("compare", format!("/api/compare?a={a}&b={b}&limit=50")),
+        ("compare, the worst", format!("/api/compare?a={a}&b={b}&limit=50&sort=worst&only=regressed")),
+        ("trends", "/api/trends?experiment=experiment-0".to_owned()),
+    ] {
+        let (first, size) = clock(&server, &address, false);
+        let has_pages = !["/overview", "/trends"].iter().any(|it| address.contains(it));
+        let address = |round| if has_pages { page(&address, round) } else { address.clone() };
+        let median = |compressed: bool| {
+            let rounds = (1..=ROUNDS).map(|round| clock(&server, &address(round), compressed).0);
+            median(rounds.collect())
+        };
+        println!("{name:<34} {first:>8.1} {:>8.1} {:>8.1} {:>8}", median(false), median(true), size / 1000);
+    }
+    for (name, address) in
+        [("run, whole", two.clone()), ("compare, whole", format!("/api/compare?a={a}&b={b}"))]
+    {
+        let (first, size) = clock(&server, &address, false);
+        let median = |compressed| median((0..3).map(|_| clock(&server, &address, compressed).0).collect());
+        println!("{name:<34} {first:>8.1} {:>8.1} {:>8.1} {:>8}", median(false), median(true), size / 1000);
+    }
+    println!("memory after these, at most: {}", memory(&server));
+    read_everything(&server, &results, &[one, two], &format!("/api/compare?a={a}&b={b}"));
+    println!("memory after {READERS} readers of everything, at most: {}", memory(&server));
+}
+
+/// How many milliseconds an answer takes, and its size.
+fn clock(server: &Server, address: &str, compressed: bool) -> (f64, usize) {
+    let started = Instant::now();
+    let size = server.get(address, compressed);
+    (started.elapsed().as_secs_f64() * 1000.0, size)
+}
+
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
+/// Eight at a time ask for all that there is, compressed and not.
+fn read_everything(server: &Server, results: &Path, large: &[String; 2], compare: &str) {
+    let ids: Vec<String> = fs::read_dir(results)
+        .expect("the folder")
+        .filter_map(|entry| {
+            let name = entry.expect("an entry").file_name().into_string().expect("a name");
+            Some(name.strip_suffix(".json")?.rsplit_once('_')?.1.to_owned())
+        })
+        .collect();
+    thread::scope(|scope| {
+        for reader in 0..READERS {
+            let ids = &ids;
+            scope.spawn(move || {
+                let compressed = reader % 2 == 0;
+                for run in large {
+                    for address in ["", "/overview", "/items?sort=cost", "/items?search=snow"] {
+                        server.get(&format!("{run}{address}"), compressed);
+                    }
+                }
+                server.get(compare, compressed);
+                server.get("/api/runs", compressed);
+                for id in ids.iter().skip(reader * 20).take(20) {
+                    server.get(&format!("/api/runs/{id}"), compressed);
+                    server.get(&format!("/api/runs/{id}/items"), compressed);
+                }
+            });
+        }
+    });
+}
+
+/// What Linux says of the server's memory.
+fn memory(server: &Server) -> String {
+    match fs::read_to_string(format!("/proc/{}/status", server.id())) {
+        Ok(status) => {
+            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let kib: usize =
+                line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or_default();
+            format!("{} MiB", kib / 1024)
+        }
+        Err(_) => "not known on this system".to_owned(),
+    }
+}
