@@ -92,7 +92,7 @@ export async function noSidewaysScroll(page: Page): Promise<void> {
 
 /** Waits until the page has what it asked for, and has drawn it. */
 export async function settled(page: Page): Promise<void> {
-  await expect(page.locator('[aria-busy=true]')).toHaveCount(0);
+  await expect(page.locator('[aria-busy=true]')).toHaveCount(0, { timeout: 30_000 });
   await expect(page.getByRole('main').locator(':scope > *').first()).toBeVisible();
   await page.evaluate(() => document.fonts.ready);
 }

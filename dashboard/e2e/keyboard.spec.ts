@@ -32,8 +32,13 @@ async function noteControls(page: Page): Promise<number> {
     document.addEventListener('focusin', ({ target }) => {
       if (!(target instanceof HTMLElement)) return;
       notes.unreached.delete(target);
-      const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(target);
-      const isSeen = (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none';
+      // A ring may be drawn around the whole row that a link spans, or the field that a bare input is in.
+      const rings = [target, target.parentElement ?? target].map((element) => getComputedStyle(element));
+      const around = [...rings, getComputedStyle(target, '::after')];
+      const hasOutline = around.some(
+        (style) => style.outlineStyle !== 'none' && style.outlineWidth !== '0px',
+      );
+      const isSeen = hasOutline || rings[0]?.boxShadow !== 'none';
       if (!isSeen) notes.unseen.add(target.outerHTML.slice(0, 200));
     });
     document.addEventListener('focusout', ({ relatedTarget }) => {
