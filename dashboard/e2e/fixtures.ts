@@ -92,7 +92,8 @@ export async function noSidewaysScroll(page: Page): Promise<void> {
 
 /** Waits until the page has what it asked for, and has drawn it. */
 export async function settled(page: Page): Promise<void> {
-  await expect(page.locator('[aria-busy=true]')).toHaveCount(0, { timeout: 30_000 });
+  // Before the page is there, nothing is busy either.
   await expect(page.getByRole('main').locator(':scope > *').first()).toBeVisible();
+  await expect(page.locator('[aria-busy=true]')).toHaveCount(0, { timeout: 30_000 });
   await page.evaluate(() => document.fonts.ready);
 }

@@ -19,7 +19,9 @@ export interface Server {
 }
 
 export async function serve(store: StoreName): Promise<Server> {
-  const project = mkdtempSync(join(tmpdir(), `cobalt-${store}-`));
+  // The page shows the name of the project's folder.
+  const parent = mkdtempSync(join(tmpdir(), 'cobalt-'));
+  const project = join(parent, store);
   const folder = writeStore(store, project);
   const server = spawn(COBALT, ['cobalt', 'serve', '--no-open', '--port', '0'], {
     cwd: project,
@@ -28,7 +30,7 @@ export async function serve(store: StoreName): Promise<Server> {
   });
   const stop = async () => {
     await ended(server);
-    rmSync(project, { recursive: true, force: true });
+    rmSync(parent, { recursive: true, force: true });
   };
   try {
     return { url: await address(server), project, stop };
