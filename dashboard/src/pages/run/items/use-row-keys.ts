@@ -1,0 +1,63 @@
+// Goes through the rows of a table by the keyboard, also to those that are not drawn yet.
+import { type KeyboardEvent, type RefObject, useEffect, useState } from 'react';
+
+interface RowKeys {
+  box: RefObject<HTMLDivElement | null>;
+  count: number;
+  /** How many rows can be seen. */
+  page: () => number;
+  scrollTo: (place: number) => void;
+}
+
+/** How many frames a row may take until it is drawn. */
+const PATIENCE = 20;
+
+/** The row that the tabulator key leads to, and what moves it. */
+export function useRowKeys({ box, count, page, scrollTo }: RowKeys) {
+  const [active, setActive] = useState(0);
+  const [wanted, setWanted] = useState<number>();
+
+  useEffect(() => {
+    if (wanted === undefined) return;
+    let frame = 0;
+    let tries = 0;
+    const focus = () => {
+      const link = box.current?.querySelector<HTMLElement>(`[data-place="${wanted}"] a`);
+      link?.focus({ preventScroll: true });
+      tries += 1;
+      if (link == null && tries < PATIENCE) frame = requestAnimationFrame(focus);
+      else setWanted(undefined);
+    };
+    focus();
+    return () => cancelAnimationFrame(frame);
+  }, [wanted, box]);
+
+  const goTo = (place: number) => {
+    const there = Math.min(Math.max(place, 0), count - 1);
+    scrollTo(there);
+    setActive(there);
+    setWanted(there);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const place = placeOf(event.target);
+    if (place === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    const steps: Record<string, number> = {
+      ArrowDown: place + 1,
+      ArrowUp: place - 1,
+      PageDown: place + page(),
+      PageUp: place - page(),
+      Home: 0,
+      End: count - 1,
+    };
+    const target = steps[event.key];
+    if (target === undefined) return;
+    event.preventDefault();
+    goTo(target);
+  };
+  return { active: Math.min(active, Math.max(count - 1, 0)), setActive, goTo, onKeyDown };
+}
+
+function placeOf(target: EventTarget): number | undefined {
+  const row = target instanceof Element ? target.closest<HTMLElement>('[data-place]') : null;
+  return row === null ? undefined : Number(row.dataset.place);
+}
