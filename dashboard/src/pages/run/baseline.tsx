@@ -80,15 +80,15 @@ const VERDICTS: Record<Difference['verdict'], { tone: Tone; icon: ReactNode; wor
 function Change({ difference: { name, base, other, difference, verdict } }: { difference: Difference }) {
   const { tone, icon, word } = VERDICTS[verdict];
   return (
-    <li className="flex flex-wrap items-baseline justify-between gap-x-3 gap-y-0.5">
-      <span className="min-w-0 truncate">
+    <li className="grid grid-cols-[minmax(0,1fr)_auto_auto_7.5rem] items-center gap-x-3 tabular-nums">
+      <span className="truncate">
         <Text>{name}</Text>
       </span>
-      <span className="flex items-baseline gap-2 tabular-nums">
-        <span className="text-muted text-xs">
-          {score(base)} → {score(other)}
-        </span>
-        {signed(difference)}
+      <span className="text-muted text-xs max-sm:sr-only">
+        {score(base)} → {score(other)}
+      </span>
+      <span className="text-right">{signed(difference)}</span>
+      <span className="text-right">
         <Badge tone={tone} icon={icon}>
           {word}
         </Badge>

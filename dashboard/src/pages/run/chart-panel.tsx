@@ -4,6 +4,7 @@ import type { Report } from '../../api/types';
 import { Choice } from '../../components/choice';
 import { Panel } from '../../components/panel';
 import { Skeleton } from '../../components/skeleton';
+import { own } from '../../lib/own';
 import { evaluatorsOf } from './verdict';
 
 // The library for charts is as heavy as all the rest of the page.
@@ -18,7 +19,7 @@ export type Shape = (typeof SHAPES)[number]['value'];
 
 export function ChartPanel({ run }: { run: Report }) {
   const means = evaluatorsOf(run).flatMap((name) => {
-    const stats = run.summary.scores[name];
+    const stats = own(run.summary.scores, name);
     return stats === undefined ? [] : [{ name, mean: stats.avg }];
   });
   const mayBeRadar = means.length >= 3;

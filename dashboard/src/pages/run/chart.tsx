@@ -13,6 +13,7 @@ import {
   YAxis,
 } from 'recharts';
 import { score } from '../../lib/format';
+import { plain } from '../../lib/texts';
 import type { Shape } from './chart-panel';
 
 interface ChartProps {
@@ -20,12 +21,15 @@ interface ChartProps {
   shape: Shape;
 }
 
-const HEIGHT = 224;
+const HEIGHT = 220;
 const LABEL = { fill: 'var(--muted)', fontSize: 12 };
 /** The most characters of a name that a chart has room for. */
 const ROOM = 16;
 
-const short = (name: string) => (name.length > ROOM ? `${name.slice(0, ROOM - 1)}…` : name);
+function short(name: string): string {
+  const shown = plain(name);
+  return shown.length > ROOM ? `${shown.slice(0, ROOM - 1)}…` : shown;
+}
 
 export default function Chart({ means, shape }: ChartProps) {
   return shape === 'radar' ? <AsRadar means={means} /> : <AsBars means={means} />;
@@ -34,7 +38,7 @@ export default function Chart({ means, shape }: ChartProps) {
 function AsRadar({ means }: Pick<ChartProps, 'means'>) {
   return (
     <ResponsiveContainer width="100%" height={HEIGHT}>
-      <RadarChart data={means} outerRadius="72%" accessibilityLayer={false}>
+      <RadarChart data={means} outerRadius="78%" accessibilityLayer={false}>
         <PolarGrid stroke="var(--line)" />
         <PolarAngleAxis dataKey="name" tick={LABEL} tickFormatter={short} />
         <PolarRadiusAxis domain={[0, 1]} tick={false} axisLine={false} />

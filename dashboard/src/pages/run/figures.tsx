@@ -7,7 +7,8 @@ import { cost, count, counted, duration } from '../../lib/format';
 export function Figures({ overview }: { overview: Overview }) {
   const { summary, ciStatus } = overview.run;
   const thresholds = ciStatus?.thresholds ?? [];
-  const met = thresholds.filter((threshold) => threshold.passed).length;
+  const found = (finding: string) => thresholds.filter((threshold) => threshold.finding === finding).length;
+  const open = found('inconclusive');
   return (
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-3 xl:grid-cols-6">
       <Cell name="Items passed" note={`of ${count(overview.finishedItems)}`}>
@@ -15,10 +16,14 @@ export function Figures({ overview }: { overview: Overview }) {
       </Cell>
       <Cell
         name="Thresholds met"
-        note={thresholds.length > 0 ? `of ${thresholds.length}` : 'none set'}
-        tone={met < thresholds.length ? 'text-bad' : undefined}
+        note={
+          thresholds.length > 0
+            ? `of ${thresholds.length}${open > 0 ? `, ${open} inconclusive` : ''}`
+            : 'none set'
+        }
+        tone={ciStatus?.passed === false ? 'text-bad' : undefined}
       >
-        {thresholds.length > 0 ? met : '–'}
+        {thresholds.length > 0 ? found('met') : '–'}
       </Cell>
       <Cell name="Errors" note={errorsNote(overview)} tone={errors(overview) > 0 ? 'text-bad' : undefined}>
         {count(errors(overview))}

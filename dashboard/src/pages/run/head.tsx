@@ -47,7 +47,9 @@ function Actions({ overview }: { overview: Overview }) {
       {other !== undefined && (
         <Link to={address('/compare', { a: other.id, b: run.id })} className={buttonLook()}>
           <GitCompareArrows aria-hidden="true" />
-          Compare<span className="max-sm:sr-only"> with {other.name}</span>
+          <span>
+            Compare<span className="max-sm:sr-only"> with {other.name}</span>
+          </span>
         </Link>
       )}
       <Link to={address('/trends', { experiment: run.name })} className={buttonLook()}>

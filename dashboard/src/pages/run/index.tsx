@@ -9,6 +9,7 @@ import { buttonLook } from '../../components/button';
 import { Empty } from '../../components/empty';
 import { Problem } from '../../components/problem';
 import { Skeleton } from '../../components/skeleton';
+import { plain } from '../../lib/texts';
 import { useParameters } from '../../lib/use-parameters';
 import { useTitle } from '../../lib/use-title';
 import { Spent } from './amounts';
@@ -26,7 +27,7 @@ import { Unfinished } from './unfinished';
 export function Component() {
   const { id = '' } = useParams();
   const { data, error, refetch } = useQuery(overviewQuery(id));
-  useTitle(data === undefined ? `Run ${id}` : data.run.name);
+  useTitle(data === undefined ? `Run ${id}` : plain(data.run.name));
   if (error instanceof ApiError && error.status === 404) return <NoRun message={error.message} />;
   if (error !== null && data === undefined) {
     return <Problem title="The run did not come" error={error} onRetry={refetch} />;
@@ -53,18 +54,14 @@ function Run({ overview }: { overview: Overview }) {
       <Head overview={overview} />
       <Unfinished overview={overview} />
       <Figures overview={overview} />
-      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(22rem,26rem)]">
-        <div className="flex min-w-0 flex-col gap-4">
-          <Scores overview={overview} onRange={showRange} />
-          <div className="grid gap-4 xl:grid-cols-2">
-            <ChartPanel run={run} />
-            <Spent overview={overview} />
-          </div>
-        </div>
-        <div className="flex min-w-0 flex-col gap-4">
-          <Thresholds run={run} />
-          {run.baseline && <Baseline comparison={run.baseline} itemAt={itemAt} />}
-        </div>
+      <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(22rem,26rem)]">
+        <Scores overview={overview} onRange={showRange} />
+        <Thresholds run={run} />
+      </div>
+      <div className="grid gap-4 md:grid-cols-2 lg:grid-flow-col lg:auto-cols-fr lg:grid-cols-none">
+        <ChartPanel run={run} />
+        <Spent overview={overview} />
+        {run.baseline && <Baseline comparison={run.baseline} itemAt={itemAt} />}
       </div>
       <Items overview={overview} heading={items} />
     </div>

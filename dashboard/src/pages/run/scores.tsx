@@ -3,6 +3,7 @@ import type { Overview, Report, ScoreStats } from '../../api/types';
 import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { count, percent, score } from '../../lib/format';
+import { own } from '../../lib/own';
 import { Histogram, type Range } from './histogram';
 import { Interval } from './interval';
 import { evaluatorsOf, markOf } from './verdict';
@@ -41,7 +42,7 @@ export function Scores({ overview, onRange }: ScoresProps) {
                 key={name}
                 name={name}
                 run={run}
-                parts={histograms[name]}
+                parts={own(histograms, name)}
                 onRange={(range) => onRange(name, range)}
               />
             ))}
@@ -61,7 +62,7 @@ interface RowProps {
 }
 
 function Row({ name, run, parts, onRange }: RowProps) {
-  const stats = run.summary.scores[name];
+  const stats = own(run.summary.scores, name);
   const mark = markOf(run, name);
   return (
     <tr className="[&>*]:py-2.5">

@@ -3,6 +3,7 @@ import { CircleCheck, CircleDashed, CircleX, Unplug } from 'lucide-react';
 import type { Report, ThresholdOutcome } from '../../api/types';
 import { Badge } from '../../components/badge';
 import { Panel } from '../../components/panel';
+import { Text } from '../../components/text';
 
 const SIGNS: Record<string, string> = { '>=': '≥', '<=': '≤', '>': '>', '<': '<' };
 
@@ -23,7 +24,7 @@ export function Thresholds({ run }: { run: Report }) {
         <table className="w-full">
           <caption className="sr-only">Thresholds</caption>
           <thead>
-            <tr className="border-line border-b text-left text-muted text-xs [&>th]:pb-1.5 [&>th]:font-medium">
+            <tr className="text-left text-muted text-xs [&>th]:pb-1.5 [&>th]:font-medium">
               <th scope="col">Figure</th>
               <th scope="col" className="px-3 text-right">
                 Found
@@ -33,7 +34,7 @@ export function Thresholds({ run }: { run: Report }) {
               </th>
             </tr>
           </thead>
-          <tbody className="divide-y divide-line">
+          <tbody>
             {outcomes.map((outcome) => (
               <Row key={outcome.name} outcome={outcome} />
             ))}
@@ -46,24 +47,31 @@ export function Thresholds({ run }: { run: Report }) {
 
 function Row({ outcome }: { outcome: ThresholdOutcome }) {
   const [figure, bound] = halves(outcome.name);
+  // Of the others, the figure and the bound tell all.
+  const needsWords = outcome.finding === 'inconclusive' || outcome.actual == null;
   return (
-    <tr className="align-top [&>*]:py-2">
-      <th scope="row" className="text-left font-normal">
-        <span className="font-mono text-xs/5 [overflow-wrap:anywhere]">
-          {figure} <span className="whitespace-nowrap text-muted">{bound}</span>
-        </span>
-        {outcome.againstBaseline === true && (
-          <span className="block text-muted text-xs">against the baseline</span>
-        )}
-        {outcome.finding !== 'met' && (
-          <span className="block text-muted text-xs [overflow-wrap:anywhere]">{outcome.message}</span>
-        )}
-      </th>
-      <td className="px-3 text-right whitespace-nowrap tabular-nums">{outcome.figure ?? '–'}</td>
-      <td className="text-right">
-        <Finding of={outcome} />
-      </td>
-    </tr>
+    <>
+      <tr className="border-line border-t align-top [&>*]:pt-2 [&>*]:pb-1">
+        <th scope="row" className="text-left font-normal">
+          <span className="font-mono text-xs/5 [overflow-wrap:anywhere]">
+            {figure} <span className="whitespace-nowrap text-muted">{bound}</span>
+          </span>
+        </th>
+        <td className="px-3 text-right whitespace-nowrap tabular-nums">{outcome.figure ?? '–'}</td>
+        <td className="text-right">
+          <Finding of={outcome} />
+        </td>
+      </tr>
+      <tr>
+        <td colSpan={3} className="pb-1 text-muted text-xs [overflow-wrap:anywhere]">
+          {needsWords ? (
+            <Text>{outcome.message}</Text>
+          ) : (
+            outcome.againstBaseline === true && 'against the baseline'
+          )}
+        </td>
+      </tr>
+    </>
   );
 }
 

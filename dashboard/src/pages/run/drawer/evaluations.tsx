@@ -6,15 +6,18 @@ import { Fields } from '../../../components/fields';
 import { Score } from '../../../components/score';
 import { Text, TextBlock } from '../../../components/text';
 import { cost, counted } from '../../../lib/format';
+import { own } from '../../../lib/own';
 import { evaluatorsOf, markOf } from '../verdict';
 
 export function Evaluations({ run, of: found }: { run: Report; of: Record<string, Evaluation> }) {
-  const names = [...new Set([...evaluatorsOf(run), ...Object.keys(found)])].filter((name) => found[name]);
+  const names = [...new Set([...evaluatorsOf(run), ...Object.keys(found)])].filter((name) =>
+    Object.hasOwn(found, name),
+  );
   if (names.length === 0) return <p className="text-muted">No evaluator saw this output.</p>;
   return (
     <ul className="divide-y divide-line rounded-md border border-line">
       {names.map((name) => {
-        const evaluation = found[name];
+        const evaluation = own(found, name);
         return evaluation && <Row key={name} name={name} mark={markOf(run, name)} evaluation={evaluation} />;
       })}
     </ul>

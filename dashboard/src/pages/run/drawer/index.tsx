@@ -27,6 +27,8 @@ export function Drawer({ run, itemKey, query, itemAt, onClose }: DrawerProps) {
   useEffect(() => {
     const element = dialog.current;
     if (element !== null && !element.open) element.showModal();
+    // So the keys that scroll do so at once.
+    body.current?.focus();
     return () => element?.close();
   }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each item is read from its beginning
@@ -57,7 +59,11 @@ export function Drawer({ run, itemKey, query, itemAt, onClose }: DrawerProps) {
     >
       <div className="flex h-full flex-col">
         <Head id={title} itemKey={itemKey} whole={whole} onGo={go} onClose={onClose} />
-        <div ref={body} className="min-h-0 flex-1 overflow-y-auto overscroll-contain">
+        <div
+          ref={body}
+          tabIndex={-1}
+          className="min-h-0 flex-1 overflow-y-auto overscroll-contain outline-none"
+        >
           {query.isError && (
             <Problem title="This item is not there" error={query.error} onRetry={query.refetch} />
           )}

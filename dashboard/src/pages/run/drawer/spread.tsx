@@ -4,6 +4,7 @@ import { CircleAlert, Clock } from 'lucide-react';
 import type { Execution, Item, Report, RunAggregation } from '../../../api/types';
 import { Text } from '../../../components/text';
 import { duration, score } from '../../../lib/format';
+import { own } from '../../../lib/own';
 import { evaluatorsOf, markOf } from '../verdict';
 import { Strip } from './strip';
 
@@ -39,7 +40,7 @@ export function Spread({ run, item, executions, shown, onShow }: SpreadProps) {
           </thead>
           <tbody className="divide-y divide-line">
             {evaluatorsOf(run).map((name) => {
-              const spread = aggregated[name];
+              const spread = own(aggregated, name);
               return spread && <Row key={name} name={name} spread={spread} mark={markOf(run, name)} />;
             })}
           </tbody>

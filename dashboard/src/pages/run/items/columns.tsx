@@ -6,6 +6,7 @@ import { Score } from '../../../components/score';
 import { Text } from '../../../components/text';
 import { ItemVerdict } from '../../../components/verdict';
 import { cost, count, duration } from '../../../lib/format';
+import { own } from '../../../lib/own';
 
 /** The most evaluators with a column of their own; the drawer has all. */
 const MOST_SCORES = 4;
@@ -34,58 +35,58 @@ export function columnsOf(evaluators: string[], itemAt: (key: string) => string)
     helper.display({
       id: 'index',
       header: '#',
-      meta: { sort: 'index', width: 64, isNumber: true },
+      meta: { sort: 'index', width: 56, isNumber: true },
       cell: ({ row }) => <span className="text-muted">{row.original.item?.index}</span>,
     }),
     helper.display({
       id: 'key',
       header: 'Item',
-      meta: { sort: 'key', width: 176 },
+      meta: { sort: 'key', width: 160 },
       cell: ({ row: { original } }) =>
         original.item && <ItemLink item={original.item} to={itemAt(original.item.key)} />,
     }),
     helper.display({
       id: 'status',
       header: 'Status',
-      meta: { sort: 'status', width: 112 },
+      meta: { sort: 'status', width: 108 },
       cell: ({ row: { original } }) => original.item && <ItemVerdict row={original.item} />,
     }),
     helper.display({
       id: 'input',
       header: 'Input',
-      meta: { width: 220 },
+      meta: { width: 160 },
       cell: ({ row: { original } }) => <Preview text={original.item?.input} />,
     }),
     helper.display({
       id: 'output',
       header: 'Output',
-      meta: { width: 220 },
+      meta: { width: 160 },
       cell: ({ row: { original } }) => <Output item={original.item} />,
     }),
     ...evaluators.slice(0, MOST_SCORES).map((name) =>
       helper.display({
         id: `score:${name}`,
-        header: name,
-        meta: { sort: `score:${name}`, width: 116 },
+        header: () => <Text>{name}</Text>,
+        meta: { sort: `score:${name}`, width: 110 },
         cell: ({ row: { original } }) => original.item && <ScoreOf item={original.item} evaluator={name} />,
       }),
     ),
     helper.display({
       id: 'latency',
       header: 'Latency',
-      meta: { sort: 'latency', width: 92, isNumber: true },
+      meta: { sort: 'latency', width: 88, isNumber: true },
       cell: ({ row: { original } }) => original.item && duration(original.item.latencyMs),
     }),
     helper.display({
       id: 'tokens',
       header: 'Tokens',
-      meta: { sort: 'tokens', width: 84, isNumber: true },
+      meta: { sort: 'tokens', width: 86, isNumber: true },
       cell: ({ row: { original } }) => <Amount of={original.item?.tokens} as={count} />,
     }),
     helper.display({
       id: 'cost',
       header: 'Cost',
-      meta: { sort: 'cost', width: 88, isNumber: true },
+      meta: { sort: 'cost', width: 92, isNumber: true },
       cell: ({ row: { original } }) => <Amount of={original.item?.cost} as={cost} />,
     }),
   ];
@@ -120,7 +121,7 @@ function Output({ item }: { item: ItemRow | undefined }) {
 }
 
 function ScoreOf({ item, evaluator }: { item: ItemRow; evaluator: string }) {
-  const value = item.scores[evaluator];
+  const value = own(item.scores, evaluator);
   if (value === undefined && item.evalErrors.includes(evaluator))
     return <span className="text-bad">no score</span>;
   return <Score value={value} isLow={item.low.includes(evaluator)} />;

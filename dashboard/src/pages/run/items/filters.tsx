@@ -7,6 +7,7 @@ import type { StateCounts } from '../../../api/types';
 import { Button } from '../../../components/button';
 import { SearchField, SelectField } from '../../../components/field';
 import { count } from '../../../lib/format';
+import { plain } from '../../../lib/texts';
 import { isFiltered, STATES, stateNames, UNFILTERED } from './choice';
 
 interface FiltersProps {
@@ -57,7 +58,7 @@ export function Filters({ choice, evaluators, states, total, onChange }: Filters
           <option value="">Any evaluator</option>
           {evaluators.map((name) => (
             <option key={name} value={name}>
-              {name}
+              {plain(name)}
             </option>
           ))}
         </SelectField>
