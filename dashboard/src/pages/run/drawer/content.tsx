@@ -33,11 +33,7 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
   const rest = without(metadata, [tools?.field, 'model', 'tokens']);
   return (
     <div className="divide-y divide-line">
-      <Facts
-        execution={execution}
-        metadata={metadata}
-        spent={executions.length === 1 ? row.cost : undefined}
-      />
+      <Facts execution={execution} metadata={metadata} spent={row.cost} runs={executions.length} />
       <Section title="Input" actions={<Copy text={asText(item.input)} label="Copy the input" />}>
         <Fields of={without(item.input, [expected])} />
       </Section>
@@ -72,11 +68,13 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
 interface FactsProps {
   execution: Execution;
   metadata: Record<string, unknown>;
+  /** On all runs. */
   spent: number | null | undefined;
+  runs: number;
 }
 
 /** What an execution took. */
-function Facts({ execution, metadata, spent }: FactsProps) {
+function Facts({ execution, metadata, spent, runs }: FactsProps) {
   const { input, output, total } = tokensOf(metadata);
   return (
     <dl className="flex flex-wrap gap-x-8 gap-y-2 px-5 py-3">
@@ -89,7 +87,7 @@ function Facts({ execution, metadata, spent }: FactsProps) {
       {total !== undefined && <Fact name="Tokens">{count(total)}</Fact>}
       {input !== undefined && <Fact name="Tokens in">{count(input)}</Fact>}
       {output !== undefined && <Fact name="Tokens out">{count(output)}</Fact>}
-      {spent != null && <Fact name="Cost">{cost(spent)}</Fact>}
+      {spent != null && <Fact name={runs > 1 ? `Cost of ${runs} runs` : 'Cost'}>{cost(spent)}</Fact>}
     </dl>
   );
 }
