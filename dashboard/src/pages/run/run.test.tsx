@@ -1,6 +1,7 @@
 import { screen, waitFor, within } from '@testing-library/react';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Overview, ThresholdOutcome } from '../../api/types';
+import { layOut } from '../../test/layout';
 import { renderPage } from '../../test/render';
 import { items, overview, report, wholeItem } from '../../test/run';
 import { liveRun } from '../../test/runs';
@@ -9,11 +10,7 @@ import { Component } from '.';
 
 const RUN = '/api/runs/a1b2c3';
 
-beforeEach(() => {
-  // There is no layout in which a table could find out how much of it is seen.
-  vi.spyOn(HTMLElement.prototype, 'offsetHeight', 'get').mockReturnValue(640);
-  vi.spyOn(HTMLElement.prototype, 'offsetWidth', 'get').mockReturnValue(1200);
-});
+beforeEach(() => layOut());
 
 function open(given: Partial<Overview> = {}, { at = '', matching = 12, live = [liveRun()] } = {}) {
   const asked = serve({
@@ -149,10 +146,9 @@ describe('the items', () => {
     expect(router.state.location.search).toBe('?evaluator=correctness&minScore=0.2&maxScore=0.2499');
   });
 
-  test('an item opens by Enter; the keys go to its neighbours; Esc comes back to its row', async () => {
+  test('an item opens by Enter, and the keys go to its neighbours', async () => {
     const { router, user } = open();
-    const link = await screen.findByRole('link', { name: 'item 0' });
-    link.focus();
+    (await screen.findByRole('link', { name: 'item 0' })).focus();
     await user.keyboard('{Enter}');
     const drawer = await screen.findByRole('dialog');
     expect(await within(drawer).findByText('1 of 57')).toBeVisible();
@@ -160,8 +156,15 @@ describe('the items', () => {
     await user.keyboard('j');
     expect(await within(drawer).findByText('2 of 57')).toBeVisible();
     expect(router.state.location.search).toBe('?item=key-1');
+  });
+
+  test('a drawer that is closed leads back to the row of its item', async () => {
+    const { router, user } = open({}, { at: '?item=key-1' });
+    const drawer = await screen.findByRole('dialog');
+    await within(drawer).findByText('2 of 57');
     await user.click(within(drawer).getByRole('button', { name: 'Close' }));
     expect(screen.queryByRole('dialog')).toBeNull();
+    expect(router.state.location.search).toBe('');
     await waitFor(() => expect(screen.getByRole('link', { name: 'item 1' })).toHaveFocus());
   });
 
