@@ -97,7 +97,7 @@ export function ItemTable(props: ItemTableProps) {
             </tr>
           </thead>
           <tbody className={clsx(start.isPlaceholderData && 'opacity-60')}>
-            <Gap height={drawn[0]?.start ?? 0} />
+            <Gap height={drawn[0]?.start ?? 0} columns={columns.length} />
             {table.getRowModel().rows.map((row) => (
               <tr
                 key={row.id}
@@ -120,7 +120,7 @@ export function ItemTable(props: ItemTableProps) {
                 ))}
               </tr>
             ))}
-            <Gap height={virtual.getTotalSize() - (drawn.at(-1)?.end ?? 0)} />
+            <Gap height={virtual.getTotalSize() - (drawn.at(-1)?.end ?? 0)} columns={columns.length} />
           </tbody>
         </table>
       </div>
@@ -129,12 +129,12 @@ export function ItemTable(props: ItemTableProps) {
 }
 
 /** The place of the rows that are not drawn. */
-function Gap({ height }: { height: number }) {
+function Gap({ height, columns }: { height: number; columns: number }) {
   if (height <= 0) return null;
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: it holds nothing that could have the focus
     <tr aria-hidden="true">
-      <td colSpan={20} className="p-0" style={{ height }} />
+      <td colSpan={columns} className="p-0" style={{ height }} />
     </tr>
   );
 }

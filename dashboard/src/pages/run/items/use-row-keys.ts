@@ -9,28 +9,19 @@ interface RowKeys {
   scrollTo: (place: number) => void;
 }
 
-/** How many frames a row may take until it is drawn. */
-const PATIENCE = 20;
-
 /** The row that the tabulator key leads to, and what moves it. */
 export function useRowKeys({ box, count, page, scrollTo }: RowKeys) {
   const [active, setActive] = useState(0);
   const [wanted, setWanted] = useState<number>();
 
+  // The row is drawn, and its item comes, some time after it was asked for; each of these draws the table again.
   useEffect(() => {
     if (wanted === undefined) return;
-    let frame = 0;
-    let tries = 0;
-    const focus = () => {
-      const link = box.current?.querySelector<HTMLElement>(`[data-place="${wanted}"] a`);
-      link?.focus({ preventScroll: true });
-      tries += 1;
-      if (link == null && tries < PATIENCE) frame = requestAnimationFrame(focus);
-      else setWanted(undefined);
-    };
-    focus();
-    return () => cancelAnimationFrame(frame);
-  }, [wanted, box]);
+    const link = box.current?.querySelector<HTMLElement>(`[data-place="${wanted}"] a`);
+    if (link == null || isElsewhere(box.current)) return;
+    link.focus({ preventScroll: true });
+    setWanted(undefined);
+  });
 
   const goTo = (place: number) => {
     const there = Math.min(Math.max(place, 0), count - 1);
@@ -55,6 +46,12 @@ export function useRowKeys({ box, count, page, scrollTo }: RowKeys) {
     goTo(target);
   };
   return { active: Math.min(active, Math.max(count - 1, 0)), setActive, goTo, onKeyDown };
+}
+
+/** Whether somebody has gone on to another part of the page. */
+function isElsewhere(box: HTMLElement | null): boolean {
+  const { activeElement, body } = document;
+  return activeElement !== null && activeElement !== body && box?.contains(activeElement) === false;
 }
 
 function placeOf(target: EventTarget): number | undefined {
