@@ -99,7 +99,7 @@ function ItemLink({ item, to }: { item: ItemRow; to: string }) {
       to={to}
       preventScrollReset
       title={item.key}
-      className="block truncate font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+      className="block scroll-mt-12 scroll-mb-4 truncate font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
     >
       <Text>{item.name}</Text>
       {item.runs > 1 && <span className="ml-1 font-normal text-muted text-xs">×{item.runs}</span>}

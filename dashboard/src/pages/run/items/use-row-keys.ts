@@ -20,6 +20,8 @@ export function useRowKeys({ box, count, page, scrollTo }: RowKeys) {
     const link = box.current?.querySelector<HTMLElement>(`[data-place="${wanted}"] a`);
     if (link == null || isElsewhere(box.current)) return;
     link.focus({ preventScroll: true });
+    // The table itself may be partly out of sight.
+    link.scrollIntoView({ block: 'nearest' });
     setWanted(undefined);
   });
 
