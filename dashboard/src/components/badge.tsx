@@ -1,6 +1,7 @@
 // A word on a coloured ground.
 import clsx from 'clsx';
 import type { ReactNode } from 'react';
+import { Text } from './text';
 
 export type Tone = 'good' | 'bad' | 'warn' | 'accent' | 'plain';
 
@@ -39,7 +40,7 @@ export function Badge({
 export function Tag({ children }: { children: string }) {
   return (
     <span className="inline-block max-w-40 truncate rounded border border-line px-1.5 text-muted text-xs">
-      {children}
+      <Text>{children}</Text>
     </span>
   );
 }

@@ -1,11 +1,18 @@
 // Puts a text on the clipboard.
 import { Check, Copy as CopyIcon } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { IconButton } from './button';
 
 const SHOWN_MS = 1500;
 
-export function Copy({ text, label }: { text: string; label: string }) {
+interface CopyProps {
+  text: string;
+  label: string;
+  /** What stands for what is copied, where there are several beside each other. */
+  icon?: ReactNode;
+}
+
+export function Copy({ text, label, icon = <CopyIcon /> }: CopyProps) {
   const [state, setState] = useState<'ready' | 'done' | 'refused'>('ready');
   useEffect(() => {
     if (state === 'ready') return;
@@ -21,7 +28,7 @@ export function Copy({ text, label }: { text: string; label: string }) {
   return (
     <>
       <IconButton label={label} onClick={copy}>
-        {state === 'done' ? <Check className="text-good" /> : <CopyIcon />}
+        {state === 'done' ? <Check className="text-good" /> : icon}
       </IconButton>
       <span role="status" className="sr-only">
         {state === 'done' && 'Copied'}

@@ -23,7 +23,7 @@ export interface Difference {
 const MOST_BY_WORDS = 20_000;
 const MOST_BY_LINES = 400_000;
 /** From how many changes on it is given up; the work grows with their square. */
-const MOST_CHANGES = { maxEditLength: 1500 };
+const MOST_CHANGES = { maxEditLength: 1000 };
 
 export function difference(before: unknown, after: unknown): Difference {
   const structures = [asStructure(before), asStructure(after)];

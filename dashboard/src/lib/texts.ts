@@ -25,6 +25,12 @@ export interface Piece {
   isWrittenOut: boolean;
 }
 
+/** The text with such characters written out, for where nothing can be marked. */
+export const plain = (text: string) =>
+  pieces(text)
+    .map((piece) => piece.text)
+    .join('');
+
 // Controls without tab and line ends, marks of writing direction, spaces without width, and invisible tags.
 const HIDDEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
