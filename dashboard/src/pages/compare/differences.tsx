@@ -41,7 +41,7 @@ export function Differences({ comparisons, of }: DifferencesProps) {
   const wide = reach(all);
   const title = of === 'evaluators' ? 'Score' : 'Amount';
   return (
-    <table className="w-full border-line border-t text-left max-lg:block">
+    <table className="w-full table-fixed border-line border-t text-left max-lg:block">
       <caption className="sr-only">
         {of === 'evaluators'
           ? 'Scores against the baseline'
@@ -49,20 +49,20 @@ export function Differences({ comparisons, of }: DifferencesProps) {
       </caption>
       <thead className="text-muted text-xs max-lg:block">
         <tr className="max-lg:grid max-lg:grid-cols-1 max-lg:py-2">
-          <Head className="max-lg:hidden">{title}</Head>
-          <Head className="text-right max-lg:hidden">Baseline</Head>
-          <Head className="text-right max-lg:hidden">Other</Head>
-          <Head className="text-right max-lg:hidden">Change</Head>
-          <Head className="w-[26%] lg:px-6" name="95 % interval">
+          <Head className="w-[12%] max-lg:hidden">{title}</Head>
+          <Head className="w-20 text-right max-lg:hidden">Baseline</Head>
+          <Head className="w-20 text-right max-lg:hidden">Other</Head>
+          <Head className="w-24 text-right max-lg:hidden">Change</Head>
+          <Head className="lg:px-4" name="95 % interval">
             <Scale reach={wide} quantity={first.quantity} />
           </Head>
-          <Head className="max-lg:hidden">95 % interval</Head>
-          <Head className="text-right max-lg:hidden">
+          <Head className="w-44 max-lg:hidden">95 % interval</Head>
+          <Head className="w-16 text-right max-lg:hidden">
             <abbr title="The chance of such a difference if nothing had changed" className="no-underline">
               p
             </abbr>
           </Head>
-          <Head className="max-lg:hidden">Verdict</Head>
+          <Head className="w-[29%] pl-4 max-lg:hidden">Verdict</Head>
         </tr>
       </thead>
       {groups.map(([name, rows]) => (
@@ -138,13 +138,13 @@ function DifferenceRow({ name, row: { place, difference }, reach, isFirst, isOne
       >
         {signedOf(difference, difference.difference)}
       </td>
-      <td className="py-2 max-lg:order-3 max-lg:col-span-3 lg:px-6">
+      <td className="py-2 max-lg:order-3 max-lg:col-span-3 lg:px-4">
         <Interval of={difference} reach={reach} />
       </td>
       <td
         className={clsx(
           NUMBER,
-          'text-left! text-muted max-lg:order-4 max-lg:col-span-3 max-lg:p-0 max-lg:text-xs',
+          'text-left! text-muted max-lg:order-4 max-lg:col-span-3 max-lg:p-0 max-lg:text-xs max-lg:whitespace-normal',
         )}
       >
         <span className="lg:hidden">
@@ -155,12 +155,14 @@ function DifferenceRow({ name, row: { place, difference }, reach, isFirst, isOne
       <td className={clsx(NUMBER, 'text-muted max-lg:hidden')}>
         {difference.pAdjusted === null ? '–' : chance(difference.pAdjusted)}
       </td>
-      <td className="py-2.5 pl-2 max-lg:contents lg:w-[24%]">
-        <span className="max-lg:order-1">
-          <DifferenceVerdict of={difference.verdict} />
-        </span>
-        <span className="mt-1 block text-muted text-xs max-lg:order-5 max-lg:col-span-3">
-          {explained(difference)}
+      <td className="py-2.5 pl-4 max-lg:contents">
+        <span className="contents lg:flex lg:gap-3">
+          <span className="w-28 shrink-0 max-lg:order-1 max-lg:w-auto">
+            <DifferenceVerdict of={difference.verdict} />
+          </span>
+          <span className="block min-w-0 text-muted text-xs/5 max-lg:order-5 max-lg:col-span-3">
+            {explained(difference)}
+          </span>
         </span>
       </td>
     </tr>

@@ -15,7 +15,11 @@ interface ItemDetailProps {
 
 export function ItemDetail({ item, runs }: ItemDetailProps) {
   return (
-    <div className="grid gap-4 rounded-md border border-line bg-surface p-4 xl:grid-cols-[22rem_minmax(0,1fr)]">
+    <div className="grid gap-4 rounded-md border border-line bg-surface p-4 xl:grid-cols-[minmax(0,1fr)_28rem]">
+      <div className="flex min-w-0 flex-col gap-4">
+        <Outputs item={item} runs={runs} />
+        <Scores item={item} runs={runs} />
+      </div>
       <section className="min-w-0" aria-label="The item">
         <h3 className="mb-2 font-medium text-muted text-xs">Item</h3>
         <Fields of={item.input} />
@@ -32,10 +36,6 @@ export function ItemDetail({ item, runs }: ItemDetailProps) {
           )}
         </p>
       </section>
-      <div className="flex min-w-0 flex-col gap-4">
-        <Outputs item={item} runs={runs} />
-        <Scores item={item} runs={runs} />
-      </div>
     </div>
   );
 }

@@ -60,7 +60,7 @@ export function ItemRows({ ref, index, item, runs, evaluator, isOpen, onToggle }
             </span>
           </button>
         </th>
-        {others.map((run, other) => (
+        {others.map((_, other) => (
           <td
             key={LETTERS[other + 1]}
             className="px-2 py-2.5 max-lg:flex max-lg:gap-2 max-lg:p-0 max-lg:pl-5.5"
@@ -109,8 +109,13 @@ function Latencies({ item: { outputs } }: { item: ComparedItem }) {
   ));
 }
 
-/** The item's input in a line, or all of the item where it has no field of that name. */
-const question = (input: ComparedItem['input']) =>
-  asText(input.input ?? input)
+/** The fields that are usual for what an agent is asked. */
+const ASKED = ['input', 'question', 'prompt', 'query'];
+
+/** What the agent was asked in a line, or all of the item where no field tells it. */
+function question(input: ComparedItem['input']): string {
+  const field = ASKED.find((name) => name in input);
+  return asText(field === undefined ? input : input[field])
     .slice(0, 300)
     .replace(/\s+/g, ' ');
+}

@@ -46,7 +46,7 @@ export function ItemTable({ compared, found, chosen }: ItemsProps) {
             <th scope="col" className="w-[34%] py-2 pr-2 font-medium">
               Item
             </th>
-            {others.map((run, index) => (
+            {others.map((_, index) => (
               <th key={LETTERS[index + 1]} scope="col" className="px-2 py-2 font-medium">
                 <span className="flex items-center gap-2">
                   {others.length > 1 && <Mark place={index + 1} />} Change against the baseline
