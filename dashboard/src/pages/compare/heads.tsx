@@ -9,7 +9,7 @@ import { Text } from '../../components/text';
 import { Time } from '../../components/time';
 import { Verdict } from '../../components/verdict';
 import { commit, cost, count, duration, percent, signed } from '../../lib/format';
-import { LETTERS, Mark, sideName } from './mark';
+import { inSentence, LETTERS, Mark } from './mark';
 
 interface HeadsProps {
   runs: ComparedRun[];
@@ -62,16 +62,12 @@ export function Heads({ runs, choose, onPick }: HeadsProps) {
                   <ArrowLeftRight />
                 </IconButton>
               )}
-              <Button
-                look="bare"
-                onClick={() => onPick(place)}
-                aria-label={`Change ${sideName(place).toLowerCase()}`}
-              >
+              <Button look="bare" onClick={() => onPick(place)} aria-label={`Change ${inSentence(place)}`}>
                 Change
               </Button>
               {runs.length > 2 && (
                 <IconButton
-                  label={`Remove ${sideName(place).toLowerCase()}`}
+                  label={`Remove ${inSentence(place)}`}
                   onClick={() => choose(ids.filter((_, other) => other !== place))}
                 >
                   <X />

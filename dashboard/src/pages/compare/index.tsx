@@ -12,7 +12,7 @@ import { useTitle } from '../../lib/use-title';
 import { type Chosen, SIDES, useChosen } from './chosen';
 import { Heads } from './heads';
 import { Items } from './items';
-import { sideName } from './mark';
+import { inSentence } from './mark';
 import { Outcome } from './outcome';
 import { Picker } from './picker';
 import { Start } from './start';
@@ -78,7 +78,7 @@ function Comparing({ chosen, place, setPlace }: ComparingProps) {
       )}
       {place !== undefined && (
         <Picker
-          title={`Choose ${sideName(place).toLowerCase()}`}
+          title={`Choose ${inSentence(place)}`}
           experiment={compared?.runs[0]?.name}
           taken={ids}
           onPick={(run) => pick(run.id)}

@@ -5,7 +5,7 @@ import type { ComparedItem, ComparedOutput, ComparedRun } from '../../api/types'
 import { Diff } from '../../components/diff';
 import { Fields, Value } from '../../components/fields';
 import { Text, TextBlock } from '../../components/text';
-import { LETTERS, Mark, sideName } from './mark';
+import { inSentence, LETTERS, Mark, sideName } from './mark';
 import { Scores } from './scores';
 
 interface ItemDetailProps {
@@ -47,10 +47,7 @@ function ItemLink({ run, item, place }: { run: ComparedRun; item: ComparedItem; 
       className="inline-flex items-center gap-1.5 text-accent text-xs hover:underline"
     >
       <ExternalLink className="size-3.5" aria-hidden="true" />
-      Open in{' '}
-      {sideName(place)
-        .toLowerCase()
-        .replace(/ .$/, (letter) => letter.toUpperCase())}
+      Open in {inSentence(place).replace(/ .$/, (letter) => letter.toUpperCase())}
     </Link>
   );
 }

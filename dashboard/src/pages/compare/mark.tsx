@@ -6,6 +6,10 @@ export const LETTERS = ['A', 'B', 'C'] as const;
 /** What a run is called in sentences: `Baseline`, `Run B`. */
 export const sideName = (place: number) => (place === 0 ? 'Baseline' : `Run ${LETTERS[place] ?? place}`);
 
+/** The same within a sentence: `the baseline`, `run B`. */
+export const inSentence = (place: number) =>
+  place === 0 ? 'the baseline' : `run ${LETTERS[place] ?? place}`;
+
 const LOOKS = [
   'bg-sunken text-muted ring-1 ring-line ring-inset',
   'bg-accent-soft text-accent',

@@ -32,8 +32,8 @@ export function Picker({ title, experiment: first = '', taken, onPick, onClose }
   const [experiment, setExperiment] = useState(first);
   useEffect(() => {
     const shown = dialog.current;
-    shown?.showModal();
-    return () => shown?.close();
+    // Drawn anew, as after a change of this file, it is open already.
+    if (shown !== null && !shown.open) shown.showModal();
   }, []);
   const found = useQuery(runsQuery({ search, experiment, limit: OFFERED }));
   return (

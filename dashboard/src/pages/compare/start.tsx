@@ -15,7 +15,7 @@ import { Time } from '../../components/time';
 import { Verdict } from '../../components/verdict';
 import { commit, counted } from '../../lib/format';
 import { compareAddress } from './chosen';
-import { Mark, sideName } from './mark';
+import { inSentence, Mark, sideName } from './mark';
 import { Picker } from './picker';
 
 /** The most experiments whose newest runs are offered. */
@@ -91,7 +91,7 @@ function Choose({ first, choose }: StartProps) {
       </Button>
       {place !== undefined && (
         <Picker
-          title={`Choose ${sideName(place).toLowerCase()}`}
+          title={`Choose ${inSentence(place)}`}
           experiment={experiment}
           taken={ids}
           onPick={pick}

@@ -14,6 +14,7 @@ import {
 } from 'recharts';
 import type { ThresholdLine } from '../../api/types';
 import { commit } from '../../lib/format';
+import type { Axis } from './chosen';
 import type { Place, Series } from './series';
 import { Shape } from './shape';
 import { Tip } from './tip';
@@ -28,6 +29,11 @@ export interface ChartProps {
   formatChange: (value: number) => string;
   /** The least and the most that the axis has, where the figures do not say. */
   domain: [number | 'auto', number | 'auto'];
+  /** Whether its figures are whole numbers. */
+  isCount?: boolean;
+  axis: Axis;
+  /** Where the axis is marked; evenly, where it is not given. */
+  marks?: number[];
   height: number;
   /** The run that is pointed at, here or elsewhere. */
   active: string | undefined;
@@ -41,8 +47,8 @@ const MOST_POINTS = 80;
 const AXIS = { stroke: 'var(--line)', tick: { fill: 'var(--muted)', fontSize: 11 }, tickLine: false };
 
 export default function Chart(props: ChartProps) {
-  const { label, places, series, thresholds, format, formatChange, domain, height } = props;
-  const { active, onActive, onOpen } = props;
+  const { label, places, series, thresholds, format, formatChange, domain, marks, height } = props;
+  const { axis, isCount = false, active, onActive, onOpen } = props;
   const byX = new Map(places.map((place) => [place.x, place]));
   const activeX = places.find(({ point }) => point.id === active)?.x;
   return (
@@ -68,7 +74,7 @@ export default function Chart(props: ChartProps) {
             type="number"
             domain={['dataMin', 'dataMax']}
             ticks={places.map(({ x }) => x)}
-            interval="equidistantPreserveStart"
+            interval={axis === 'time' ? 'preserveStart' : 'equidistantPreserveStart'}
             minTickGap={16}
             height={38}
             padding={{ left: 16, right: 16 }}
@@ -77,7 +83,15 @@ export default function Chart(props: ChartProps) {
               <Tick x={Number(x)} y={Number(y)} place={byX.get(Number(payload.value))} />
             )}
           />
-          <YAxis {...AXIS} domain={domain} width={56} axisLine={false} tickFormatter={format} />
+          <YAxis
+            {...AXIS}
+            domain={domain}
+            ticks={marks}
+            allowDecimals={!isCount}
+            width={56}
+            axisLine={false}
+            tickFormatter={format}
+          />
           {places.map(
             ({ x, isOtherData }) =>
               isOtherData && (

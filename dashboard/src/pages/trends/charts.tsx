@@ -6,13 +6,13 @@ import { Skeleton } from '../../components/skeleton';
 import { cost, count, duration, score, signed } from '../../lib/format';
 import type { ChartProps } from './chart';
 import type { Chosen } from './chosen';
-import { Legend, Thresholds } from './legend';
+import { Legend, Names, Thresholds } from './legend';
 import { look, type Place, type Series, scoreLines } from './series';
 
 // Recharts is as large as all the rest of the page.
 const Chart = lazy(() => import('./chart'));
 
-type Shared = Pick<ChartProps, 'places' | 'active' | 'onActive' | 'onOpen'>;
+type Shared = Pick<ChartProps, 'axis' | 'places' | 'active' | 'onActive' | 'onOpen'>;
 
 interface ChartsProps extends Shared {
   scores: Series[];
@@ -34,6 +34,7 @@ export function Charts({ scores, thresholds, chosen, ...shared }: ChartsProps) {
     thresholds,
     shown.map(({ name }) => name),
   );
+  const tenths = scoreMarks(shared.places, shown, lines);
   return (
     <>
       <Panel title="Scores">
@@ -46,7 +47,8 @@ export function Charts({ scores, thresholds, chosen, ...shared }: ChartsProps) {
             thresholds={lines}
             format={score}
             formatChange={signed}
-            domain={scoreDomain(shared.places, shown)}
+            domain={[tenths[0] ?? 0, 1]}
+            marks={tenths}
             height={TALL}
           />
         </Drawn>
@@ -60,18 +62,19 @@ export function Charts({ scores, thresholds, chosen, ...shared }: ChartsProps) {
   );
 }
 
-/** The axis of scores begins where they do, so that small changes are seen. */
-export function scoreDomain(places: Place[], series: Series[]): [number, number] {
+/** The marks of the axis of scores: tenths, from below what is drawn, so that small changes are seen. */
+export function scoreMarks(places: Place[], series: Series[], lines: Trends['thresholds']): number[] {
   const values = places.flatMap(({ point }) => series.map((one) => one.of(point)));
-  const known = values.filter((value) => typeof value === 'number');
-  const low = Math.floor(10 * (Math.min(1, ...known) - 0.02)) / 10;
-  return [Math.max(0, low), 1];
+  const known = [...values, ...lines.map((line) => line.bound)].filter((value) => typeof value === 'number');
+  const first = Math.max(0, Math.floor(10 * Math.min(0.9, ...known) - 0.2));
+  return Array.from({ length: 11 - first }, (_, index) => (first + index) / 10);
 }
 
 interface Amount {
   title: string;
   series: Series[];
   quantity: 'latency' | 'tokens' | 'cost' | undefined;
+  isCount?: boolean;
   format: (value: number) => string;
 }
 
@@ -85,6 +88,7 @@ const AMOUNTS: Amount[] = [
   {
     title: 'Tokens',
     quantity: 'tokens',
+    isCount: true,
     format: count,
     series: [{ name: 'of the agent', ...look(2), of: (point) => point.totalTokens }],
   },
@@ -100,6 +104,7 @@ const AMOUNTS: Amount[] = [
   {
     title: 'Errors',
     quantity: undefined,
+    isCount: true,
     format: count,
     series: [{ name: 'items and evaluations', ...look(1), of: (point) => point.errors }],
   },
@@ -108,12 +113,20 @@ const AMOUNTS: Amount[] = [
 type AmountChartProps = Amount & Shared & Pick<ChartsProps, 'thresholds'>;
 
 /** A chart of an amount, where any run has it. */
-function AmountChart({ title, series, quantity, format, thresholds, ...shared }: AmountChartProps) {
+function AmountChart({ title, series, quantity, isCount, format, thresholds, ...shared }: AmountChartProps) {
   const known = series.filter((one) => shared.places.some(({ point }) => typeof one.of(point) === 'number'));
   if (known.length === 0) return null;
   const lines = thresholds.filter((line) => line.quantity === quantity);
   return (
-    <Panel title={title} actions={<Thresholds of={lines} />}>
+    <Panel
+      title={title}
+      actions={
+        <div className="flex flex-wrap gap-x-4 gap-y-1">
+          {known.length > 1 && <Names of={known} />}
+          <Thresholds of={lines} />
+        </div>
+      }
+    >
       <Drawn height={LOW}>
         <Chart
           {...shared}
@@ -122,6 +135,7 @@ function AmountChart({ title, series, quantity, format, thresholds, ...shared }:
           thresholds={lines}
           format={format}
           formatChange={withSign(format)}
+          isCount={isCount}
           domain={[0, 'auto']}
           height={LOW}
         />

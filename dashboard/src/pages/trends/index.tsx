@@ -98,7 +98,14 @@ function Drawn({ trends, chosen }: { trends: Trends; chosen: Chosen }) {
           <Command>cargo cobalt run</Command>
         </div>
       )}
-      <Charts {...shared} scores={scores} thresholds={trends.thresholds} chosen={chosen} onOpen={open} />
+      <Charts
+        {...shared}
+        axis={axis}
+        scores={scores}
+        thresholds={trends.thresholds}
+        chosen={chosen}
+        onOpen={open}
+      />
       <TrendTable {...shared} scores={scores} />
     </>
   );

@@ -44,6 +44,20 @@ export function Legend({ series, hidden, onToggle, thresholds }: LegendProps) {
   );
 }
 
+/** The lines by their names. */
+export function Names({ of: series }: { of: Series[] }) {
+  return (
+    <ul aria-label="Lines" className="flex flex-wrap gap-x-4 gap-y-1 text-muted text-xs">
+      {series.map(({ name, colour, dash }) => (
+        <li key={name} className="flex items-center gap-1.5">
+          <Stroke colour={colour} dash={dash} />
+          {name}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** The thresholds that are drawn, as they are named elsewhere. */
 export function Thresholds({ of: thresholds }: { of: ThresholdLine[] }) {
   if (thresholds.length === 0) return null;
