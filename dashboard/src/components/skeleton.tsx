@@ -12,7 +12,7 @@ export function Skeleton({
   className?: string;
 }) {
   return (
-    <div role="status" className="flex flex-col gap-2">
+    <div role="status" aria-busy="true" className="flex flex-col gap-2">
       <span className="sr-only">{label}</span>
       {Array.from({ length: rows }, (_, row) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the bars are all alike
