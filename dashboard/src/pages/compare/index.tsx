@@ -66,7 +66,7 @@ function Comparing({ chosen, place, setPlace }: ComparingProps) {
     chosen.choose(next);
   };
   return (
-    <>
+    <div className="flex flex-col gap-4" aria-busy={found.isPending}>
       {found.isPending && <Skeleton label="Comparing the runs" rows={4} className="h-32" />}
       {found.isError && <NotCompared error={found.error} onRetry={() => found.refetch()} />}
       {compared !== undefined && (
@@ -85,7 +85,7 @@ function Comparing({ chosen, place, setPlace }: ComparingProps) {
           onClose={() => setPlace(undefined)}
         />
       )}
-    </>
+    </div>
   );
 }
 

@@ -51,7 +51,7 @@ function Experiment({ known, experiment, chosen }: ExperimentProps) {
   const found = useQuery(trendsQuery({ experiment, tag, since, limit }));
   const points = found.data?.trends ?? [];
   return (
-    <>
+    <div className="flex flex-col gap-4" aria-busy={found.isPending}>
       <Controls known={known} experiment={experiment} evaluators={evaluators(points)} chosen={chosen} />
       {found.isPending && <Skeleton label="Loading the runs" className="h-96" />}
       {found.isError && (
@@ -59,7 +59,7 @@ function Experiment({ known, experiment, chosen }: ExperimentProps) {
       )}
       {found.isSuccess && points.length === 0 && <NoRuns chosen={chosen} />}
       {found.isSuccess && points.length > 0 && <Drawn trends={found.data} chosen={chosen} />}
-    </>
+    </div>
   );
 }
 

@@ -90,6 +90,7 @@ function Row({ place, scores, isActive, onActive }: RowProps) {
   const { point, isOtherData } = place;
   return (
     <tr
+      data-active={isActive || undefined}
       className={clsx('border-line border-t', isActive ? 'bg-accent-soft' : 'hover:bg-sunken/60')}
       onMouseEnter={() => onActive(point.id)}
       onMouseLeave={() => onActive(undefined)}
