@@ -2,7 +2,6 @@
 import type { APIRequestContext } from '@playwright/test';
 import type { Runs } from '../src/api/types';
 import { axe, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
-import { PAGES } from './pages';
 
 /** The newest runs of an experiment, the newest first. */
 async function runsOf(request: APIRequestContext, experiment: string) {
@@ -46,7 +45,8 @@ test('runs are chosen in a dialog, by keyboard', async ({ page }) => {
 });
 
 test('an item opens with both outputs, and leads to its runs', async ({ page, request }) => {
-  await page.goto(await PAGES.compare(request));
+  const [b, a] = await runsOf(request, 'support-agent');
+  await page.goto(`/compare?a=${a}&b=${b}`);
   await page.getByRole('button', { name: /^Regressed/ }).click();
   await expect(page).toHaveURL(/only=regressed/);
   const item = page.getByRole('table', { name: /Items/ }).getByRole('button', { expanded: false }).first();
