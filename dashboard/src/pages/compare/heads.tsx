@@ -38,7 +38,7 @@ export function Heads({ runs, choose, onPick }: HeadsProps) {
               <p className="flex flex-wrap items-center gap-x-2 gap-y-1">
                 <Link
                   to={`/runs/${encodeURIComponent(run.id)}`}
-                  className="truncate font-semibold hover:underline"
+                  className="relative truncate font-semibold hover:underline"
                 >
                   <Text>{run.name}</Text> <span className="sr-only">, run </span>
                   <code className="font-mono font-normal text-muted text-xs">{run.id.slice(0, 12)}</code>

@@ -50,7 +50,7 @@ export function ItemRows({ ref, index, item, runs, evaluator, isOpen, onToggle }
             <span className="min-w-0 grow">
               <span className="flex items-center gap-2">
                 <span className="truncate font-medium font-mono text-xs/5">
-                  <Text>{item.key}</Text>
+                  {item.key.trim() === '' ? <em>an empty key</em> : <Text>{item.key}</Text>}
                 </span>
                 <Kind item={item} />
               </span>

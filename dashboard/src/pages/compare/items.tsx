@@ -46,7 +46,7 @@ export function Items({ compared, found, chosen }: ItemsProps) {
           label="Changes of which evaluator"
           value={evaluator}
           onChange={(value) => set({ evaluator: value })}
-          className="max-sm:grow"
+          className="max-w-full max-sm:grow sm:max-w-56"
         >
           <option value="">Any evaluator</option>
           {Object.keys(compared.scoreDiffs).map((name) => (

@@ -24,7 +24,7 @@ export function Controls({ known, experiment, evaluators, chosen }: ControlsProp
         label="Experiment"
         value={experiment}
         onChange={(value) => set({ experiment: value, evaluator: '', hide: '' })}
-        className="max-sm:col-span-2"
+        className="sm:max-w-72 max-sm:col-span-2"
       >
         {known.experiments.every(({ name }) => name !== experiment) && (
           <option value={experiment}>{experiment}</option>
@@ -35,13 +35,18 @@ export function Controls({ known, experiment, evaluators, chosen }: ControlsProp
           </option>
         ))}
       </SelectField>
-      <SelectField label="Evaluator" value={evaluator} onChange={(value) => set({ evaluator: value })}>
+      <SelectField
+        label="Evaluator"
+        className="sm:max-w-56"
+        value={evaluator}
+        onChange={(value) => set({ evaluator: value })}
+      >
         <option value="">All evaluators</option>
         {evaluators.map((name) => (
           <option key={name}>{name}</option>
         ))}
       </SelectField>
-      <SelectField label="Tag" value={tag} onChange={(value) => set({ tag: value })}>
+      <SelectField label="Tag" className="sm:max-w-56" value={tag} onChange={(value) => set({ tag: value })}>
         <option value="">Any tag</option>
         {known.tags.map(({ name }) => (
           <option key={name}>{name}</option>

@@ -30,7 +30,7 @@ export function TrendTable({ places, scores, active, onActive }: TrendTableProps
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
         tabIndex={0}
         aria-label="The runs of the charts"
-        className="overflow-x-auto"
+        className="relative overflow-x-auto"
       >
         <table className="w-full text-left whitespace-nowrap tabular-nums">
           <thead className="text-muted text-xs">
