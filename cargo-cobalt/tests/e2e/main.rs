@@ -31,6 +31,7 @@ mod reference;
 mod rerun;
 mod run;
 mod selection;
+mod serve;
 mod shards;
 mod store;
 mod variables;

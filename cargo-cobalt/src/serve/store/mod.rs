@@ -13,6 +13,7 @@ use cobalt::config::Config;
 use cobalt::store::{Layout, read_report};
 
 use super::api::{ApiError, ExportFormat, ExportQuery};
+use super::project;
 use crate::error::Error;
 use crate::formats::{csv, html, junit, markdown};
 use crate::index::{Filter, Index, Run, Skipped};
@@ -31,14 +32,12 @@ impl Store {
 
     /// The name of the project's folder.
     pub(super) fn project_name(&self) -> String {
-        let name = self.settings.workspace_root().file_name();
-        name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+        project::name(&self.settings)
     }
 
     /// A hash of where the project lies.
     pub(super) fn project_hash(&self) -> String {
-        let path = self.settings.workspace_root().to_string_lossy().into_owned();
-        hmac_sha256::Hash::hash(path.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+        project::hash(&self.settings)
     }
 
     /// A run in another format.

@@ -1,0 +1,168 @@
+//! The server as a program, asked over plain TCP.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::command::{COBALT, program};
+
+/// How long something may take that is expected at once.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// `cargo cobalt serve` in a folder; it ends when this is dropped.
+pub(super) struct Server {
+    pub(super) child: Child,
+    /// The host and the port of the address that it names.
+    pub(super) host: String,
+    /// What it has said so far.
+    said: Arc<Mutex<String>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Serves at a free port of this machine.
+    pub(super) fn at(folder: &Path) -> Self {
+        Self::by(command(folder, &["--port", "0"]))
+    }
+
+    /// Starts a command that serves.
+    pub(super) fn by(mut command: Command) -> Self {
+        let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let said = Arc::new(Mutex::new(String::new()));
+        let heard = Arc::clone(&said);
+        let reader = std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                *heard.lock().unwrap() += &(line + "\n");
+            }
+        });
+        let mut server = Self { child, host: String::new(), said, reader: Some(reader) };
+        server.host = server.hear(|said| {
+            let (_, address) = said.split_once("dashboard: http://")?;
+            let (address, _) = address.split_once("; Ctrl-C ends it\n")?;
+            Some(address.split(['/', ' ']).next().unwrap().to_owned())
+        });
+        server
+    }
+
+    /// Waits until what it has said has something in it.
+    pub(super) fn hear<T>(&mut self, find: impl Fn(&str) -> Option<T>) -> T {
+        let begin = Instant::now();
+        loop {
+            if let Some(found) = find(&self.said.lock().unwrap()) {
+                return found;
+            }
+            let ended = self.child.try_wait().unwrap();
+            assert!(
+                ended.is_none() && begin.elapsed() < PATIENCE,
+                "{ended:?}: {}",
+                self.said.lock().unwrap()
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    pub(super) fn said(&self) -> String {
+        self.said.lock().unwrap().clone()
+    }
+
+    pub(super) fn port(&self) -> &str {
+        self.host.rsplit_once(':').unwrap().1
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://{}", self.host)
+    }
+
+    /// A connection that has sent these bytes.
+    pub(super) fn connect(&self, bytes: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port().parse().unwrap())).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(bytes.as_bytes()).unwrap();
+        stream
+    }
+
+    /// Asks with these lines of a head alone.
+    pub(super) fn ask(&self, lines: &[&str]) -> Answer {
+        let mut stream = self.connect(&format!("{}\r\nConnection: close\r\n\r\n", lines.join("\r\n")));
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        Answer::read(&bytes)
+    }
+
+    /// Asks for a path as a program of this machine does, with further lines of the head.
+    pub(super) fn get(&self, path: &str, further: &[&str]) -> Answer {
+        let (line, host) = (format!("GET {path} HTTP/1.1"), format!("Host: {}", self.host));
+        self.ask(&[&[&*line, &*host], further].concat())
+    }
+
+    /// Presses Ctrl-C, and waits for the end.
+    #[cfg(unix)]
+    pub(super) fn interrupt(&mut self) -> ExitStatus {
+        self.signal(nix::sys::signal::Signal::SIGINT)
+    }
+
+    #[cfg(unix)]
+    pub(super) fn signal(&mut self, signal: nix::sys::signal::Signal) -> ExitStatus {
+        let id = nix::unistd::Pid::from_raw(self.child.id().try_into().unwrap());
+        nix::sys::signal::kill(id, signal).unwrap();
+        let status = self.child.wait().unwrap();
+        // What it said last is heard, too.
+        let _ = self.reader.take().map(JoinHandle::join);
+        status
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = self.reader.take().map(JoinHandle::join);
+    }
+}
+
+/// The command with these arguments; it opens no browser.
+pub(super) fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = program(COBALT, folder);
+    command.args(["cobalt", "serve", "--no-open"]).args(arguments).stdin(Stdio::null());
+    command
+}
+
+/// What was answered.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    head: String,
+    pub(super) body: String,
+}
+
+impl Answer {
+    fn read(bytes: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(bytes);
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default();
+        Self { status, head: head.to_owned(), body: body.to_owned() }
+    }
+
+    /// The value of a header, empty where it is missing.
+    pub(super) fn header(&self, name: &str) -> &str {
+        let pairs = self.head.lines().filter_map(|line| line.split_once(": "));
+        pairs
+            .filter(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
+            .next()
+            .unwrap_or_default()
+    }
+
+    /// The reason that is told in JSON.
+    pub(super) fn error(&self) -> String {
+        let body: Value = serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"));
+        body["error"].as_str().unwrap().to_owned()
+    }
+}
