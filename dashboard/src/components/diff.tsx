@@ -48,11 +48,14 @@ function Legend({ found, names, way }: { found: Difference; names: DiffProps['na
   if (way === 'raw') return <span />;
   return (
     <p className="text-muted">
-      <del className={MARKS.removed.look}>only in {names[0].toLowerCase()}</del>{' '}
-      <ins className={MARKS.added.look}>only in {names[1].toLowerCase()}</ins>
+      <del className={MARKS.removed.look}>only in {inSentence(names[0])}</del>{' '}
+      <ins className={MARKS.added.look}>only in {inSentence(names[1])}</ins>
     </p>
   );
 }
+
+/** A name without its capital. */
+const inSentence = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);
 
 const MARKS = {
   same: { element: 'span', look: undefined },
