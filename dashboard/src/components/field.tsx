@@ -56,3 +56,29 @@ export function SelectField({ label, onChange, className, children, ...rest }: S
     </label>
   );
 }
+
+type DateFieldProps = Omit<ComponentProps<'input'>, 'onChange' | 'type'> & {
+  label: string;
+  onChange: (value: string) => void;
+};
+
+/** A day, as `2026-02-05`; its name stands before it. */
+export function DateField({ label, onChange, className, ...rest }: DateFieldProps) {
+  return (
+    <label
+      className={clsx(
+        FRAME,
+        'flex min-w-0 items-center gap-2 focus-within:outline-2 focus-within:outline-accent',
+        className,
+      )}
+    >
+      <span className="text-muted text-xs">{label}</span>
+      <input
+        type="date"
+        {...rest}
+        onChange={(event) => onChange(event.target.value)}
+        className="min-w-0 grow bg-transparent outline-none"
+      />
+    </label>
+  );
+}
