@@ -23,7 +23,7 @@ interface Entry {
 }
 
 /** How many experiments are offered before something is typed. */
-const UNASKED = 3;
+const UNASKED = 2;
 
 export function Commands({ typed, experiments, onDone, onShortcuts }: CommandsProps) {
   const navigate = useNavigate();

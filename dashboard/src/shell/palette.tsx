@@ -9,8 +9,9 @@ import { Modal } from '../components/modal';
 import { Commands } from './commands';
 import { FoundRuns } from './found-runs';
 
-/** How many runs are asked for. */
+/** How many runs are asked for; a few of the newest before something is typed. */
 const MOST = 20;
+const UNASKED = 5;
 
 /** How long typing has to rest before the server is asked. */
 const REST_MS = 150;
@@ -23,7 +24,7 @@ interface PaletteProps {
 export default function Palette({ onClose, onShortcuts }: PaletteProps) {
   const [typed, setTyped] = useState('');
   const search = useRested(typed.trim());
-  const answer = useQuery(runsQuery({ search: search || undefined, limit: MOST }));
+  const answer = useQuery(runsQuery({ search: search || undefined, limit: search ? MOST : UNASKED }));
   return (
     <Modal
       label="Go to"

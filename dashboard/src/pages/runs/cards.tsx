@@ -9,14 +9,17 @@ import { counted, duration } from '../../lib/format';
 import { Commit, Cost, Errors, Pick, RunLink, Tags } from './cells';
 import type { ListProps } from './list';
 import { openRun } from './open-run';
-import { Evaluator, SHOWN } from './scores';
+import { Evaluator } from './scores';
 import { useRowKeys } from './use-row-keys';
 import { useRows } from './use-rows';
 
 /** The height of a card in pixels, with its line. */
-const CARD = 157;
+const CARD = 141;
 
 const COVERED = 60;
+
+/** How many evaluators have a place in a card. */
+const SHOWN = 3;
 
 export function RunCards({ runs, picks, onEnd }: ListProps) {
   const navigate = useNavigate();
@@ -39,7 +42,7 @@ export function RunCards({ runs, picks, onEnd }: ListProps) {
               key={run.id}
               aria-posinset={index + 1}
               onClick={(event) => openRun(event, run.id, navigate)}
-              className="h-[157px] cursor-pointer border-line border-t p-3 first-of-type:border-t-0"
+              className="h-[141px] cursor-pointer border-line border-t p-3 first-of-type:border-t-0"
             >
               <Card run={run} pick={<Pick run={run} picks={picks} />} />
             </li>

@@ -81,7 +81,10 @@ export function Cost({ run }: { run: RunRow }) {
 export function Commit({ run }: { run: RunRow }) {
   if (!run.gitCommit) return <Nothing said="no commit" />;
   return (
-    <span className="inline-flex items-center gap-1 font-mono text-muted text-xs" title={run.gitCommit}>
+    <span
+      className="inline-flex items-center gap-1 align-middle font-mono text-muted text-xs"
+      title={run.gitCommit}
+    >
       <GitCommitHorizontal className="size-3.5" aria-hidden="true" />
       {commit(run.gitCommit)}
       {run.gitDirty && (

@@ -27,7 +27,7 @@ export const columns = column.columns([
     cell: ({ row: { original: run } }) => (
       <span className="flex min-w-0 flex-col gap-0.5">
         <RunLink run={run} />
-        <span className="flex min-w-0 items-center gap-2">
+        <span className="flex min-w-0 items-center gap-2 overflow-hidden">
           <span className="shrink-0 font-mono text-muted text-xs">{run.id}</span>
           <Tags of={run.tags} />
         </span>
@@ -45,7 +45,7 @@ export const columns = column.columns([
     id: 'scores',
     header: 'Scores',
     cell: ({ row }) => <Scores of={row.original} />,
-    meta: { sort: 'score', width: 'w-93' },
+    meta: { sort: 'score', width: 'w-40 xl:w-67 min-[87.5rem]:w-93' },
   }),
   column.accessor('totalItems', {
     header: 'Items',
@@ -67,7 +67,7 @@ export const columns = column.columns([
     id: 'cost',
     header: 'Cost',
     cell: ({ row }) => <Cost run={row.original} />,
-    meta: { sort: 'cost', width: 'w-21 max-lg:hidden', isFigure: true },
+    meta: { sort: 'cost', width: 'w-24 max-lg:hidden', isFigure: true },
   }),
   column.display({
     id: 'commit',

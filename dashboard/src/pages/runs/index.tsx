@@ -30,7 +30,7 @@ export function Component() {
   const more = useCallback(() => void fetchNextPage(), [fetchNextPage]);
 
   return (
-    <div className="flex flex-col gap-4">
+    <div className="flex flex-col gap-3">
       <h1 className="sr-only">Runs</h1>
       <Live listed={known?.live ?? []} />
       {known?.known !== 0 && <Toolbar filters={filters} known={known} />}

@@ -4,22 +4,28 @@ import type { RunRow } from '../../api/types';
 import { Sparkline } from '../../components/sparkline';
 import { Tooltip } from '../../components/tooltip';
 import { score } from '../../lib/format';
-
-/** How many evaluators are shown before the rest is counted. */
-export const SHOWN = 3;
+import { useMedia } from '../../lib/use-media';
 
 type Scored = Pick<RunRow, 'avgScores' | 'recentScores'>;
 
+/** How many evaluators have a place in a row of the table, by the width of the window. */
+function usePlaces(): number {
+  const isWide = useMedia('(min-width: 87.5rem)');
+  const isMiddling = useMedia('(min-width: 80rem)');
+  return isWide ? 3 : isMiddling ? 2 : 1;
+}
+
 /** The first evaluators side by side, the rest when asked for. */
 export function Scores({ of }: { of: Scored }) {
+  const places = usePlaces();
   const names = Object.keys(of.avgScores);
   if (names.length === 0) return <span className="text-muted text-xs">No scores</span>;
   return (
     <div className="flex items-center gap-3">
-      {names.slice(0, SHOWN).map((name) => (
+      {names.slice(0, places).map((name) => (
         <Evaluator key={name} name={name} of={of} />
       ))}
-      {names.length > SHOWN && <Rest names={names.slice(SHOWN)} of={of} />}
+      {names.length > places && <Rest names={names.slice(places)} of={of} />}
     </div>
   );
 }

@@ -79,7 +79,7 @@ export function RunTable({ runs, matching, filters, picks, onEnd }: ListProps) {
 }
 
 const HEAD =
-  'sticky top-13 z-10 h-9 bg-surface px-3 font-medium text-muted text-xs shadow-[inset_0_-1px_var(--line)]';
+  'sticky top-13 z-10 h-9 last:rounded-tr-lg bg-surface px-3 font-medium text-muted text-xs shadow-[inset_0_-1px_var(--line)]';
 
 type Meta = { width: string; isFigure?: boolean } | undefined;
 
@@ -100,7 +100,7 @@ function Head({ header, filters }: { header: Header<typeof features, RunRow>; fi
           type="button"
           onClick={() => (isSorted ? filters.turn() : filters.sortBy(sort))}
           className={clsx(
-            'group -mx-1 inline-flex items-center gap-1 rounded px-1 hover:text-text',
+            'group -mx-1 inline-flex items-center align-middle gap-1 rounded px-1 hover:text-text',
             isSorted && 'text-text',
             meta?.isFigure && 'flex-row-reverse',
           )}
@@ -125,7 +125,7 @@ function Gap({ height }: { height: number }) {
   return (
     <tbody aria-hidden="true">
       <tr>
-        <td colSpan={columns.length + 1} style={{ height }} className="p-0" />
+        <td style={{ height }} className="p-0" />
       </tr>
     </tbody>
   );

@@ -52,7 +52,7 @@ function Fields({ filters: { query, set }, known }: Parameters<typeof Toolbar>[0
       ? (counted ?? [])
       : [{ name: chosen, runs: 0 }, ...(counted ?? [])];
   return (
-    <div className="flex flex-wrap items-center gap-2 max-md:grid max-md:w-full max-md:grid-cols-2">
+    <div className="grid w-full grid-cols-2 gap-2 md:contents">
       <SelectField
         label="Experiment"
         value={query.experiment ?? ''}
@@ -110,7 +110,7 @@ function SortFields({ filters }: { filters: Filters }) {
         className="grow"
       >
         {NARROW_SORTS.map((sort) => (
-          <option key={sort} value={sort}>{`Sorted by ${SORTS[sort].toLowerCase()}`}</option>
+          <option key={sort} value={sort}>{`Sort by: ${SORTS[sort]}`}</option>
         ))}
       </SelectField>
       <IconButton
