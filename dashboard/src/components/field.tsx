@@ -62,22 +62,16 @@ type DateFieldProps = Omit<ComponentProps<'input'>, 'onChange' | 'type'> & {
   onChange: (value: string) => void;
 };
 
-/** A day, as `2026-02-05`; its name stands before it. */
+/** A day, as `2026-02-05`; its name stands within its frame. */
 export function DateField({ label, onChange, className, ...rest }: DateFieldProps) {
   return (
-    <label
-      className={clsx(
-        FRAME,
-        'flex min-w-0 items-center gap-2 focus-within:outline-2 focus-within:outline-accent',
-        className,
-      )}
-    >
-      <span className="text-muted text-xs">{label}</span>
+    <label className={clsx('relative block min-w-0', className)}>
+      <span className="pointer-events-none absolute top-2.5 left-2 text-muted text-xs">{label}</span>
       <input
         type="date"
         {...rest}
         onChange={(event) => onChange(event.target.value)}
-        className="min-w-0 grow bg-transparent outline-none"
+        className={clsx(FRAME, 'w-full min-w-0 pl-12')}
       />
     </label>
   );

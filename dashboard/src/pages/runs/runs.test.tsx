@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { renderPage } from '../../test/render';
 import { liveRun, runRow, runs } from '../../test/runs';
 import { refused, serve, serveNothing } from '../../test/server';
+import { setWidth } from '../../test/window';
 import { Component as RunsPage } from '.';
 
 const OLD = runRow({ id: 'old1', name: 'answers', timestamp: '2026-02-01T10:00:00.000Z', tags: ['nightly'] });
@@ -21,7 +22,7 @@ const row = async (id: string) => {
 };
 
 beforeEach(() => {
-  window.resizeTo(1440, 900);
+  setWidth(1440);
 });
 
 describe('the table', () => {
@@ -233,7 +234,7 @@ describe('where there is nothing to list', () => {
 });
 
 test('a narrow window has cards instead of a table', async () => {
-  window.resizeTo(390, 844);
+  setWidth(390);
   serve({ '/api/runs': runs([NEW]) });
   show();
   expect(await screen.findByRole('list', { name: 'Runs' })).toBeVisible();
