@@ -5,6 +5,7 @@ import { createRoot } from 'react-dom/client';
 import { RouterProvider } from 'react-router';
 import { ApiError } from './api/client';
 import { LiveProvider } from './api/events';
+import { drawAtOnce } from './lib/draw-at-once';
 import { router } from './router';
 import './styles.css';
 
@@ -26,7 +27,7 @@ createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={client}>
       <LiveProvider>
-        <RouterProvider router={router} />
+        <RouterProvider router={router} flushSync={drawAtOnce} />
       </LiveProvider>
     </QueryClientProvider>
   </StrictMode>,

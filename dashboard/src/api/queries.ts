@@ -15,7 +15,7 @@ import type {
   WholeItem,
 } from './types';
 
-/** How many items are asked for at a time. */
+/** How many items, or runs, are asked for at a time. */
 export const PAGE = 100;
 
 const inPath = encodeURIComponent;
@@ -27,6 +27,20 @@ export const runsQuery = (query: RunsQuery) =>
   queryOptions({
     queryKey: ['runs', query],
     queryFn: ({ signal }) => get<Runs>('/api/runs', query, signal),
+    placeholderData: keepPreviousData,
+  });
+
+/** The runs, page by page as the list is scrolled. */
+export const runPagesQuery = (query: Omit<RunsQuery, 'limit' | 'offset'>) =>
+  infiniteQueryOptions({
+    queryKey: ['runs', 'pages', query],
+    queryFn: ({ signal, pageParam }) =>
+      get<Runs>('/api/runs', { ...query, limit: PAGE, offset: pageParam }, signal),
+    initialPageParam: 0,
+    getNextPageParam: (last: Runs, pages) => {
+      const loaded = pages.reduce((count, page) => count + page.runs.length, 0);
+      return loaded < last.matching && last.runs.length > 0 ? loaded : undefined;
+    },
     placeholderData: keepPreviousData,
   });
 

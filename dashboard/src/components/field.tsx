@@ -56,3 +56,23 @@ export function SelectField({ label, onChange, className, children, ...rest }: S
     </label>
   );
 }
+
+type DateFieldProps = Omit<ComponentProps<'input'>, 'onChange' | 'type'> & {
+  label: string;
+  onChange: (value: string) => void;
+};
+
+/** A day, as `2026-02-05`; its name stands within its frame. */
+export function DateField({ label, onChange, className, ...rest }: DateFieldProps) {
+  return (
+    <label className={clsx('relative block min-w-0', className)}>
+      <span className="pointer-events-none absolute top-2.5 left-2 text-muted text-xs">{label}</span>
+      <input
+        type="date"
+        {...rest}
+        onChange={(event) => onChange(event.target.value)}
+        className={clsx(FRAME, 'w-full min-w-0 pl-12')}
+      />
+    </label>
+  );
+}

@@ -17,7 +17,8 @@ export function useParameters() {
           }
           return after;
         },
-        { replace, preventScrollReset: true },
+        // Drawn at once: fields show what the address says, and the next change builds on this one.
+        { replace, preventScrollReset: true, flushSync: true },
       );
     },
     [setSearch],

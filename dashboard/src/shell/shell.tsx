@@ -1,18 +1,17 @@
 // What lies around every page: where one can go, the theme, and whether the server is there.
-import { NavLink, Outlet, ScrollRestoration, useNavigation } from 'react-router';
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { Outlet, ScrollRestoration } from 'react-router';
 import { useLive } from '../api/events';
-import { counted } from '../lib/format';
-import { Logo } from './logo';
-import { ThemeButton } from './theme';
+import { type Keys, useKeys } from '../lib/use-keys';
+import { Header } from './header';
+import { Shortcuts } from './shortcuts';
 
-const PAGES = [
-  { to: '/', name: 'Runs' },
-  { to: '/compare', name: 'Compare' },
-  { to: '/trends', name: 'Trends' },
-];
+const Palette = lazy(() => import('./palette'));
 
 export function Shell() {
-  const isLoading = useNavigation().state === 'loading';
+  const [open, setOpen] = useState<'palette' | 'shortcuts'>();
+  useShellKeys(setOpen);
+  const close = () => setOpen(undefined);
   return (
     <div className="flex min-h-dvh flex-col">
       <a
@@ -21,55 +20,49 @@ export function Shell() {
       >
         Skip to the content
       </a>
-      <header className="sticky top-0 z-30 border-line border-b bg-surface">
-        <div className="mx-auto flex h-13 max-w-[96rem] items-center gap-1 px-4 sm:gap-4 sm:px-6">
-          <NavLink to="/" className="flex items-center gap-2 font-semibold" aria-label="Cobalt, all runs">
-            <Logo />
-            <span className="max-sm:hidden">Cobalt</span>
-          </NavLink>
-          <nav aria-label="Pages" className="flex h-full items-stretch">
-            {PAGES.map(({ to, name }) => (
-              <NavLink
-                key={to}
-                to={to}
-                end={to === '/'}
-                className="relative flex items-center px-3 text-muted hover:text-text aria-[current=page]:text-text aria-[current=page]:after:absolute aria-[current=page]:after:inset-x-3 aria-[current=page]:after:bottom-0 aria-[current=page]:after:h-0.5 aria-[current=page]:after:bg-accent"
-              >
-                {name}
-              </NavLink>
-            ))}
-          </nav>
-          <div className="ml-auto flex items-center gap-2">
-            <Running />
-            <ThemeButton />
-          </div>
-        </div>
-        <div className="h-0.5" aria-hidden="true">
-          {isLoading && <div className="h-full w-1/3 animate-pulse bg-accent" />}
-        </div>
-      </header>
+      <Header onSearch={() => setOpen('palette')} onShortcuts={() => setOpen('shortcuts')} />
       <Disconnected />
       <main id="content" tabIndex={-1} className="mx-auto w-full max-w-[96rem] grow p-4 outline-none sm:p-6">
         <Outlet />
       </main>
+      {open === 'palette' && (
+        <Suspense>
+          <Palette onClose={close} onShortcuts={() => setOpen('shortcuts')} />
+        </Suspense>
+      )}
+      {open === 'shortcuts' && <Shortcuts onClose={close} />}
       <ScrollRestoration getKey={({ pathname }) => pathname} />
     </div>
   );
 }
 
-/** How many runs are going on. */
-function Running() {
-  const running = useLive().runs.filter((run) => run.state === 'running').length;
-  if (running === 0) return null;
-  return (
-    <NavLink
-      to="/"
-      className="flex items-center gap-2 rounded-full bg-accent-soft px-3 py-1 text-accent text-xs"
-    >
-      <span className="size-2 animate-pulse rounded-full bg-accent" aria-hidden="true" />
-      {counted(running, 'run')} going on
-    </NavLink>
+/** The keys that work on every page. */
+function useShellKeys(open: (what: 'palette' | 'shortcuts') => void) {
+  useEffect(() => {
+    // It has to work while somebody types, too.
+    const press = (event: KeyboardEvent) => {
+      const isAsked = event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey) && !event.altKey;
+      if (!isAsked || event.shiftKey) return;
+      event.preventDefault();
+      open('palette');
+    };
+    window.addEventListener('keydown', press);
+    return () => window.removeEventListener('keydown', press);
+  }, [open]);
+
+  const keys = useMemo(
+    (): Keys => ({
+      '?': () => open('shortcuts'),
+      '/': (event) => {
+        const field = document.querySelector<HTMLElement>('main input[type=search]');
+        if (field === null) return;
+        event.preventDefault();
+        field.focus();
+      },
+    }),
+    [open],
   );
+  useKeys(keys);
 }
 
 function Disconnected() {

@@ -6,6 +6,7 @@ import type { ComponentType } from 'react';
 import { createMemoryRouter, RouterProvider } from 'react-router';
 import { LiveContext } from '../api/events';
 import type { LiveRun } from '../api/types';
+import { drawAtOnce } from '../lib/draw-at-once';
 
 interface Place {
   /** The address that is open. */
@@ -25,7 +26,7 @@ export function renderPage(Page: ComponentType, { at, path = '*', live, isConnec
   const drawn = render(
     <QueryClientProvider client={client}>
       <LiveContext value={{ isConnected, hasHeard: live !== undefined, runs: live ?? [] }}>
-        <RouterProvider router={router} />
+        <RouterProvider router={router} flushSync={drawAtOnce} />
       </LiveContext>
     </QueryClientProvider>,
   );
