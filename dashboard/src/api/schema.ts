@@ -263,6 +263,7 @@ export interface components {
              * @description How many of them became better in some run.
              */
             improved: number;
+            /** @description The last of the fields: many items are sent as they are read. */
             items: components["schemas"]["ComparedItem"][];
             /**
              * Format: uint
@@ -1027,8 +1028,8 @@ export interface components {
         };
         /** @description Whether a run has ended. */
         RunState: "finished" | "running" | "cut-off";
-        /** @description What became of a run. */
-        RunVerdict: "passed" | "failed" | "error" | "partial";
+        /** @description What became of a run, from the best to the worst. */
+        RunVerdict: "passed" | "partial" | "failed" | "error";
         /** @description The runs that were asked for. */
         Runs: {
             /** @description The experiments that have runs, that of the newest run first, with how many they have. */
@@ -1549,7 +1550,7 @@ export interface operations {
                 offset?: number;
                 /** @description Which items. */
                 only?: "all" | "changed" | "regressed" | "improved";
-                /** @description Only items with this text in their key, input or outputs, whatever its case. */
+                /** @description Only items with this text in their key, input, outputs or errors, whatever its case. */
                 search?: string;
                 /** @description What items are sorted by. */
                 sort?: "index" | "change" | "worst" | "best";
@@ -1725,7 +1726,7 @@ export interface operations {
                 /** @description Only runs that started then or earlier: a date, which counts in, or a time. */
                 until?: string;
                 /** @description Only runs with this verdict. */
-                verdict?: "passed" | "failed" | "error" | "partial";
+                verdict?: "passed" | "partial" | "failed" | "error";
             };
             header?: never;
             path?: never;
