@@ -9,5 +9,11 @@ export default defineConfig({
   plugins: [react(), tailwindcss()],
   build: { target: 'es2023', modulePreload: { polyfill: false }, chunkSizeWarningLimit: 400 },
   server: { proxy: { '/api': { target: server, changeOrigin: true } } },
-  test: { environment: 'happy-dom', include: ['src/**/*.test.{ts,tsx}'], setupFiles: ['src/test-setup.ts'] },
+  test: {
+    environment: 'happy-dom',
+    include: ['src/**/*.test.{ts,tsx}'],
+    setupFiles: ['src/test-setup.ts'],
+    // Looking up roles takes its time on a machine that does other things, too.
+    testTimeout: 20_000,
+  },
 });

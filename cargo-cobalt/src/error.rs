@@ -114,9 +114,24 @@ pub(crate) enum Error {
     Watch(#[from] notify::Error),
 
     #[error(
-        "failed to listen on {address}: {source}; name another port with `--port`, or 0 for any that is free"
+        "failed to listen on {address}: {source}; name another port with `--port` or `dashboard.port`, or 0 for any that is \
+         free"
     )]
     Listen { address: SocketAddr, source: io::Error },
+
+    #[error(
+        "failed to listen on {0}, as another program does; name another port with `--port` or `dashboard.port`, or 0 for \
+         any that is free"
+    )]
+    PortTaken(SocketAddr),
+
+    #[error(
+        "COBALT_TOKEN is no token: it has at least {0} characters, each a letter, a digit or another visible one of ASCII"
+    )]
+    Token(usize),
+
+    #[error("failed to make a token: {0}; set one in COBALT_TOKEN")]
+    NoToken(getrandom::Error),
 
     #[error("failed to serve: {0}")]
     Server(io::Error),

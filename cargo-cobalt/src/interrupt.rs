@@ -4,10 +4,14 @@
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use tokio::sync::Notify;
+
 use crate::error::Error;
 
 static LISTENING: AtomicBool = AtomicBool::new(false);
 static HEARD: AtomicBool = AtomicBool::new(false);
+/// Wakes those that wait for it.
+static WAITING: Notify = Notify::const_new();
 /// The process id of the program that runs below, or 0.
 static BELOW: AtomicU32 = AtomicU32::new(0);
 
@@ -18,6 +22,7 @@ pub(crate) fn pass_on() -> Result<(), Error> {
     }
     let hear = || {
         HEARD.store(true, Ordering::SeqCst);
+        WAITING.notify_waiters();
         interrupt(BELOW.load(Ordering::SeqCst));
     };
     ctrlc::set_handler(hear).map_err(Error::Signals)
@@ -26,6 +31,15 @@ pub(crate) fn pass_on() -> Result<(), Error> {
 /// Whether this program was asked to end.
 pub(crate) fn was_heard() -> bool {
     HEARD.load(Ordering::SeqCst)
+}
+
+/// Waits until this program is asked to end.
+pub(crate) async fn heard() {
+    // From here on no call is missed.
+    let woken = WAITING.notified();
+    if !was_heard() {
+        woken.await;
+    }
 }
 
 /// Takes a program for the one that runs below, until this is dropped.

@@ -2,6 +2,7 @@
 
 mod assistants;
 mod baseline;
+mod browser;
 mod clean;
 mod cli;
 mod compare;
@@ -22,6 +23,7 @@ mod merge;
 mod project;
 mod reference;
 mod reporters;
+mod requests;
 mod run;
 mod runs;
 mod serve;
@@ -36,7 +38,7 @@ use clap::Parser;
 use cobalt::config::{Flags, Only};
 
 use self::cli::{Cargo, Command, Outcome, Run, RunOptions, Settings};
-use self::reporters::{Reporters, github};
+use self::reporters::github;
 
 fn main() -> ExitCode {
     let Cargo::Cobalt(arguments) = Cargo::parse();
@@ -44,7 +46,7 @@ fn main() -> ExitCode {
     color.apply();
     let flags = flags(&arguments.command);
     let result = match &arguments.command {
-        Command::Run(arguments) => run::run(&arguments.options, &flags, color, Reporters::with_webhooks),
+        Command::Run(arguments) => run::run(&arguments.options, &flags, color),
         Command::Watch(arguments) => watch::watch(&arguments.options, &flags, color),
         Command::Merge(arguments) => merge::merge(arguments, &flags),
         Command::List(arguments) => list::list(arguments, &flags, color),

@@ -65,6 +65,14 @@ pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes a file that nobody but its owner may read, new or in the place of another.
+pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path)?;
+    Ok(())
+}
+
 /// Makes a file and the folders above it at once; one that has come into being since is not overwritten.
 pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);

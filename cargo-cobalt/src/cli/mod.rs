@@ -109,10 +109,12 @@ pub(crate) enum Command {
     Baseline(Baseline),
     /// Shows the runs in the browser, those that are going on too
     ///
-    /// The page and its API are served to this machine alone. With --host, other machines can be let in, which need the token
-    /// that is printed, or that the variable COBALT_TOKEN has. Ctrl-C ends it.
+    /// The page and its API are served to this machine alone. With --host, other machines can be let in: whoever asks then needs
+    /// the token that is printed, or that the variable COBALT_TOKEN has. Where that is set, this machine needs it, too. While it
+    /// runs, `cargo cobalt run` names the address of each run. Ctrl-C ends it.
     ///
-    /// Exit codes: 2 wrong arguments; 3 the address cannot be listened on, or the runs not be read; 130 stopped by Ctrl-C.
+    /// Exit codes: 0 the dashboard of this project runs already; 2 wrong arguments; 3 the address cannot be listened on, or
+    /// the runs not be read; 130 stopped by Ctrl-C.
     Serve(Serve),
     /// Removes old runs and answers of models, after a listing of what would go
     ///

@@ -56,10 +56,11 @@ pub(crate) struct RunOptions {
     #[command(flatten)]
     pub(crate) outcome: Outcome,
 
-    /// Opens what the run came to in the browser: the page of the reporter `html`
+    /// Opens what the run came to in the browser, on the dashboard
     ///
-    /// The variable `BROWSER` names another browser. Under `--ci`, or where the variable `CI` is set, the page is written and
-    /// named, and not opened.
+    /// That is the one of `cargo cobalt serve` where it runs. Else `run` serves one when it is done, until Ctrl-C, and then
+    /// exits as without it; `watch` does not. None is opened under `--ci` or where the variable `CI` is set, and none is served
+    /// where stderr is no terminal. The variable `BROWSER` names another browser.
     #[arg(long)]
     pub(crate) ui: bool,
 

@@ -8,7 +8,7 @@ use super::Settings;
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// The port to listen on; 0 takes any that is free [default: `dashboard.port` of cobalt.toml, or 4000]
+    /// The port to listen on; 0 takes any that is free [default: `dashboard.port` of cobalt.toml, or 4000 or the next that is free]
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
 
@@ -17,6 +17,9 @@ pub(crate) struct Serve {
     pub(crate) host: IpAddr,
 
     /// Does not open the browser
+    ///
+    /// Nor is it opened where `dashboard.open` of cobalt.toml is false, where stderr is no terminal, in CI, or where a token is
+    /// needed. The variable `BROWSER` names another browser.
     #[arg(long)]
     pub(crate) no_open: bool,
 

@@ -2,13 +2,13 @@
 
 mod bars;
 mod conclusion;
+mod dashboard;
 mod keys;
 mod lines;
 mod pipe;
 mod process;
 mod screen;
 mod tally;
-mod ui;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -26,20 +26,38 @@ use crate::cli::{Color, RunOptions};
 use crate::config::{settings, settings_of};
 use crate::environment::Environment;
 use crate::error::Error;
-use crate::interrupt;
 use crate::project::{Binary, Built, Project, compile};
 use crate::reporters::Reporters;
+use crate::{interrupt, serve};
 
 /// A binary, and what is added to its variables.
 type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
 
+/// What is left of a run when it is done.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: ExitCode,
+    /// A dashboard that was asked for and does not run yet: the settings for it, and the path to be opened.
+    pub(crate) dashboard: Option<(Config, String)>,
+}
+
+/// `cargo cobalt run`: a run, and the dashboard behind it where one is asked for.
+pub(crate) fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
+    let Ran { code, dashboard } = once(arguments, flags, color, Reporters::with_webhooks)?;
+    if let Some((settings, path)) = dashboard {
+        // How the run went counts, and not how the dashboard ended.
+        serve::show(&settings, &path)?;
+    }
+    Ok(code)
+}
+
 /// Runs the selected experiments, one test binary after another, and shows them by reporters that the settings give.
-pub(crate) fn run(
+pub(crate) fn once(
     arguments: &RunOptions,
     flags: &Flags,
     color: Color,
     reporters: fn(&Config) -> Result<Reporters, Error>,
-) -> Result<ExitCode, Error> {
+) -> Result<Ran, Error> {
     let project = Project::read(&arguments.build)?;
     let candidates = project.candidates(&arguments.selection, &arguments.build, flags)?;
     let settings = match &arguments.build.manifest_path {
@@ -73,11 +91,10 @@ pub(crate) fn run(
     screen.summaries();
     let (code, results) = tally.conclude(settings.is_ci(), &binaries, &screen)?;
     reporters.finish(&results, &screen)?;
-    if arguments.ui {
-        ui::open(&settings, &results, &screen)?;
-    }
+    let path = dashboard::point_to(&settings, &results, &screen, arguments.ui);
+    let dashboard = path.filter(|_| !interrupt::was_heard()).map(|path| (settings, path));
     // Last, as what became of the experiments does not depend on it.
-    screen.into_result().map(|()| code)
+    screen.into_result().map(|()| Ran { code, dashboard })
 }
 
 /// The binaries with their variables, a hash of each package's sources among them.

@@ -210,6 +210,20 @@ impl Screen {
         }
     }
 
+    /// Prints on stderr what people want to know beside.
+    pub(super) fn note(&self, line: &str) {
+        if self.look.cli {
+            self.tell(line);
+        }
+    }
+
+    /// Prints on stderr what people might do next, where one sits at a terminal and wants to read.
+    pub(super) fn hint(&self, line: &str) {
+        if self.look.cli && self.look.live && !self.look.json && !self.look.quiet {
+            self.tell(&self.look.paint_stderr.faint(line));
+        }
+    }
+
     /// Prints on stderr what went wrong and fails nothing.
     pub(crate) fn warn(&self, warning: &str) {
         self.tell(&format!("{}: {}", self.look.paint_stderr.odd("warning"), printable(warning)));

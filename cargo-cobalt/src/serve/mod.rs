@@ -1,29 +1,33 @@
 //! `cargo cobalt serve`: the dashboard, and the API that it reads.
 //!
-//! A request passes the [`guard`], then goes to the [`page`] or to the [`api`], which asks the [`store`].
+//! A request passes the [`guard`], then goes to the [`page`] or to the [`api`], which asks the [`store`]. Around that is the life of
+//! a [`dashboard`]: it begins to [`listen`], [`announce`]s itself, and is known to other commands while it is [`running`].
 
+mod announce;
 mod api;
+mod dashboard;
 mod guard;
+mod listen;
 mod live;
 mod page;
+mod project;
+mod running;
 mod server;
 mod store;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use cobalt::config::Flags;
+use cobalt::config::{Config, Flags};
 
-use self::guard::Guard;
-use self::store::Store;
+use self::dashboard::Dashboard;
+use self::listen::{Listening, listen};
+pub(crate) use self::running::find as running;
 use crate::cli::Serve;
 use crate::config::settings;
 use crate::error::Error;
 use crate::terminal::print_json;
-
-/// The port, where nothing else is said.
-const PORT: u16 = 4000;
+use crate::{browser, interrupt};
 
 pub(crate) fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.openapi {
@@ -31,17 +35,51 @@ pub(crate) fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error>
         return Ok(ExitCode::SUCCESS);
     }
     let settings = settings(flags)?;
-    let address = SocketAddr::new(arguments.host, arguments.port.unwrap_or(PORT));
-    let listener =
-        std::net::TcpListener::bind(address).map_err(|source| Error::Listen { address, source })?;
-    let address = listener.local_addr().map_err(|source| Error::Listen { address, source })?;
-    let store = Arc::new(Store::open(&settings)?);
-    let url = format!("http://{address}");
-    eprintln!("dashboard: {url}; Ctrl-C ends it");
-    if !arguments.no_open {
-        // Whoever has no browser reads the address.
-        let _ = opener::open_browser(&url);
+    let opens = !arguments.no_open && settings.dashboard().opens();
+    let opens = opens && browser::has_reader() && !browser::is_ci(&settings);
+    let port = arguments.port.or(settings.dashboard().port());
+    let Some(dashboard) = begin(&settings, arguments.host, port, opens.then_some("/"))? else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    dashboard.run()?;
+    Err(Error::Interrupted)
+}
+
+/// Serves at this machine and opens a path of the dashboard in the browser, until this program is asked to end.
+pub(crate) fn show(settings: &Config, path: &str) -> Result<(), Error> {
+    let host = Ipv4Addr::LOCALHOST.into();
+    match begin(settings, host, settings.dashboard().port(), Some(path))? {
+        Some(dashboard) => dashboard.run(),
+        None => Ok(()),
     }
-    server::run(listener, store, Guard::of(address))?;
-    Ok(ExitCode::SUCCESS)
+}
+
+/// Begins to listen, says so, and opens a path in the browser where one is given; `None` where the project's dashboard runs
+/// already.
+fn begin(
+    settings: &Config,
+    host: IpAddr,
+    port: Option<u16>,
+    opened: Option<&str>,
+) -> Result<Option<Dashboard>, Error> {
+    let open = |url: &str| {
+        if let Some(path) = opened {
+            // Whoever has no browser reads the address.
+            let _ = browser::open(&format!("{url}{path}"));
+        }
+    };
+    interrupt::pass_on()?;
+    match listen(settings, host, port)? {
+        Listening::Already(url) => {
+            eprintln!("the dashboard of this project runs already: {url}");
+            open(&url);
+            Ok(None)
+        }
+        Listening::Here(listener) => {
+            let dashboard = Dashboard::of(settings, listener)?;
+            dashboard.announce()?;
+            dashboard.url().iter().for_each(|url| open(url));
+            Ok(Some(dashboard))
+        }
+    }
 }

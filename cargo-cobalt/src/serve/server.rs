@@ -1,42 +1,101 @@
 //! The server itself: its routes, what lies around all of them, and its life.
 
+use std::any::Any;
 use std::net::TcpListener;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
 use tokio::runtime::Builder;
+use tokio::time::timeout;
+use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 
+use super::api::ApiError;
 use super::guard::{self, Guard};
 use super::store::Store;
 use super::{api, page};
 use crate::error::Error;
+use crate::interrupt;
 
-/// Serves until Ctrl-C is pressed.
+/// How long a connection may take to say what it asks.
+const LONGEST_HEADER: Duration = Duration::from_secs(10);
+/// How long answers may take that are on their way when the server ends.
+const LONGEST_END: Duration = Duration::from_millis(500);
+
+/// Serves until this program is asked to end.
 pub(super) fn run(listener: TcpListener, store: Arc<Store>, guard: Guard) -> Result<(), Error> {
     let runtime = Builder::new_multi_thread().enable_all().build().map_err(Error::Server)?;
-    runtime.block_on(async {
+    let served = runtime.block_on(async {
         listener.set_nonblocking(true).map_err(Error::Server)?;
         let listener = tokio::net::TcpListener::from_std(listener).map_err(Error::Server)?;
         let live = store.live();
         tokio::spawn(live.clone().tell());
-        let served = axum::serve(listener, router(store, guard));
-        tokio::select! {
-            served = served => served.map_err(Error::Server),
-            _ = tokio::signal::ctrl_c() => {
-                live.end();
-                Ok(())
-            }
-        }
-    })
+        answer(listener, router(store, guard), || live.end()).await;
+        Ok(())
+    });
+    // What still reads files is not waited for.
+    runtime.shutdown_background();
+    served
+}
+
+/// Answers on each connection until this program is asked to end, and lets those end that are on their way.
+async fn answer(mut listener: tokio::net::TcpListener, router: Router, end: impl FnOnce()) {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(LONGEST_HEADER);
+    let connections = GracefulShutdown::new();
+    let service = TowerToHyperService::new(router);
+    loop {
+        let stream = tokio::select! {
+            (stream, _) = axum::serve::Listener::accept(&mut listener) => stream,
+            () = interrupt::heard() => break,
+        };
+        // Small answers are not held back; where that cannot be had, they come later.
+        let _ = stream.set_nodelay(true);
+        let connection = http.serve_connection(TokioIo::new(stream), service.clone());
+        // A connection that breaks off is no concern of ours.
+        tokio::spawn(connections.watch(connection));
+    }
+    drop(listener);
+    end();
+    let _ = timeout(LONGEST_END, connections.shutdown()).await;
 }
 
 /// All that is served.
-pub(super) fn router(store: Arc<Store>, guard: Guard) -> Router {
+fn router(store: Arc<Store>, guard: Guard) -> Router {
     Router::new()
         .nest("/api", api::routes(store))
+        // Nesting leaves this one out.
+        .route("/api/", any(api::no_endpoint))
         .fallback(page::file)
+        .layer(CatchPanicLayer::custom(panicked))
         .layer(CompressionLayer::new())
         .layer(from_fn_with_state(Arc::new(guard), guard::check))
+}
+
+/// What is answered where a handler panics, which stderr has told of by then.
+fn panicked(_: Box<dyn Any + Send>) -> Response {
+    ApiError::broken().into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::StatusCode;
+    use axum::http::header::CONTENT_TYPE;
+
+    use super::*;
+
+    #[test]
+    fn a_panic_is_answered_in_json() {
+        let answer = panicked(Box::new("a reason"));
+        assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(answer.headers()[CONTENT_TYPE], "application/json");
+    }
 }

@@ -30,7 +30,15 @@ pub(crate) fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result
     // What changes from here on is noticed, also while something runs.
     let mut changes = Changes::of(Scope::read(options, flags)?)?;
     // Nobody else is to be told of what is tried here: there are no webhooks.
-    let run = || run::run(options, flags, color, Reporters::of);
+    let run = || {
+        let ran = run::once(options, flags, color, Reporters::of)?;
+        if ran.dashboard.is_some() {
+            eprintln!(
+                "no dashboard runs: `cargo cobalt serve` in another terminal shows each run as it goes on"
+            );
+        }
+        Ok(ran.code)
+    };
     let mut outcome = run();
     if let Err(error) = outcome.as_ref()
         && is_for_the_user_to_type(error)

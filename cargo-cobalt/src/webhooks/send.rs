@@ -7,14 +7,13 @@ use std::time::Duration;
 use cobalt::back_off::BackOff;
 use cobalt::config::Webhook;
 use reqwest::header::RETRY_AFTER;
-use reqwest::redirect::Policy;
 use reqwest::{Client, Response, StatusCode};
 use tokio::runtime;
 use tokio::task::{Id, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::delivery::Delivery;
-use crate::interrupt;
+use crate::{interrupt, requests};
 
 /// How often it is looked whether time is up, or Ctrl-C was pressed.
 const TICK: Duration = Duration::from_millis(50);
@@ -32,8 +31,6 @@ pub(super) fn all(deliveries: Vec<Delivery>) -> Vec<String> {
     if deliveries.is_empty() {
         return Vec::new();
     }
-    // The provider of TLS is that of the process; there is one already only if this was called before.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = match runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return vec![format!("no webhook was told of the run: {error}")],
@@ -102,10 +99,7 @@ async fn deliver(delivery: Delivery, deadline: Instant) -> Result<(), String> {
 
 /// A redirect is not followed: whom it leads to was never named, and the address may hold a secret.
 fn client(delivery: &Delivery) -> reqwest::Result<Client> {
-    let builder = Client::builder()
-        .redirect(Policy::none())
-        .timeout(delivery.timeout)
-        .user_agent(concat!("cobalt/", env!("CARGO_PKG_VERSION")));
+    let builder = requests::client().timeout(delivery.timeout);
     // No proxy of the environment can reach a server of this machine.
     if is_near(&delivery.url) { builder.no_proxy() } else { builder }.build()
 }

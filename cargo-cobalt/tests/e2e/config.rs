@@ -46,6 +46,8 @@ fn every_setting_is_shown_with_where_it_comes_from() {
         "baseline.on-inconclusive \"pass\" default",
         "baseline.max-age \"30d\" default",
         "webhooks [] default",
+        "dashboard.port 4000 default",
+        "dashboard.open true default",
     ];
     assert_eq!(table(&project, &said), expected);
     let columns: Vec<_> = said.stdout.lines().map(|line| line.find("default")).collect();

@@ -98,6 +98,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             env,
             baseline,
             webhooks,
+            dashboard,
             ci,
         } = file;
         let (is_ci, ci) = self.ci(ci.unwrap_or_default())?;
@@ -121,6 +122,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let sources = self.variables.text(SOURCES).filter(|hash| !hash.is_empty());
         let baseline = self.baseline(baseline.unwrap_or_default())?;
         let webhooks = self.webhooks(webhooks);
+        let dashboard = self.dashboard(dashboard.unwrap_or_default());
         Ok(Config {
             workspace: self.workspace.clone(),
             ci: is_ci,
@@ -140,6 +142,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             sources,
             baseline,
             webhooks,
+            dashboard,
             settings: self.settings,
         })
     }

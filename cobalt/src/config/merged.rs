@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::baseline::{BaselineSettings, OnInconclusive};
+use super::dashboard::DashboardSettings;
 use super::error::{ConfigError, Place};
 use super::evaluators::Entry;
 use super::flags::Flags;
@@ -57,6 +58,7 @@ pub struct Config {
     pub(super) sources: Option<String>,
     pub(super) baseline: BaselineSettings,
     pub(super) webhooks: Vec<Webhook>,
+    pub(super) dashboard: DashboardSettings,
     pub(super) settings: Vec<Setting>,
 }
 
@@ -172,6 +174,12 @@ impl Config {
     #[must_use]
     pub fn webhooks(&self) -> &[Webhook] {
         &self.webhooks
+    }
+
+    /// Where `cargo cobalt serve` shows the runs, and how.
+    #[must_use]
+    pub fn dashboard(&self) -> DashboardSettings {
+        self.dashboard
     }
 
     /// Every setting in force with where it comes from, in a fixed order, secrets redacted.

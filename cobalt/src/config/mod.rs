@@ -2,6 +2,7 @@
 #![doc = include_str!("../../docs/configuration.md")]
 
 mod baseline;
+mod dashboard;
 mod error;
 mod evaluators;
 mod find;
@@ -25,6 +26,7 @@ mod variables;
 mod webhooks;
 
 pub use baseline::OnInconclusive;
+pub use dashboard::DashboardSettings;
 pub use error::ConfigError;
 pub use find::project_root;
 pub use flags::Flags;

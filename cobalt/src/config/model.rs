@@ -9,6 +9,7 @@ use serde::de::{Deserializer, Error, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use super::baseline::Baseline;
+use super::dashboard::Dashboard;
 use super::evaluators::Entry;
 use super::models::{Cache, Embedding, Judge};
 use super::reporter::Reporter;
@@ -57,6 +58,8 @@ pub(super) struct File {
     /// Whom `cargo cobalt run` and `merge` tell of the end of a run.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<super::webhooks::Table>>"))]
     pub(super) webhooks: Option<Vec<Hook>>,
+    /// Where `cargo cobalt serve` shows the runs, and how.
+    pub(super) dashboard: Option<Dashboard>,
     /// What is in force under `cargo cobalt run --ci`, or with `COBALT_CI=1`.
     pub(super) ci: Option<Ci>,
 }

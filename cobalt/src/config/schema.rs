@@ -7,6 +7,7 @@ use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
+use super::dashboard::Port;
 use super::evaluators::{KindName, TokenizerName};
 use super::model::File;
 use super::models::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word};
@@ -69,6 +70,7 @@ macro_rules! schema_of {
 
 schema_of! {
     Count: { "type": "integer", "minimum": 1 },
+    Port: { "type": "integer", "minimum": 0, "maximum": 65535 },
     Limit: { "type": "integer", "minimum": 0 },
     Score: { "type": "number", "minimum": 0, "maximum": 1 },
     Dollars: { "type": "number", "minimum": 0 },

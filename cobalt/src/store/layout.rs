@@ -15,7 +15,7 @@ const ANSWER: usize = 64;
 const ANSWER_FOLDER: usize = 2;
 
 /// What git is not to keep of the folder `.cobalt`: all that is generated. It is the text of `.cobalt/.gitignore`.
-pub const GITIGNORE: &str = "results/\nruns/\nreports/\ncache/\ndatasets/\nhistory.db*\n";
+pub const GITIGNORE: &str = "results/\nruns/\nreports/\ncache/\ndatasets/\nhistory.db*\nserve.json\n";
 
 /// Where runs are kept, as [`Config::layout`](crate::config::Config::layout) tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +76,12 @@ impl Layout {
         name.len() == ANSWER - ANSWER_FOLDER && is_hexadecimal(name) && is_hexadecimal(draft)
     }
 
+    /// Where `cargo cobalt serve` says that it runs, and at which address; there while it does.
+    #[must_use]
+    pub fn server(&self) -> PathBuf {
+        self.root.join("serve.json")
+    }
+
     /// The folder of the files that reporters write, where no other place is given.
     #[must_use]
     pub fn reports(&self) -> PathBuf {
@@ -109,7 +115,11 @@ impl Layout {
     }
 
     /// Makes a folder, and tells git to leave out what is generated where the folder of everything is new with it.
-    pub(crate) fn create_folder(&self, folder: &Path) -> io::Result<()> {
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be made.
+    pub fn create_folder(&self, folder: &Path) -> io::Result<()> {
         let was_there = self.root.exists();
         fs::create_dir_all(folder)?;
         // It may lie elsewhere.

@@ -6,11 +6,15 @@ import type { Happening, LiveRun } from './types';
 interface Live {
   /** Whether events come. */
   isConnected: boolean;
+  /** Whether `runs` was told at all. */
+  hasHeard: boolean;
   /** The runs that have not ended. */
   runs: LiveRun[];
 }
 
-const LiveContext = createContext<Live>({ isConnected: true, runs: [] });
+const BEFORE: Live = { isConnected: true, hasHeard: false, runs: [] };
+
+export const LiveContext = createContext(BEFORE);
 
 /** What is going on now. */
 export const useLive = () => useContext(LiveContext);
@@ -18,13 +22,15 @@ export const useLive = () => useContext(LiveContext);
 /** Keeps a connection open for as long as the page is. */
 export function LiveProvider({ children }: { children: ReactNode }) {
   const client = useQueryClient();
-  const [live, setLive] = useState<Live>({ isConnected: true, runs: [] });
+  const [live, setLive] = useState(BEFORE);
 
   useEffect(() => {
     const source = new EventSource('/api/events');
     const hear = (event: MessageEvent<string>) => {
       const happening = JSON.parse(event.data) as Happening;
-      if (happening.type === 'live') setLive({ isConnected: true, runs: happening.runs });
+      if (happening.type === 'live') {
+        setLive({ isConnected: true, hasHeard: true, runs: happening.runs });
+      }
       renew(client, happening);
     };
     for (const type of ['live', 'item', 'results'] satisfies Happening['type'][]) {

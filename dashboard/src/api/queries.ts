@@ -15,7 +15,7 @@ import type {
   WholeItem,
 } from './types';
 
-/** How many items are asked for at a time. */
+/** How many items, or runs, are asked for at a time. */
 export const PAGE = 100;
 
 const inPath = encodeURIComponent;
@@ -30,31 +30,43 @@ export const runsQuery = (query: RunsQuery) =>
     placeholderData: keepPreviousData,
   });
 
+/** The runs, page by page as the list is scrolled. */
+export const runPagesQuery = (query: Omit<RunsQuery, 'limit' | 'offset'>) =>
+  infiniteQueryOptions({
+    queryKey: ['runs', 'pages', query],
+    queryFn: ({ signal, pageParam }) =>
+      get<Runs>('/api/runs', { ...query, limit: PAGE, offset: pageParam }, signal),
+    initialPageParam: 0,
+    getNextPageParam: (last: Runs, pages) => {
+      const loaded = pages.reduce((count, page) => count + page.runs.length, 0);
+      return loaded < last.matching && last.runs.length > 0 ? loaded : undefined;
+    },
+    placeholderData: keepPreviousData,
+  });
+
 export const overviewQuery = (id: string) =>
   queryOptions({
     queryKey: ['run', id, 'overview'],
     queryFn: ({ signal }) => get<Overview>(`/api/runs/${inPath(id)}/overview`, {}, signal),
   });
 
-/** The items of a run, page by page as a list is scrolled. */
-export const itemsQuery = (id: string, query: Omit<ItemsQuery, 'limit' | 'offset'>) =>
-  infiniteQueryOptions({
-    queryKey: ['run', id, 'items', query],
-    queryFn: ({ signal, pageParam }) =>
-      get<Items>(`/api/runs/${inPath(id)}/items`, { ...query, limit: PAGE, offset: pageParam }, signal),
-    initialPageParam: 0,
-    getNextPageParam: (last: Items, pages) => {
-      const loaded = pages.reduce((count, page) => count + page.items.length, 0);
-      return loaded < last.matching && last.items.length > 0 ? loaded : undefined;
-    },
-    placeholderData: keepPreviousData,
+/** Which items of a run, and in which order, whatever page of them. */
+export type ItemsChoice = Omit<ItemsQuery, 'limit' | 'offset'>;
+
+/** A page of the items of a run, counted from 0. */
+export const itemsQuery = (id: string, query: ItemsChoice, page: number) =>
+  queryOptions({
+    queryKey: ['run', id, 'items', query, page],
+    queryFn: ({ signal }) =>
+      get<Items>(`/api/runs/${inPath(id)}/items`, { ...query, limit: PAGE, offset: page * PAGE }, signal),
+    // What was scrolled past long ago is not kept: a run may have many thousands of items.
+    gcTime: 60_000,
   });
 
-export const itemQuery = (id: string, key: string, query: Omit<ItemsQuery, 'limit' | 'offset'>) =>
+export const itemQuery = (id: string, key: string, query: ItemsChoice) =>
   queryOptions({
     queryKey: ['run', id, 'item', key, query],
-    queryFn: ({ signal }) =>
-      get<WholeItem>(`/api/runs/${inPath(id)}/items/${inPath(key)}`, query, signal),
+    queryFn: ({ signal }) => get<WholeItem>(`/api/runs/${inPath(id)}/items/${inPath(key)}`, query, signal),
     placeholderData: keepPreviousData,
   });
 

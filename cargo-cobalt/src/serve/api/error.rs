@@ -23,17 +23,13 @@ pub(super) struct Problem {
 }
 
 impl ApiError {
-    fn new(status: StatusCode, message: impl Into<String>) -> Self {
+    pub(in crate::serve) fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, message: message.into() }
     }
 
     /// What was asked cannot be understood.
     pub(in crate::serve) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
-    }
-
-    pub(in crate::serve) fn forbidden(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::FORBIDDEN, message)
     }
 
     pub(in crate::serve) fn not_found(message: impl Into<String>) -> Self {
@@ -44,9 +40,14 @@ impl ApiError {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "nothing can be changed here; ask with GET")
     }
 
+    /// What works on the answer has panicked.
+    pub(in crate::serve) fn broken() -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed to answer; its terminal tells why")
+    }
+
     /// The thread that worked on the answer has panicked.
     pub(super) fn lost(_: tokio::task::JoinError) -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed to answer; its terminal tells why")
+        Self::broken()
     }
 }
 

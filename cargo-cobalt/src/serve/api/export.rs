@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -50,7 +50,30 @@ pub(super) async fn export(
     Asked(query): Asked<ExportQuery>,
 ) -> Result<Response, ApiError> {
     let (ending, media_type) = query.format.file();
-    let file_name = format!("attachment; filename=\"{}.{ending}\"", query.run);
+    let disposition = format!("attachment; filename=\"{}\"", file_name(&query.run, ending));
     let text = with(store, move |store| store.export(&query)).await?.0;
-    Ok(([(CONTENT_TYPE, media_type.to_owned()), (CONTENT_DISPOSITION, file_name)], text).into_response())
+    let head = [
+        (CONTENT_TYPE, media_type),
+        (CONTENT_DISPOSITION, &disposition),
+        // Where a browser shows it all the same, it is no page of this server.
+        (CONTENT_SECURITY_POLICY, "sandbox"),
+    ];
+    Ok((head, text).into_response())
+}
+
+/// The name of a run's file. An id may come from elsewhere with its result file, and hold anything.
+fn file_name(id: &str, ending: &str) -> String {
+    let is_safe = |character: &char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_');
+    format!("run-{}.{ending}", id.chars().filter(is_safe).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn an_id_cannot_leave_the_name_of_its_file() {
+        assert_eq!(file_name("81b28d6afd20", "csv"), "run-81b28d6afd20.csv");
+        assert_eq!(file_name("../a\"b\r\nc: d", "json"), "run-abcd.json");
+    }
 }

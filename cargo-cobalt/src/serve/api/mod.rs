@@ -59,9 +59,14 @@ pub(super) fn routes(store: Arc<Store>) -> Router {
         .route("/trends", get(trends::trends))
         .route("/export", get(export::export))
         .route("/events", get(events::events))
-        .fallback(|| async { ApiError::not_found("there is no such endpoint; `/api` names those there are") })
+        .fallback(no_endpoint)
         .method_not_allowed_fallback(|| async { ApiError::method() })
         .with_state(store)
+}
+
+/// What is answered at an address below `/api` that there is none at.
+pub(super) async fn no_endpoint() -> ApiError {
+    ApiError::not_found("there is no such endpoint; `/api` names those there are")
 }
 
 /// Asks the store on a thread that may wait for files.

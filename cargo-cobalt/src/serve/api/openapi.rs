@@ -212,3 +212,19 @@ fn without_null(mut schema: Value) -> Value {
     }
     schema
 }
+
+#[cfg(test)]
+mod tests {
+    use super::description;
+
+    #[test]
+    fn the_description_in_the_repository_is_that_of_the_types() {
+        let kept = include_str!("../../../../dashboard/openapi.json");
+        let made = serde_json::to_string_pretty(&description()).unwrap() + "\n";
+        assert!(
+            kept == made,
+            "the API has changed since; renew its description with `cargo cobalt serve --openapi > dashboard/openapi.json`, \
+             and then the types of the page with `npm run types`, and commit both"
+        );
+    }
+}

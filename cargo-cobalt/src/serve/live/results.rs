@@ -1,6 +1,6 @@
 //! Whether the folder of the result files is another one than before, asked so that it costs next to nothing where it is not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -20,11 +20,13 @@ pub(super) struct ResultFiles {
     /// When the folder last changed.
     modified: Option<SystemTime>,
     files: BTreeMap<String, Stamp>,
+    /// The ids that their names tell.
+    ids: HashSet<String>,
 }
 
 impl ResultFiles {
     pub(super) fn of(folder: PathBuf) -> Self {
-        Self { folder, modified: None, files: BTreeMap::new() }
+        Self { folder, modified: None, files: BTreeMap::new(), ids: HashSet::new() }
     }
 
     /// Looks whether files came or went, or have been replaced.
@@ -36,13 +38,18 @@ impl ResultFiles {
         }
         // Where it cannot be listed, that is told to whoever asks for runs.
         let files = result_files(&self.folder).unwrap_or_default();
-        let has_changed = files != self.files;
-        (self.modified, self.files) = (modified, files);
-        has_changed
+        self.modified = modified;
+        if files == self.files {
+            return false;
+        }
+        let ids = files.keys().filter_map(|file| Some(ResultFileName::parse(file)?.id.to_owned()));
+        self.ids = ids.collect();
+        self.files = files;
+        true
     }
 
     /// Whether there is a file of the run of this id.
     pub(super) fn have(&self, id: &str) -> bool {
-        self.files.keys().any(|file| ResultFileName::parse(file).is_some_and(|name| name.id == id))
+        self.ids.contains(id)
     }
 }

@@ -33,6 +33,7 @@ use self::loaded::{LoadedRun, RunFile, Unfinished};
 use self::recent::Recent;
 use super::api::{ApiError, ExportFormat, ExportQuery};
 use super::live::Live;
+use super::project;
 use crate::error::Error;
 use crate::formats::{csv, html, junit, markdown};
 use crate::reporters::{Finished, Results};
@@ -90,14 +91,12 @@ impl Store {
 
     /// The name of the project's folder.
     pub(super) fn project_name(&self) -> String {
-        let name = self.settings.workspace_root().file_name();
-        name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+        project::name(&self.settings)
     }
 
     /// A hash of where the project lies.
     pub(super) fn project_hash(&self) -> String {
-        let path = self.settings.workspace_root().to_string_lossy().into_owned();
-        hmac_sha256::Hash::hash(path.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+        project::hash(&self.settings)
     }
 
     /// A run in another format.

@@ -4,7 +4,8 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::server::{Events, Server};
+use super::events::Events;
+use super::server::Server;
 use crate::project::Project;
 
 /// A run whose agent waits with one of three items.
@@ -49,8 +50,8 @@ fn two_items(events: &mut Events) -> Vec<Value> {
 #[test]
 fn a_run_is_followed_from_its_start_over_a_kill_to_its_end() {
     let project = waiting();
-    let server = Server::start(&mut project.command(&["serve"]));
-    let mut events = server.events();
+    let mut server = Server::by(project.command(&["serve", "--no-open", "--port", "0"]));
+    let mut events = Events::of(&server);
     assert_eq!(events.next(), Some(json!({ "type": "live", "runs": [] })), "at first, all is told");
 
     let run = start(&project, &[]);
@@ -61,7 +62,7 @@ fn a_run_is_followed_from_its_start_over_a_kill_to_its_end() {
     assert_eq!((&paris["passed"], &paris["scores"]), (&json!(true), &json!({ "right": 1.0 })));
     assert!(told.iter().any(|item| item["key"] == "oslo" && item["status"] == "error"), "{told:?}");
 
-    let runs = server.get("/api/runs");
+    let runs = server.json("/api/runs");
     let live = &runs["live"][0];
     assert_eq!(
         (&runs["runs"], &live["state"], &live["name"]),
@@ -76,7 +77,7 @@ fn a_run_is_followed_from_its_start_over_a_kill_to_its_end() {
 
     kill(run);
     events.until(|it| is_live(it, "cut-off", 2));
-    assert_eq!(server.get("/api/runs")["live"][0]["state"], "cut-off");
+    assert_eq!(server.json("/api/runs")["live"][0]["state"], "cut-off");
     unfinished(&server, id, "cut-off");
 
     project.write("go-on", "");
@@ -84,18 +85,18 @@ fn a_run_is_followed_from_its_start_over_a_kill_to_its_end() {
     let happened = events.until(|it| it["type"] == "results");
     let is_over = |it: &Value| it["type"] == "live" && it["runs"] == json!([]);
     assert!(happened.iter().any(is_over), "{happened:?}");
-    let runs = server.get("/api/runs");
+    let runs = server.json("/api/runs");
     assert_eq!((&runs["live"], &runs["runs"][0]["verdict"]), (&json!([]), &json!("error")));
-    let overview = server.get(&format!("/api/runs/{id}/overview"));
+    let overview = server.json(&format!("/api/runs/{id}/overview"));
     assert_eq!((&overview["state"], &overview["finishedItems"]), (&json!("finished"), &json!(3)));
-    server.stop();
+    server.interrupt();
     while events.next().is_some() {}
 }
 
 /// What is told of the run while it has not ended.
 #[track_caller]
 fn unfinished(server: &Server, id: &str, state: &str) {
-    let overview = server.get(&format!("/api/runs/{id}/overview"));
+    let overview = server.json(&format!("/api/runs/{id}/overview"));
     assert_eq!(overview["state"], state);
     assert_eq!((&overview["finishedItems"], &overview["plannedItems"]), (&json!(2), &json!(3)));
     let run = &overview["run"];
@@ -104,12 +105,12 @@ fn unfinished(server: &Server, id: &str, state: &str) {
         (&json!("strict"), &json!(["capitals"]), &json!([]))
     );
     assert_eq!((&run["summary"]["failedItems"], &run["ciStatus"]), (&json!(1), &Value::Null));
-    let items = server.get(&format!("/api/runs/{id}/items"));
+    let items = server.json(&format!("/api/runs/{id}/items"));
     let keys: Vec<_> = items["items"].as_array().unwrap().iter().map(|item| item["key"].as_str()).collect();
     assert_eq!((keys, &items["total"]), (vec![Some("paris"), Some("oslo")], &json!(2)));
-    let item = server.get(&format!("/api/runs/{id}/items/paris?state=passed"));
+    let item = server.json(&format!("/api/runs/{id}/items/paris?state=passed"));
     assert_eq!((&item["item"]["output"]["output"], &item["position"]), (&json!("Paris"), &json!(0)));
-    let whole = server.get(&format!("/api/runs/{id}"));
+    let whole = server.json(&format!("/api/runs/{id}"));
     assert_eq!(whole["run"]["items"][1]["error"], "the agent broke");
 }
 
@@ -118,36 +119,36 @@ fn a_run_of_some_items_is_listed_as_partial_and_can_be_opened() {
     let project = Project::steered();
     project.cobalt(&["run", "--filter", "strict"], 0);
     project.cobalt(&["run", "--filter", "strict", "--", "strict::paris"], 0);
-    let server = Server::start(&mut project.command(&["serve"]));
-    let runs = server.get("/api/runs");
+    let server = Server::by(project.command(&["serve", "--no-open", "--port", "0"]));
+    let runs = server.json("/api/runs");
     let verdicts: Vec<_> = runs["runs"].as_array().unwrap().iter().map(|run| &run["verdict"]).collect();
     assert_eq!(verdicts, ["partial", "passed"], "the newest first");
     let partial = &runs["runs"][0];
     assert_eq!((&partial["status"], &partial["totalItems"]), (&json!("passed"), &json!(1)));
-    let only = server.get("/api/runs?verdict=partial");
+    let only = server.json("/api/runs?verdict=partial");
     assert_eq!(
         (&only["matching"], &only["known"], &only["runs"][0]["id"]),
         (&json!(1), &json!(2), &partial["id"])
     );
-    let only = server.get("/api/runs?verdict=passed&recent=5");
+    let only = server.json("/api/runs?verdict=passed&recent=5");
     assert_eq!(
         (&only["matching"], &only["runs"][0]["recentScores"]),
         (&json!(1), &json!({ "right": [1.0] }))
     );
-    let overview = server.get(&format!("/api/runs/{}/overview", partial["id"].as_str().unwrap()));
+    let overview = server.json(&format!("/api/runs/{}/overview", partial["id"].as_str().unwrap()));
     assert_eq!((&overview["run"]["partial"], &overview["plannedItems"]), (&json!(true), &json!(1)));
-    let trends = server.get("/api/trends?experiment=strict");
+    let trends = server.json("/api/trends?experiment=strict");
     assert_eq!(trends["trends"].as_array().unwrap().len(), 1, "it is no measure of the agent");
 }
 
 #[test]
 fn a_server_with_listeners_ends_at_once() {
     let project = Project::empty();
-    let server = Server::start(&mut project.command(&["serve"]));
-    let (mut one, mut other) = (server.events(), server.events());
+    let mut server = Server::by(project.command(&["serve", "--no-open", "--port", "0"]));
+    let (mut one, mut other) = (Events::of(&server), Events::of(&server));
     assert!(one.next().is_some() && other.next().is_some());
     let start = std::time::Instant::now();
-    server.stop();
+    server.interrupt();
     assert!(start.elapsed().as_secs() < 5);
     assert_eq!((one.next(), other.next()), (None, None));
 }

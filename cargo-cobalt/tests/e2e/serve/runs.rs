@@ -1,18 +1,13 @@
 //! What is answered of runs that have ended.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
 use super::server::Server;
-use crate::command::{COBALT, program};
+
 use crate::kept::package;
 use crate::store::{Kept, Store};
-
-fn serve(folder: &Path) -> Server {
-    Server::start(program(COBALT, folder).args(["cobalt", "serve"]))
-}
 
 /// What each of the items or runs of an answer has in a field.
 fn all<'a>(answer: &'a Value, list: &str, field: &str) -> Vec<&'a Value> {
@@ -26,9 +21,9 @@ const C: &str = "cccccccccccc";
 #[test]
 fn runs_are_listed_filtered_and_sorted() {
     let store = Store::with_a_drop();
-    let server = serve(store.folder());
+    let server = Server::at(store.folder());
     let ids = |query: &str| {
-        let answer = server.get(&format!("/api/runs{query}"));
+        let answer = server.json(&format!("/api/runs{query}"));
         all(&answer, "runs", "id")
             .into_iter()
             .map(|id| id.as_str().unwrap()[..1].to_owned())
@@ -46,7 +41,7 @@ fn runs_are_listed_filtered_and_sorted() {
     assert_eq!(ids("?since=2026-02-02"), "bc");
     assert_eq!(ids("?until=2026-02-02"), "ca", "the day counts in");
     assert_eq!(ids("?verdict=failed"), "");
-    let answer = server.get("/api/runs?limit=1");
+    let answer = server.json("/api/runs?limit=1");
     assert_eq!((&answer["matching"], &answer["known"]), (&json!(3), &json!(3)));
     assert_eq!(
         answer["experiments"],
@@ -60,8 +55,8 @@ fn runs_are_listed_filtered_and_sorted() {
 #[test]
 fn items_are_paged_sorted_filtered_and_searched() {
     let store = Store::with_a_drop();
-    let server = serve(store.folder());
-    let items = |query: &str| server.get(&format!("/api/runs/{B}/items?{query}"));
+    let server = Server::at(store.folder());
+    let items = |query: &str| server.json(&format!("/api/runs/{B}/items?{query}"));
     let page = items("limit=2&offset=9&sort=index");
     assert_eq!(all(&page, "items", "key"), ["item-9", "item-10"]);
     assert_eq!((&page["matching"], &page["total"]), (&json!(40), &json!(40)));
@@ -75,7 +70,7 @@ fn items_are_paged_sorted_filtered_and_searched() {
     assert_eq!(items("search=evaluations")["matching"], 0, "names of fields are no text");
     assert_eq!(items("limit=0")["items"], json!([]));
 
-    let item = server.get(&format!("/api/runs/{B}/items/item-11?state=low"));
+    let item = server.json(&format!("/api/runs/{B}/items/item-11?state=low"));
     assert_eq!(
         (&item["previous"], &item["next"], &item["position"]),
         (&json!("item-10"), &json!("item-12"), &json!(1))
@@ -87,8 +82,8 @@ fn items_are_paged_sorted_filtered_and_searched() {
 #[test]
 fn runs_are_compared_item_by_item() {
     let store = Store::with_a_drop();
-    let server = serve(store.folder());
-    let compare = |query: &str| server.get(&format!("/api/compare?a={A}&b={B}&{query}"));
+    let server = Server::at(store.folder());
+    let compare = |query: &str| server.json(&format!("/api/compare?a={A}&b={B}&{query}"));
     let whole = compare("");
     assert_eq!(whole["items"].as_array().unwrap().len(), 40, "all, where no limit is given");
     assert_eq!(all(&whole, "runs", "id"), [A, B]);
@@ -108,14 +103,14 @@ fn runs_are_compared_item_by_item() {
     assert_eq!(compare("evaluator=right&limit=1")["regressed"], 30);
     assert!(server.refusal(&format!("/api/compare?a={A}&b={B}&evaluator=rigth"), 400).contains("`right`"));
     assert!(server.refusal(&format!("/api/compare?a={A}"), 400).contains('b'));
-    let three = server.get(&format!("/api/compare?a={A}&b={B}&c={C}&limit=1"));
+    let three = server.json(&format!("/api/compare?a={A}&b={B}&c={C}&limit=1"));
     assert_eq!(three["items"][0]["outputs"].as_array().unwrap().len(), 3);
 }
 
 #[test]
 fn what_cannot_be_answered_is_said_in_json() {
     let store = Store::with_a_drop();
-    let server = serve(store.folder());
+    let server = Server::at(store.folder());
     for (path, status, said) in [
         ("/api/runs/zzz", 404, "there is no run `zzz`"),
         ("/api/runs/..%2F..%2Fetc", 404, "there is no run"),
@@ -140,7 +135,7 @@ fn what_cannot_be_answered_is_said_in_json() {
 #[test]
 fn whoever_has_an_answer_is_told_that_it_is_the_same() {
     let store = Store::with_a_drop();
-    let server = serve(store.folder());
+    let server = Server::at(store.folder());
     for path in [
         "/api/runs".to_owned(),
         format!("/api/runs/{B}"),
@@ -149,43 +144,39 @@ fn whoever_has_an_answer_is_told_that_it_is_the_same() {
         format!("/api/compare?a={A}&b={B}"),
         "/api/trends?experiment=desk".to_owned(),
     ] {
-        let (status, head, _) = server.answer(&path, "");
-        assert!(status == 200 && head.contains("cache-control: no-cache"), "{path}: {head}");
-        let tag = tag(&head);
-        let (status, _, body) = server.answer(&path, &format!("If-None-Match: \"x\", {tag}\r\n"));
-        assert_eq!((status, &*body), (304, ""), "{path}");
-        assert_eq!(server.answer(&path, "If-None-Match: \"x\"\r\n").0, 200, "{path}");
+        let first = server.get(&path, &[]);
+        let tag = first.header("etag");
+        assert_eq!((first.status, first.header("cache-control")), (200, "no-cache"), "{path}");
+        let again = server.get(&path, &[&format!("If-None-Match: \"x\", {tag}")]);
+        assert_eq!((again.status, &*again.body), (304, ""), "{path}");
+        assert_eq!(server.get(&path, &["If-None-Match: \"x\""]).status, 200, "{path}");
     }
     let path = format!("/api/runs/{B}/overview");
-    let before = tag(&server.answer(&path, "").1);
+    let before = server.get(&path, &[]);
     store.keep(&Kept { id: B, day: 3, right: 2, ..Kept::default() });
-    let (status, head, _) = server.answer(&path, &format!("If-None-Match: {before}\r\n"));
-    assert!(status == 200 && tag(&head) != before, "another file is another answer");
-}
-
-/// The tag of an answer, of which the digits are small letters anyway.
-fn tag(head: &str) -> String {
-    head.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap().replace("w/", "W/")
+    let after = server.get(&path, &[&format!("If-None-Match: {}", before.header("etag"))]);
+    assert_eq!(after.status, 200, "another file is another answer");
+    assert_ne!(after.header("etag"), before.header("etag"));
 }
 
 #[test]
 fn files_come_change_break_and_go_while_the_server_runs() {
     let store = Store::new();
-    let server = serve(store.folder());
-    assert_eq!(server.get("/api/runs")["runs"], json!([]));
+    let server = Server::at(store.folder());
+    assert_eq!(server.json("/api/runs")["runs"], json!([]));
     let file = store.folder().join(store.keep(&Kept::default()));
-    assert_eq!(all(&server.get("/api/runs"), "runs", "id"), [A]);
-    assert_eq!(server.get(&format!("/api/runs/{A}/items?state=low"))["matching"], 0);
+    assert_eq!(all(&server.json("/api/runs"), "runs", "id"), [A]);
+    assert_eq!(server.json(&format!("/api/runs/{A}/items?state=low"))["matching"], 0);
     store.keep(&Kept { right: 7, ..Kept::default() });
-    assert_eq!(server.get(&format!("/api/runs/{A}/items?state=low"))["matching"], 33);
+    assert_eq!(server.json(&format!("/api/runs/{A}/items?state=low"))["matching"], 33);
     let broken = store.folder().join(".cobalt/results/2026-02-09T14-30-00_desk_dddddddddddd.json");
     fs::write(&broken, "{").unwrap();
-    let answer = server.get("/api/runs");
+    let answer = server.json("/api/runs");
     assert_eq!(answer["skipped"][0]["file"], "2026-02-09T14-30-00_desk_dddddddddddd.json");
     assert!(answer["skipped"][0]["reason"].as_str().unwrap().contains("no result file"));
     fs::remove_file(file).unwrap();
     assert!(server.refusal(&format!("/api/runs/{A}"), 404).contains("there is no run"));
-    assert_eq!(server.get("/api/runs")["known"], 0);
+    assert_eq!(server.json("/api/runs")["known"], 0);
 }
 
 #[test]
@@ -206,18 +197,18 @@ fn files_of_the_original_are_answered_in_its_shape() {
     });
     let text = format!("\u{feff}{}", serde_json::to_string_pretty(&file).unwrap());
     fs::write(results.join("2026-02-05T10-00-34_fn_5ea00522f3eb.json"), text).unwrap();
-    let server = serve(folder.path());
-    assert_eq!(server.get("/api/runs/5ea00522f3eb"), json!({ "run": file }), "as it is kept");
-    let run = server.get("/api/runs")["runs"][0].clone();
+    let server = Server::at(folder.path());
+    assert_eq!(server.json("/api/runs/5ea00522f3eb"), json!({ "run": file }), "as it is kept");
+    let run = server.json("/api/runs")["runs"][0].clone();
     assert_eq!((&run["avgScores"]["exact"], &run["totalItems"]), (&json!(0.5), &json!(2)));
-    let trends = server.get("/api/trends?experiment=Fn%3A%20%C3%A9%2F%E5%90%8D");
+    let trends = server.json("/api/trends?experiment=Fn%3A%20%C3%A9%2F%E5%90%8D");
     assert_eq!(trends["trends"][0]["scores"], json!({ "exact": 0.5 }));
-    let overview = server.get("/api/runs/5ea00522f3eb/overview");
+    let overview = server.json("/api/runs/5ea00522f3eb/overview");
     assert_eq!(
         (&overview["run"]["summary"]["failedItems"], &overview["states"]["error"]),
         (&json!(1), &json!(1))
     );
-    let items = server.get("/api/runs/5ea00522f3eb/items?sort=status");
+    let items = server.json("/api/runs/5ea00522f3eb/items?sort=status");
     assert_eq!(items["items"][0]["error"], "no");
 }
 
@@ -234,8 +225,8 @@ fn thresholds_of_the_newest_run_are_lines_among_its_trends() {
         "latency.p95<=5s"
     ]);
     fs::write(&file, report.to_string()).unwrap();
-    let server = serve(store.folder());
-    let trends = server.get("/api/trends?experiment=desk");
+    let server = Server::at(store.folder());
+    let trends = server.json("/api/trends?experiment=desk");
     assert_eq!(all(&trends, "trends", "id"), [A, B], "the oldest first");
     assert_eq!(
         trends["thresholds"],
@@ -246,6 +237,6 @@ fn thresholds_of_the_newest_run_are_lines_among_its_trends() {
             { "name": "tokens.total<=100", "quantity": "tokens", "bound": 100.0 },
         ])
     );
-    assert_eq!(all(&server.get("/api/trends?experiment=desk&limit=1"), "trends", "id"), [B]);
-    assert_eq!(server.get("/api/trends?experiment=none")["trends"], json!([]));
+    assert_eq!(all(&server.json("/api/trends?experiment=desk&limit=1"), "trends", "id"), [B]);
+    assert_eq!(server.json("/api/trends?experiment=none")["trends"], json!([]));
 }

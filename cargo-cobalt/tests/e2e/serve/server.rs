@@ -1,135 +1,185 @@
-//! The server at work, and whoever asks it.
+//! The server as a program, asked over plain TCP.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::command::{COBALT, program};
 
-/// A server that ends with the test.
+/// How long something may take that is expected at once.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// `cargo cobalt serve` in a folder; it ends when this is dropped.
 pub(super) struct Server {
-    child: Child,
-    host: String,
+    pub(super) child: Child,
+    /// The host and the port of the address that it names.
+    pub(super) host: String,
+    /// What it has said so far.
+    said: Arc<Mutex<String>>,
+    reader: Option<JoinHandle<()>>,
 }
 
 impl Server {
-    /// Starts it by a command that lacks the flags.
-    pub(super) fn start(command: &mut Command) -> Self {
-        command.args(["--port", "0", "--no-open"]).stdin(Stdio::null()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-        let address = lines.find_map(|line| {
-            let (_, address) = line.split_once("http://")?;
-            Some(address.split([';', ' ', '/']).next()?.to_owned())
-        });
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, host: address.unwrap() }
+    /// Serves at a free port of this machine.
+    pub(super) fn at(folder: &Path) -> Self {
+        Self::by(command(folder, &["--port", "0"]))
     }
 
-    /// Asks with these headers, a line each; answers with the head, and what is still to be read.
-    fn ask(&self, path: &str, headers: &str) -> (String, BufReader<TcpStream>) {
-        let mut stream = TcpStream::connect(&self.host).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        // By HTTP/1.0, an answer ends with its connection.
-        write!(stream, "GET {path} HTTP/1.0\r\nHost: {}\r\n{headers}\r\n", self.host).unwrap();
-        let mut reader = BufReader::new(stream);
-        let mut head = String::new();
-        while !head.ends_with("\r\n\r\n") {
-            assert!(reader.read_line(&mut head).unwrap() > 0, "{head}");
+    /// Starts a command that serves.
+    pub(super) fn by(mut command: Command) -> Self {
+        let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let said = Arc::new(Mutex::new(String::new()));
+        let heard = Arc::clone(&said);
+        let reader = std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                *heard.lock().unwrap() += &(line + "\n");
+            }
+        });
+        let mut server = Self { child, host: String::new(), said, reader: Some(reader) };
+        server.host = server.hear(|said| {
+            let (_, address) = said.split_once("dashboard: http://")?;
+            let (address, _) = address.split_once("; Ctrl-C ends it\n")?;
+            Some(address.split(['/', ' ']).next().unwrap().to_owned())
+        });
+        server
+    }
+
+    /// Waits until what it has said has something in it.
+    pub(super) fn hear<T>(&mut self, find: impl Fn(&str) -> Option<T>) -> T {
+        let begin = Instant::now();
+        loop {
+            if let Some(found) = find(&self.said.lock().unwrap()) {
+                return found;
+            }
+            let ended = self.child.try_wait().unwrap();
+            assert!(
+                ended.is_none() && begin.elapsed() < PATIENCE,
+                "{ended:?}: {}",
+                self.said.lock().unwrap()
+            );
+            std::thread::sleep(Duration::from_millis(10));
         }
-        (head, reader)
+    }
+
+    pub(super) fn said(&self) -> String {
+        self.said.lock().unwrap().clone()
+    }
+
+    pub(super) fn port(&self) -> &str {
+        self.host.rsplit_once(':').unwrap().1
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://{}", self.host)
+    }
+
+    /// A connection that has sent these bytes.
+    pub(super) fn connect(&self, bytes: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port().parse().unwrap())).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(bytes.as_bytes()).unwrap();
+        stream
+    }
+
+    /// Asks with these lines of a head alone.
+    pub(super) fn ask(&self, lines: &[&str]) -> Answer {
+        let mut stream = self.connect(&format!("{}\r\nConnection: close\r\n\r\n", lines.join("\r\n")));
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        Answer::read(&bytes)
+    }
+
+    /// Asks for a path as a program of this machine does, with further lines of the head.
+    pub(super) fn get(&self, path: &str, further: &[&str]) -> Answer {
+        let (line, host) = (format!("GET {path} HTTP/1.0"), format!("Host: {}", self.host));
+        self.ask(&[&[&*line, &*host], further].concat())
     }
 
     /// What is answered with the status 200.
     #[track_caller]
-    pub(super) fn get(&self, path: &str) -> Value {
-        let (head, mut reader) = self.ask(path, "");
-        let mut body = String::new();
-        reader.read_to_string(&mut body).unwrap();
-        assert!(head.contains(" 200 "), "{path}: {head}{body}");
-        serde_json::from_str(&body).unwrap()
-    }
-
-    /// The status, the head in small letters and the body of an answer to a question with these headers.
-    pub(super) fn answer(&self, path: &str, headers: &str) -> (u16, String, String) {
-        let (head, mut reader) = self.ask(path, headers);
-        let mut body = String::new();
-        reader.read_to_string(&mut body).unwrap();
-        (head.split(' ').nth(1).unwrap().parse().unwrap(), head.to_lowercase(), body)
+    pub(super) fn json(&self, path: &str) -> Value {
+        let answer = self.get(path, &[]);
+        assert_eq!(answer.status, 200, "{path}: {answer:?}");
+        serde_json::from_str(&answer.body).unwrap()
     }
 
     /// Why a question is refused with this status.
     #[track_caller]
     pub(super) fn refusal(&self, path: &str, status: u16) -> String {
-        let (answered, head, body) = self.answer(path, "");
-        assert_eq!(answered, status, "{path}: {body}");
-        assert!(head.contains("content-type: application/json"), "{path}: {head}");
-        let body: Value = serde_json::from_str(&body).unwrap();
-        body["error"].as_str().unwrap().to_owned()
+        let answer = self.get(path, &[]);
+        assert_eq!(answer.status, status, "{path}: {answer:?}");
+        assert_eq!(answer.header("content-type"), "application/json", "{path}");
+        answer.error()
     }
 
-    /// Listens to what happens.
-    pub(super) fn events(&self) -> Events {
-        let (head, reader) = self.ask("/api/events", "Accept-Encoding: gzip, br\r\n");
-        let head = head.to_lowercase();
-        assert!(head.contains("content-type: text/event-stream"), "{head}");
-        assert!(!head.contains("content-encoding"), "what is compressed is held back: {head}");
-        Events(reader)
-    }
-
-    /// Presses Ctrl-C, and waits until the server has ended.
+    /// Presses Ctrl-C, and waits for the end.
     #[cfg(unix)]
-    pub(super) fn stop(mut self) {
-        let signal = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
-        assert!(signal.success());
-        self.child.wait().unwrap();
+    pub(super) fn interrupt(&mut self) -> ExitStatus {
+        self.signal(nix::sys::signal::Signal::SIGINT)
+    }
+
+    #[cfg(unix)]
+    pub(super) fn signal(&mut self, signal: nix::sys::signal::Signal) -> ExitStatus {
+        let id = nix::unistd::Pid::from_raw(self.child.id().try_into().unwrap());
+        nix::sys::signal::kill(id, signal).unwrap();
+        let status = self.child.wait().unwrap();
+        // What it said last is heard, too.
+        let _ = self.reader.take().map(JoinHandle::join);
+        status
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It has ended, unless the test has not ended it.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        let _ = self.reader.take().map(JoinHandle::join);
     }
 }
 
-/// What happens, as the server tells it.
-pub(super) struct Events(BufReader<TcpStream>);
+/// The command with these arguments; it opens no browser.
+pub(super) fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = program(COBALT, folder);
+    command.args(["cobalt", "serve", "--no-open"]).args(arguments).stdin(Stdio::null());
+    command
+}
 
-impl Events {
-    /// The next happening; `None` when the server has ended the stream.
-    pub(super) fn next(&mut self) -> Option<Value> {
-        let (mut name, mut line) = (String::new(), String::new());
-        loop {
-            line.clear();
-            if self.0.read_line(&mut line).unwrap_or(0) == 0 {
-                return None;
-            }
-            if let Some(event) = line.strip_prefix("event:") {
-                name = event.trim().to_owned();
-            } else if let Some(data) = line.strip_prefix("data:") {
-                let happening: Value = serde_json::from_str(data).unwrap();
-                assert_eq!(happening["type"], *name);
-                return Some(happening);
-            }
-        }
+/// What was answered.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    head: String,
+    pub(super) body: String,
+}
+
+impl Answer {
+    fn read(bytes: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(bytes);
+        let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default();
+        Self { status, head: head.to_owned(), body: body.to_owned() }
     }
 
-    /// What happens until something is so, with that.
-    #[track_caller]
-    pub(super) fn until(&mut self, is: impl Fn(&Value) -> bool) -> Vec<Value> {
-        let mut happened = Vec::new();
-        loop {
-            let next = self.next().unwrap_or_else(|| panic!("the stream has ended after {happened:?}"));
-            happened.push(next);
-            if is(&happened[happened.len() - 1]) {
-                return happened;
-            }
-        }
+    /// The value of a header, empty where it is missing.
+    pub(super) fn header(&self, name: &str) -> &str {
+        let pairs = self.head.lines().filter_map(|line| line.split_once(": "));
+        pairs
+            .filter(|(key, _)| key.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
+            .next()
+            .unwrap_or_default()
+    }
+
+    /// The reason that is told in JSON.
+    pub(super) fn error(&self) -> String {
+        let body: Value = serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"));
+        body["error"].as_str().unwrap().to_owned()
     }
 }

@@ -103,6 +103,8 @@ fn each_setting_tells_where_it_comes_from() {
         ("baseline.on-inconclusive", json!("pass"), "default"),
         ("baseline.max-age", json!("30d"), "default"),
         ("webhooks", json!([]), "default"),
+        ("dashboard.port", json!(4000), "default"),
+        ("dashboard.open", json!(true), "default"),
     ];
     let expected = expected.map(|(key, value, origin)| (key.to_owned(), value, origin.to_owned()));
     assert_eq!(texts(&config), expected);

@@ -1,0 +1,115 @@
+//! The server of a project that runs: it says so in a file, by which the project's other commands find it.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cobalt::config::Config;
+use serde::{Deserialize, Serialize};
+use tokio::runtime::Builder;
+use url::{Host, Url};
+
+use super::project;
+use crate::requests;
+use crate::written::write_private;
+
+/// How long a server of this machine may take to say who it is.
+const LONGEST_ANSWER: Duration = Duration::from_millis(500);
+
+/// What the file says.
+#[derive(Debug, Serialize, Deserialize)]
+struct Entry {
+    /// The server's address, without a path.
+    url: String,
+    /// The process that serves.
+    pid: u32,
+}
+
+/// That the server runs, said in a file until this is dropped.
+#[derive(Debug)]
+pub(super) struct Advertised {
+    path: PathBuf,
+    text: String,
+}
+
+impl Advertised {
+    /// Says that this process serves at an address.
+    pub(super) fn at(settings: &Config, url: &str) -> io::Result<Self> {
+        let layout = settings.layout();
+        let path = layout.server();
+        if let Some(folder) = path.parent() {
+            layout.create_folder(folder)?;
+        }
+        let text = serde_json::to_string(&Entry { url: url.to_owned(), pid: std::process::id() })?;
+        write_private(&path, &text)?;
+        Ok(Self { path, text })
+    }
+}
+
+impl Drop for Advertised {
+    fn drop(&mut self) {
+        // Another server may have said so since.
+        if fs::read_to_string(&self.path).is_ok_and(|text| text == self.text) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// The address of the project's server, where it runs and everybody on this machine may ask it.
+pub(crate) fn find(settings: &Config) -> Option<String> {
+    let text = fs::read_to_string(settings.layout().server()).ok()?;
+    let Entry { url, .. } = serde_json::from_str(&text).ok()?;
+    (is_of_this_machine(&url) && answers(settings, &url)).then_some(url)
+}
+
+/// Whether an address names this machine and nothing else: the file may come from anywhere.
+fn is_of_this_machine(url: &str) -> bool {
+    let Ok(parsed) = Url::parse(url) else { return false };
+    let is_near = match parsed.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        _ => false,
+    };
+    is_near && parsed.origin().ascii_serialization() == url
+}
+
+/// Whether the server at an address is one of this project.
+pub(super) fn answers(settings: &Config, url: &str) -> bool {
+    let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return false };
+    runtime.block_on(project_at(url)).is_some_and(|hash| hash == project::hash(settings))
+}
+
+/// The hash of the project that a server is of.
+async fn project_at(url: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Health {
+        project: String,
+    }
+
+    // No proxy of the environment can reach a server of this machine.
+    let client = requests::client().no_proxy().timeout(LONGEST_ANSWER).build().ok()?;
+    let text = client.get(format!("{url}/api/health")).send().await.ok()?.text().await.ok()?;
+    serde_json::from_str(&text).ok().map(|Health { project }| project)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_this_machine;
+
+    #[test]
+    fn only_bare_addresses_of_this_machine_are_asked_and_opened() {
+        assert!(is_of_this_machine("http://127.0.0.1:4000") && is_of_this_machine("http://[::1]:4000"));
+        for other in [
+            "http://192.0.2.1:4000",
+            "http://localhost.example:4000",
+            "http://127.0.0.1:4000/path",
+            "http://127.0.0.1:4000\u{1b}[2J",
+            "http://user@127.0.0.1:4000",
+            "file:///etc/passwd",
+            "",
+        ] {
+            assert!(!is_of_this_machine(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The files of the page, and what is none.
+
+use super::server::Server;
+use crate::kept::package;
+
+#[test]
+fn addresses_of_the_page_lead_to_it_and_missing_files_are_missed() {
+    let folder = package();
+    let server = Server::at(folder.path());
+    let page = server.get("/", &[]);
+    assert!(page.status == 200 && page.body.starts_with("<!doctype html>"), "{page:?}");
+    for path in ["/runs", "/runs/81b28d6afd20/items/version-4.1", "/compare?a=1&b=2", "/index.html"] {
+        assert_eq!(server.get(path, &[]).body, page.body, "{path}");
+    }
+    for path in ["/foo.js", "/assets/foo.js", "/assets/", "/favicon.nothing", "/..%2f..%2fCargo.toml"] {
+        let answer = server.get(path, &[]);
+        assert_eq!(answer.status, 404, "{path}");
+        assert!(!answer.body.contains("<html"), "{answer:?}");
+    }
+}
+
+#[test]
+fn below_api_there_is_json_and_no_page() {
+    let folder = package();
+    let server = Server::at(folder.path());
+    for path in ["/api/", "/api/nothing", "/api/runs/", "/api/runs/1/2/3", "/api/nothing.html"] {
+        let answer = server.get(path, &["Accept: text/html"]);
+        assert_eq!((answer.status, answer.header("content-type")), (404, "application/json"), "{path}");
+    }
+    let host = format!("Host: {}", server.host);
+    for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
+        let answer = server.ask(&[&format!("{method} /api/runs HTTP/1.1"), &host]);
+        assert_eq!((answer.status, answer.header("content-type")), (405, "application/json"), "{method}");
+        let page = server.ask(&[&format!("{method} /runs HTTP/1.1"), &host]);
+        assert_eq!((page.status, page.header("allow")), (405, "GET, HEAD"), "{method}");
+    }
+}
+
+#[test]
+fn a_page_that_is_known_is_not_sent_again() {
+    let folder = package();
+    let server = Server::at(folder.path());
+    let page = server.get("/", &[]);
+    let (tag, age) = (page.header("etag"), page.header("cache-control"));
+    assert!(tag.starts_with("W/\"") && age == "no-cache", "{page:?}");
+    let known = server.get("/runs", &[&format!("If-None-Match: \"other\", {tag}")]);
+    assert_eq!((known.status, &*known.body, known.header("etag")), (304, "", tag));
+    assert_eq!(server.get("/", &["If-None-Match: \"other\""]).status, 200);
+    let head = server.ask(&["HEAD / HTTP/1.1", &format!("Host: {}", server.host)]);
+    assert_eq!((head.status, &*head.body), (200, ""));
+    assert_eq!(head.header("content-length"), page.header("content-length"));
+}

@@ -1,0 +1,92 @@
+//! How the server begins and ends: its port, its file, and Ctrl-C while somebody is still connected.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+#[cfg(unix)]
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::server::{Server, command};
+use crate::kept::package;
+use crate::project::Said;
+
+#[test]
+fn a_port_that_is_taken_is_named_with_a_way_out() {
+    let folder = package();
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = other.local_addr().unwrap().port();
+    // It answers, and is no server of ours.
+    let answers = std::thread::spawn(move || {
+        let (mut stream, _) = other.accept().unwrap();
+        let _ = stream.read(&mut [0; 4096]);
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 15\r\n\r\n{\"project\":\"x\"}");
+        other
+    });
+    let said = Said::by(&mut command(folder.path(), &["--port", &port.to_string()]), 3);
+    said.tells(&format!("failed to listen on 127.0.0.1:{port}, as another program does; name another port"));
+    let other = answers.join().unwrap();
+    drop(other);
+    fs::write(folder.path().join("cobalt.toml"), format!("[dashboard]\nport = {port}\n")).unwrap();
+    let server = Server::by(command(folder.path(), &[]));
+    assert_eq!(server.host, format!("127.0.0.1:{port}"), "the port of the file");
+}
+
+#[test]
+fn a_second_server_of_a_project_leads_to_the_first_and_another_project_has_its_own() {
+    let (folder, other) = (package(), package());
+    let server = Server::at(folder.path());
+    assert!(server.said().contains("no runs yet: `cargo cobalt run` makes one"), "{}", server.said());
+    for arguments in [&["--port", server.port()][..], &[]] {
+        let said = Said::by(&mut command(folder.path(), arguments), 0);
+        said.tells(&format!("the dashboard of this project runs already: {}\n", server.url()));
+    }
+    Said::by(&mut command(other.path(), &["--port", server.port()]), 3).tells("as another program does");
+    let second = Server::at(folder.path());
+    assert_ne!(second.host, server.host, "a port that is asked for is taken at its word");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_server_is_known_to_other_commands_while_it_runs() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = package();
+    let file = folder.path().join(".cobalt/serve.json");
+    let mut server = Server::at(folder.path());
+    server.hear(|_| file.exists().then_some(()));
+    let entry: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    assert_eq!(
+        (entry["url"].as_str().unwrap(), entry["pid"].as_u64()),
+        (&*server.url(), Some(server.child.id().into()))
+    );
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let ignored = fs::read_to_string(folder.path().join(".cobalt/.gitignore")).unwrap();
+    assert!(ignored.lines().any(|line| line == "serve.json"), "{ignored}");
+    let mut second = Server::at(folder.path());
+    let url = second.url();
+    second.hear(|_| fs::read_to_string(&file).is_ok_and(|text| text.contains(&url)).then_some(()));
+    assert_eq!(server.interrupt().code(), Some(130));
+    assert!(file.exists(), "the file is that of the second one");
+    assert_eq!(second.signal(nix::sys::signal::Signal::SIGTERM).code(), Some(130));
+    assert!(!file.exists());
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_ends_it_whoever_is_connected() {
+    let folder = package();
+    let mut server = Server::at(folder.path());
+    let host = server.host.clone();
+    let mut events = server.connect(&format!("GET /api/events HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    assert!(events.read(&mut [0; 64]).unwrap() > 0, "the stream has begun");
+    let _half_open = server.connect("GET /api/runs HTTP/1.1\r\n");
+    let _silent = server.connect("");
+    let begin = Instant::now();
+    assert_eq!(server.interrupt().code(), Some(130));
+    assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+    let mut rest = Vec::new();
+    let _ = events.read_to_end(&mut rest);
+    assert!(server.said().ends_with("Ctrl-C ends it\nstopped\n"), "{}", server.said());
+}

@@ -1,0 +1,165 @@
+//! How `run` leads to the dashboard.
+
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::pty::openpty;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::server::{Server, command};
+use crate::command::{COBALT, program};
+use crate::kept::package;
+use crate::project::{Project, Said};
+
+/// How long something may take that is expected at once.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A browser that keeps the address which it is asked for.
+fn browser(folder: &Path) -> String {
+    let path = folder.join("browser");
+    let script = "#!/bin/sh\nhere=\"$(dirname \"$0\")\"\nprintf %s \"$1\" > \"$here/part\"\nmv \"$here/part\" \"$here/address\"\n";
+    fs::write(&path, script).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path.display().to_string()
+}
+
+/// Waits until the browser was asked for an address, as it runs beside the command.
+fn opened(folder: &Path) -> String {
+    let begin = Instant::now();
+    while !folder.join("address").exists() && begin.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    fs::read_to_string(folder.join("address")).unwrap()
+}
+
+/// The path of the run that was kept last.
+fn path(project: &Project) -> String {
+    format!("/runs/{}", project.newest_result()["id"].as_str().unwrap())
+}
+
+/// Starts a command whose stderr is a terminal; answers with what reads it.
+fn at_a_terminal(command: &mut Command) -> (Child, fs::File) {
+    let pty = openpty(None, None).unwrap();
+    let child =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::from(pty.slave)).spawn().unwrap();
+    (child, fs::File::from(pty.master))
+}
+
+/// All that was shown at a terminal whose programs have ended.
+fn shown(mut terminal: fs::File) -> String {
+    let mut bytes = Vec::new();
+    // Where nobody writes any more, some systems say that this is an error.
+    let _ = terminal.read_to_end(&mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn interrupt(child: &mut Child) -> Option<i32> {
+    kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+    child.wait().unwrap().code()
+}
+
+#[test]
+fn a_run_names_its_address_where_a_dashboard_runs() {
+    let project = Project::steered();
+    let run = ["run", "--filter", "strict"];
+    let alone = project.cobalt(&run, 0);
+    assert!(!alone.stderr.contains("dashboard") && !alone.stderr.contains("cargo cobalt serve"), "{alone:?}");
+    let server = Server::at(&project.path(""));
+    let line = |path: &str| format!("dashboard: {}{path}\n", server.url());
+    let said = project.cobalt(&run, 0);
+    assert!(said.stderr.ends_with(&line(&path(&project))), "{said:?}");
+    project.cobalt(&["run", "--quiet"], 0).tells(&line("/"));
+    let json = project.cobalt(&["run", "--filter", "strict", "--reporter", "json"], 0);
+    assert!(!json.stderr.contains("dashboard"), "{json:?}");
+    drop(server);
+    let after = project.cobalt(&run, 0);
+    assert!(
+        !after.stderr.contains("dashboard"),
+        "the file that it has left behind misleads nobody: {after:?}"
+    );
+}
+
+#[test]
+fn a_run_is_opened_on_the_dashboard_that_runs() {
+    let project = Project::steered();
+    let server = Server::at(&project.path(""));
+    let mut command = project.command(&["run", "--ui", "--filter", "strict"]);
+    let said = Said::by(command.env("BROWSER", browser(&project.path(""))), 0);
+    let address = server.url() + &path(&project);
+    said.tells(&format!("opened {address}"));
+    assert_eq!(opened(&project.path("")), address);
+    let mut command = project.command(&["run", "--ui", "--filter", "strict"]);
+    Said::by(command.env("BROWSER", "/there/is/no/browser"), 0)
+        .tells("warning: no browser could be opened: ");
+}
+
+#[test]
+fn a_run_serves_a_dashboard_where_none_runs_and_ends_as_it_went() {
+    let project = Project::steered();
+    project.answers(&[("paris", "Lyon"), ("rome", "Rome")]);
+    project.write("cobalt.toml", "[dashboard]\nport = 0\n");
+    let mut command = project.command(&["run", "--ui", "--filter", "strict"]);
+    let (mut child, terminal) = at_a_terminal(command.env("BROWSER", browser(&project.path(""))));
+    let address = opened(&project.path(""));
+    assert!(address.starts_with("http://127.0.0.1:") && address.ends_with(&path(&project)), "{address}");
+    assert!(child.try_wait().unwrap().is_none(), "it serves");
+    assert_eq!(interrupt(&mut child), Some(0), "how the run went counts");
+    drop(command);
+    let shown = shown(terminal);
+    assert!(shown.contains("dashboard: http://127.0.0.1:") && shown.contains("Ctrl-C ends it"), "{shown}");
+}
+
+#[test]
+fn nothing_is_opened_in_ci_and_nothing_served_without_a_terminal() {
+    let project = Project::steered();
+    let run = ["run", "--ui", "--filter", "strict"];
+    for (arguments, variable) in [(&["--ci"][..], "no"), (&[], "CI")] {
+        let mut command = project.command(&[&run, arguments].concat());
+        let command = command.env("BROWSER", browser(&project.path(""))).env(variable, "true");
+        Said::by(command, 0).tells("the dashboard is not opened in CI");
+    }
+    project.cobalt(&run, 0).tells("no dashboard is served where stderr is no terminal");
+    assert!(!project.path("address").exists());
+}
+
+#[test]
+fn at_a_terminal_a_run_says_how_it_is_shown() {
+    let project = Project::steered();
+    let mut command = project.command(&["run", "--filter", "strict"]);
+    let (mut child, terminal) = at_a_terminal(&mut command);
+    drop(command);
+    let reader = std::thread::spawn(move || shown(terminal));
+    assert!(child.wait().unwrap().success());
+    let shown = reader.join().unwrap();
+    assert!(shown.contains("`cargo cobalt serve` shows the runs in the browser"), "{shown}");
+}
+
+#[test]
+fn serve_opens_the_browser_at_a_terminal_alone() {
+    let folder = package();
+    let serve = |further: &[&str]| {
+        let mut command = program(COBALT, folder.path());
+        command.args(["cobalt", "serve", "--port", "0"]).args(further);
+        command.env("BROWSER", browser(folder.path()));
+        command
+    };
+    let mut command = serve(&[]);
+    let (mut child, _terminal) = at_a_terminal(&mut command);
+    assert!(opened(folder.path()).starts_with("http://127.0.0.1:"));
+    assert_eq!(interrupt(&mut child), Some(130));
+    fs::remove_file(folder.path().join("address")).unwrap();
+    drop(Server::by(serve(&[])));
+    let mut without = self::command(folder.path(), &["--port", "0"]);
+    without.env("BROWSER", browser(folder.path()));
+    let (mut child, terminal) = at_a_terminal(&mut without);
+    drop(without);
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(interrupt(&mut child), Some(130));
+    assert!(shown(terminal).contains("Ctrl-C ends it"));
+    assert!(!folder.path().join("address").exists());
+}

@@ -1,0 +1,113 @@
+//! The token of those who are let in where other machines can ask.
+
+use super::server::{Answer, Server, command};
+use crate::kept::package;
+use crate::project::Said;
+
+const TOKEN: &str = "a-token-of-the-team";
+
+fn given() -> (tempfile::TempDir, Server) {
+    let folder = package();
+    let mut command = command(folder.path(), &["--port", "0"]);
+    command.env("COBALT_TOKEN", TOKEN);
+    let server = Server::by(command);
+    (folder, server)
+}
+
+/// The cookie that an answer sets, as a browser sends it.
+fn cookie(answer: &Answer) -> String {
+    format!("Cookie: other=1; {}", answer.header("set-cookie").split(';').next().unwrap())
+}
+
+#[test]
+fn all_addresses_need_the_token_that_is_printed_once() {
+    let folder = package();
+    let server = Server::by(command(folder.path(), &["--port", "0", "--host", "0.0.0.0"]));
+    let said = server.said();
+    let (_, token) = said.split_once("/?token=").unwrap();
+    let token = token.split(' ').next().unwrap();
+    assert!(token.len() == 64 && !server.host.starts_with("0.0.0.0"), "{said}");
+    assert_eq!(server.get("/api/runs", &[]).status, 401);
+    let bearer = format!("Authorization: Bearer {token}");
+    assert_eq!(server.get("/api/runs", &[&bearer]).status, 200);
+    assert!(!folder.path().join(".cobalt/serve.json").exists(), "it is not told to other commands");
+    assert_eq!(server.said(), said);
+}
+
+#[test]
+fn the_link_sets_a_cookie_and_leads_on_without_the_token() {
+    let (_folder, server) = given();
+    assert!(
+        server.said().contains("token of COBALT_TOKEN") && !server.said().contains(TOKEN),
+        "{}",
+        server.said()
+    );
+    let link = server.get(&format!("/runs?q=a&token={TOKEN}&sort=name"), &[]);
+    assert_eq!((link.status, link.header("location")), (303, "/runs?q=a&sort=name"), "{link:?}");
+    let set = link.header("set-cookie");
+    assert!(set.starts_with(&format!("cobalt-{}=", server.port())), "{set}");
+    assert!(set.ends_with("; Path=/; HttpOnly; SameSite=Strict") && !set.contains(TOKEN), "{set}");
+    assert_eq!(link.header("cache-control"), "no-store");
+    let cookie = cookie(&link);
+    for path in ["/runs", "/api/runs", "/api/health"] {
+        assert_eq!(server.get(path, &[&cookie]).status, 200, "{path}");
+    }
+    let again = server.get("/?token=an-old-one", &[&cookie]);
+    assert_eq!((again.status, again.header("location"), again.header("set-cookie")), (303, "/", ""));
+    let elsewhere = server.get(&format!("//evil.example/?token={TOKEN}"), &[]);
+    assert_eq!(elsewhere.header("location"), "/evil.example/");
+}
+
+#[test]
+fn whoever_has_no_token_gets_nothing() {
+    let (_folder, server) = given();
+    let wrong_cookie = format!("Cookie: cobalt-{}={TOKEN}", server.port());
+    for further in [
+        &[][..],
+        &["Authorization: Bearer a-token-of-the-teax"],
+        &["Authorization: Bearer"],
+        &["Authorization: Basic YTph"],
+        &[&*wrong_cookie],
+    ] {
+        for path in ["/api", "/api/runs", "/api/health", "/api/events", "/api/export", "/api/nothing"] {
+            let answer = server.get(path, further);
+            assert_eq!(answer.status, 401, "{path} {further:?}");
+            assert!(answer.error().contains("token"), "{answer:?}");
+        }
+        for path in ["/", "/runs/abc", "/assets/index.js", "/?token=wrong"] {
+            let answer = server.get(path, further);
+            assert_eq!(answer.status, 401, "{path} {further:?}");
+            assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
+            assert!(
+                answer.body.contains("cargo cobalt serve") && !answer.body.contains("<script"),
+                "{answer:?}"
+            );
+        }
+    }
+    assert_eq!(server.get("/", &[]).header("www-authenticate"), "Bearer");
+    assert_eq!(server.get(&format!("/api/runs?token={TOKEN}"), &[]).status, 401, "programs use the header");
+}
+
+#[test]
+fn with_a_token_any_name_will_do_and_pages_of_other_servers_still_will_not() {
+    let (_folder, server) = given();
+    let bearer = format!("Authorization: Bearer {TOKEN}");
+    let ask = |further: &[&str]| {
+        let lines = [&["GET /api/runs HTTP/1.1", "Host: runs.example", &bearer], further].concat();
+        server.ask(&lines).status
+    };
+    assert_eq!(ask(&[]), 200);
+    assert_eq!(ask(&["Origin: https://runs.example"]), 200, "behind a proxy that speaks TLS");
+    assert_eq!(ask(&["Origin: https://evil.example"]), 403);
+    assert_eq!(ask(&["Sec-Fetch-Site: cross-site"]), 403);
+}
+
+#[test]
+fn a_token_that_is_too_short_or_has_spaces_is_refused_and_not_repeated() {
+    let folder = package();
+    for token in ["short-secret", "a secret of several words"] {
+        let mut command = command(folder.path(), &["--port", "0"]);
+        let said = Said::by(command.env("COBALT_TOKEN", token), 3).tells("at least 16 characters");
+        assert!(!said.stderr.contains(token), "{said:?}");
+    }
+}

@@ -1,0 +1,92 @@
+// Runs are chosen, held against each other, and read down to the item.
+import type { APIRequestContext } from '@playwright/test';
+import type { Runs } from '../src/api/types';
+import { axe, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
+
+/** The newest runs of an experiment, the newest first. */
+async function runsOf(request: APIRequestContext, experiment: string) {
+  const { runs } = (await (await request.get(`/api/runs?experiment=${experiment}`)).json()) as Runs;
+  return runs.filter((run) => run.verdict !== 'partial').map((run) => run.id);
+}
+
+test('the newest two runs of an experiment are a click away', async ({ page }) => {
+  await page.goto('/compare');
+  await page.getByRole('link', { name: 'Compare the newest two runs of support-agent' }).click();
+  await expect(page).toHaveURL(/\?a=\w+&b=\w+/);
+  const scores = page.getByRole('table', { name: 'Scores against the baseline' });
+  await expect(scores.getByRole('row', { name: /correctness/ })).toContainText(
+    /better|worse|within noise|inconclusive/,
+  );
+});
+
+test('runs are chosen in a dialog, by keyboard', async ({ page }) => {
+  await page.goto('/compare');
+  await page.getByRole('button', { name: 'Baseline' }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Choose the baseline' });
+  await expect(dialog).toBeVisible();
+  await axe(page);
+  await page.keyboard.press('Escape');
+  await expect(dialog).toBeHidden();
+  await page.getByRole('button', { name: 'Baseline' }).press('Enter');
+  await dialog
+    .getByRole('button', { name: /support-agent/ })
+    .first()
+    .press('Enter');
+  await page.getByRole('button', { name: 'Run B' }).press('Enter');
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /support-agent/ })
+    .nth(1)
+    .press('Enter');
+  await page.getByRole('button', { name: 'Compare', exact: true }).press('Enter');
+  await expect(page.getByRole('list', { name: 'The runs' }).getByRole('listitem').first()).toContainText(
+    'support-agent',
+  );
+});
+
+test('an item opens with both outputs, and leads to its runs', async ({ page, request }) => {
+  const [b, a] = await runsOf(request, 'support-agent');
+  await page.goto(`/compare?a=${a}&b=${b}`);
+  await page.getByRole('button', { name: /^Regressed/ }).click();
+  await expect(page).toHaveURL(/only=regressed/);
+  const item = page.getByRole('table', { name: /Items/ }).getByRole('button', { expanded: false }).first();
+  await item.click();
+  await expect(page).toHaveURL(/item=/);
+  await expect(page.getByRole('table', { name: 'What evaluators said' })).toBeVisible();
+  await axe(page);
+  await page.reload();
+  await expect(page.getByRole('table', { name: 'What evaluators said' })).toBeVisible();
+  await page.getByRole('link', { name: 'Open in run B' }).click();
+  await expect(page).toHaveURL(/\/runs\/\w+\?item=/);
+});
+
+test('three runs stand side by side, and one below the other in a narrow window', async ({
+  page,
+  request,
+}) => {
+  const [c, b, a] = await runsOf(request, 'support-agent');
+  await page.goto(`/compare?a=${a}&b=${b}&c=${c}`);
+  await settled(page);
+  await expect(page.getByRole('list', { name: 'The runs' }).locator(':scope > li')).toHaveCount(3);
+  await axe(page);
+  await page.setViewportSize(NARROW.viewport);
+  await noSidewaysScroll(page);
+});
+
+test('the list of items goes on as it is scrolled', async ({ page, request }) => {
+  const [b, a] = await runsOf(request, 'support-agent');
+  await page.goto(`/compare?a=${a}&b=${b}&sort=index`);
+  await settled(page);
+  await page.keyboard.press('End');
+  await expect(
+    page.getByRole('table', { name: /Items/ }).locator('tr[aria-rowindex]').last(),
+  ).toHaveAttribute('aria-rowindex', '97');
+});
+
+test('a run that is not there is said to be missing', async ({ page, faults }) => {
+  faults.expect(/404/);
+  await page.goto('/compare?a=nothing&b=nowhere');
+  await expect(page.getByRole('alert')).toContainText('One of these runs is not there');
+  await page.getByRole('link', { name: 'Choose other runs' }).click();
+  await expect(page.getByRole('heading', { name: 'Choose the runs' })).toBeVisible();
+});

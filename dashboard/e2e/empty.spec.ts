@@ -1,0 +1,17 @@
+// A store without any run: each page says which command comes next.
+import { axe, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
+
+test.use({ store: 'empty' });
+
+for (const address of ['/', '/compare', '/trends']) {
+  test.describe(`${address} of an empty store`, () => {
+    test.use(NARROW);
+    test('says the next command', async ({ page }) => {
+      await page.goto(address);
+      await settled(page);
+      await expect(page.getByRole('main').getByText('cargo cobalt', { exact: false }).first()).toBeVisible();
+      await axe(page);
+      await noSidewaysScroll(page);
+    });
+  });
+}

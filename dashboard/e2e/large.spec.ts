@@ -1,0 +1,44 @@
+// A run of 10,000 items and a list of 2,000 runs: opened as fast as small ones, in as little memory.
+import type { Page } from '@playwright/test';
+import type { Runs } from '../src/api/types';
+import { expect, settled, test } from './fixtures';
+import { PAGES } from './pages';
+import { LARGE_ITEMS } from './stores/large';
+
+test.use({ store: 'large' });
+
+/** Generous: the tests drive an unoptimised server on machines that do other things, too. */
+const MOST_SECONDS = 15;
+const MOST_MEBIBYTES = 100;
+
+/** The seconds from the start of the navigation until now, and the memory of the page in MiB after a collection. */
+async function measure(page: Page): Promise<{ seconds: number; mebibytes: number }> {
+  const seconds = (await page.evaluate(() => performance.now())) / 1000;
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await devtools.send('Runtime.getHeapUsage');
+  return { seconds, mebibytes: usedSize / 2 ** 20 };
+}
+
+for (const name of ['runs', 'run', 'compare', 'trends']) {
+  test(`the page ${name} is ready soon`, async ({ page, request }) => {
+    const addressOf = PAGES[name];
+    if (!addressOf) throw new Error(`no such page: ${name}`);
+    await page.goto(await addressOf(request));
+    await settled(page);
+    const { seconds, mebibytes } = await measure(page);
+    console.log(`${name}: ready after ${seconds.toFixed(2)} s, ${mebibytes.toFixed(1)} MiB`);
+    expect(seconds).toBeLessThan(MOST_SECONDS);
+    expect(mebibytes).toBeLessThan(MOST_MEBIBYTES);
+  });
+}
+
+test('the last of 10,000 items can be scrolled to and opened', async ({ page, request }) => {
+  const { runs } = (await (await request.get('/api/runs?limit=1')).json()) as Runs;
+  expect(runs[0]?.totalItems).toBe(LARGE_ITEMS);
+  const key = `item-0${LARGE_ITEMS - 1}`;
+  await page.goto(`/runs/${runs[0]?.id}?item=${key}`);
+  await expect(page.getByText(key).first()).toBeVisible();
+  const elements = await page.evaluate(() => document.querySelectorAll('*').length);
+  expect(elements, 'rows out of sight are not drawn').toBeLessThan(6000);
+});

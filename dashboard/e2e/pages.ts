@@ -1,0 +1,41 @@
+// The pages of the dashboard, by addresses that hold in any store with runs.
+import type { APIRequestContext } from '@playwright/test';
+import type { Items, Runs } from '../src/api/types';
+
+type Address = (request: APIRequestContext) => Promise<string>;
+
+/** The pages by their names. */
+export const PAGES: Record<string, Address> = {
+  runs: async () => '/',
+  run: async (request) => `/runs/${(await newest(request))[0].id}`,
+  item: async (request) => {
+    const [{ id }] = await newest(request);
+    return itemAddress(id, await keyOf(request, id));
+  },
+  compare: async (request) => {
+    const [other, base] = await newest(request);
+    return `/compare?a=${base.id}&b=${other.id}`;
+  },
+  trends: async (request) => `/trends?experiment=${encodeURIComponent((await newest(request))[0].name)}`,
+};
+
+/** The address of an item within its run. */
+export function itemAddress(run: string, key: string): string {
+  return `/runs/${run}?item=${encodeURIComponent(key)}`;
+}
+
+/** The two newest whole runs of the experiment with the most items. */
+async function newest(request: APIRequestContext) {
+  const { runs } = (await (await request.get('/api/runs?limit=100')).json()) as Runs;
+  const largest = Math.max(...runs.map((run) => run.totalItems));
+  const [first, ...others] = runs.filter((run) => run.totalItems === largest && run.verdict !== 'partial');
+  const second = others.find((run) => run.name === first?.name);
+  if (!first || !second) throw new Error('the store has no two runs of one experiment');
+  return [first, second] as const;
+}
+
+async function keyOf(request: APIRequestContext, run: string): Promise<string> {
+  const { items } = (await (await request.get(`/api/runs/${run}/items?limit=1`)).json()) as Items;
+  if (!items[0]) throw new Error(`the run ${run} has no item`);
+  return items[0].key;
+}

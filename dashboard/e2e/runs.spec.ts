@@ -1,0 +1,87 @@
+// The list of runs: what it is filtered by, sorted by, and what is picked from it, all of it in the address.
+import { axe, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
+
+test('filters narrow the list, are kept in the address, and survive a reload', async ({ page }) => {
+  await page.goto('/');
+  await settled(page);
+  await page.getByRole('combobox', { name: 'Experiment' }).selectOption('support-agent');
+  await page.getByRole('combobox', { name: 'Verdict' }).selectOption('failed');
+  await expect(page).toHaveURL(/experiment=support-agent&verdict=failed/);
+  const found = page.getByText(/^\d+ of \d+ runs$/);
+  const text = await found.textContent();
+  await page.reload();
+  await expect(found).toHaveText(text ?? '');
+  await expect(page.getByRole('row').getByText('Passed')).toHaveCount(0);
+
+  await page.getByRole('button', { name: 'Remove the filter Failed' }).click();
+  await expect(page).not.toHaveURL(/verdict/);
+});
+
+test('a search that finds nothing can be cleared', async ({ page }) => {
+  await page.goto('/');
+  await page.getByRole('searchbox').fill('no such run');
+  await page.getByRole('button', { name: 'Clear all filters' }).click();
+  await expect(page.getByRole('searchbox')).toHaveValue('');
+  await expect(page.locator('[data-run]').first()).toBeVisible();
+});
+
+test('a header sorts, and turns the order round', async ({ page }) => {
+  await page.goto('/');
+  const header = page.getByRole('columnheader', { name: 'Duration' });
+  await header.getByRole('button').click();
+  await expect(header).toHaveAttribute('aria-sort', 'descending');
+  await header.getByRole('button').click();
+  await expect(header).toHaveAttribute('aria-sort', 'ascending');
+  await expect(page).toHaveURL(/sort=duration&order=asc/);
+});
+
+test('runs are picked by keys and compared, the oldest as the baseline', async ({ page }) => {
+  await page.goto('/?experiment=support-agent');
+  const links = page.locator('[data-run]');
+  await expect(links.nth(1)).toBeVisible();
+  const newer = await links.nth(0).getAttribute('data-run');
+  const older = await links.nth(1).getAttribute('data-run');
+  await page.keyboard.press('j');
+  await expect(links.nth(0)).toBeFocused();
+  await page.keyboard.press('x');
+  await page.keyboard.press('j');
+  await expect(links.nth(1)).toBeFocused();
+  await page.keyboard.press('x');
+  await page.getByRole('link', { name: 'Compare 2 runs' }).click();
+  await expect(page).toHaveURL(`/compare?a=${older}&b=${newer}`);
+});
+
+test('a click on a row opens its run', async ({ page }) => {
+  await page.goto('/');
+  const id = await page.locator('[data-run]').first().getAttribute('data-run');
+  await page.getByRole('row').nth(1).getByRole('cell').nth(4).click();
+  await expect(page).toHaveURL(`/runs/${id}`);
+});
+
+test('the dialogs of the keys and of the palette have no faults', async ({ page }) => {
+  await page.goto('/');
+  await settled(page);
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
+  await axe(page);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('ControlOrMeta+k');
+  await expect(page.getByRole('dialog', { name: 'Go to' }).getByRole('option').first()).toBeVisible();
+  await axe(page);
+});
+
+test.describe('in a narrow window', () => {
+  test.use(NARROW);
+
+  test('runs are cards that can be picked and sorted', async ({ page }) => {
+    await page.goto('/');
+    await settled(page);
+    await expect(page.getByRole('list', { name: 'Runs' })).toBeVisible();
+    await page.getByRole('combobox', { name: 'Sort by' }).selectOption('cost');
+    await expect(page).toHaveURL(/sort=cost/);
+    await page.getByRole('checkbox').first().click();
+    await expect(page.getByRole('region', { name: 'Runs to compare' })).toBeVisible();
+    await noSidewaysScroll(page);
+    await axe(page);
+  });
+});

@@ -1,0 +1,71 @@
+// A server of the dashboard over a store of its own, on whatever port is free.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { COBALT } from './programs';
+import { type StoreName, writeStore } from './stores/write';
+
+/** How long a server may take to say where it is, in milliseconds. */
+const PATIENCE = 30_000;
+
+export interface Server {
+  url: string;
+  /** The folder that stands for the user's project; the store is its `.cobalt`. */
+  project: string;
+  stop(): Promise<void>;
+}
+
+export async function serve(store: StoreName): Promise<Server> {
+  // The page shows the name of the project's folder.
+  const parent = mkdtempSync(join(tmpdir(), 'cobalt-'));
+  const project = join(parent, store);
+  const folder = writeStore(store, project);
+  const server = spawn(COBALT, ['cobalt', 'serve', '--no-open', '--port', '0'], {
+    cwd: project,
+    env: { ...process.env, COBALT_DIR: folder, NO_COLOR: '1' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const stop = async () => {
+    await ended(server);
+    rmSync(parent, { recursive: true, force: true });
+  };
+  try {
+    return { url: await address(server), project, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Waits for the line of stderr that names the address. */
+async function address(server: ChildProcess): Promise<string> {
+  if (!server.stderr) throw new Error('the server has no stderr');
+  const said: string[] = [];
+  const lines = createInterface({ input: server.stderr });
+  const found = new Promise<string>((resolve, reject) => {
+    lines.on('line', (line) => {
+      said.push(line);
+      const url = /http:\/\/[^\s;/]+/.exec(line)?.[0];
+      if (url) resolve(url);
+    });
+    server.on('error', reject);
+    server.on('exit', (code) => reject(new Error(`the server ended with ${code}: ${said.join('\n')}`)));
+  });
+  const late = AbortSignal.timeout(PATIENCE);
+  const giveUp = new Promise<never>((_, reject) => {
+    late.addEventListener('abort', () => reject(new Error(`the server says no address: ${said.join('\n')}`)));
+  });
+  return Promise.race([found, giveUp]);
+}
+
+async function ended(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return;
+  const exit = once(server, 'exit');
+  server.kill('SIGINT');
+  const force = setTimeout(() => server.kill('SIGKILL'), 5000);
+  await exit;
+  clearTimeout(force);
+}

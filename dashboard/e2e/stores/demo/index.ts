@@ -1,0 +1,70 @@
+// The store that screenshots show: four experiments of one team over four weeks.
+import type { Report } from '../../../src/api/types';
+import type { Plan } from '../plan';
+import { Random } from '../random';
+import { reportOf } from '../report';
+import { extraction } from './extraction';
+import { questions } from './questions';
+import { commitAt, failed, moment, perform, type Scenario } from './scenario';
+import { summaries } from './summaries';
+import { supportAgent } from './support-agent';
+
+/** How far into the four weeks the run lies that later ones are held against. */
+const BASELINE = 0.35;
+
+export function demo(): Report[] {
+  return [supportAgent, questions, extraction, summaries].flatMap(history);
+}
+
+function history(scenario: Scenario): Report[] {
+  const random = new Random(`history of ${scenario.name}`);
+  const reports: Report[] = [];
+  let baseline: Report | undefined;
+  for (let night = 0; night < scenario.nights; night += 1) {
+    const progress = night / (scenario.nights - 1);
+    const run = reportOf({ ...plan(scenario, progress, night, random), baseline });
+    if (progress >= BASELINE && !baseline && run.passed) baseline = run;
+    reports.push(run);
+  }
+  return [...reports, ...besides(scenario, random, baseline)];
+}
+
+function plan(scenario: Scenario, progress: number, number: number, random: Random): Plan {
+  return {
+    ...scenario,
+    number,
+    timestamp: moment(progress, random),
+    tags: tagsOf(number),
+    commit: commitAt(progress),
+    dirty: number % 11 === 5,
+    items: perform(scenario, progress, `night ${number}`),
+  };
+}
+
+function tagsOf(number: number): string[] {
+  if (number % 9 === 4) return ['pr-214'];
+  return number % 5 === 2 ? ['main', 'nightly'] : ['nightly'];
+}
+
+/** What is no whole run of a night: some items tried by hand, and one night without a network. */
+function besides(scenario: Scenario, random: Random, baseline: Report | undefined): Report[] {
+  const tried = scenario.subjects.slice(0, 6);
+  const partial: Plan = {
+    ...plan(scenario, 0.93, 100, random),
+    tags: [],
+    dirty: true,
+    partialOf: scenario.subjects.length,
+    items: perform(scenario, 0.93, 'by hand', tried),
+  };
+  if (scenario !== questions) return [reportOf(partial)];
+  const broken: Plan = {
+    ...plan(scenario, 0.57, 101, random),
+    tags: ['nightly'],
+    baseline,
+    items: scenario.subjects.map((subject) => ({
+      ...subject,
+      executions: [failed('error', 'could not reach api.openai.com: the name could not be resolved', 31)],
+    })),
+  };
+  return [reportOf(partial), reportOf(broken)];
+}

@@ -1,0 +1,118 @@
+// One run in which everything that may be chosen is chosen to do harm: nothing of it may run, and all of it is shown.
+import type { Evaluation, Execution, Report } from '../../src/api/types';
+import type { PlannedItem } from './plan';
+import { reportOf } from './report';
+
+/** Set by whatever of the hostile texts is run; a test holds that it is not. */
+export const CAUGHT = 'cobaltWasRun';
+const RUN = `window.${CAUGHT}=1`;
+
+export const HOSTILE_NAME = `<script>${RUN}</script>\n<img src=x onerror="${RUN}">`;
+
+/** Each is a key, an input, an output and a reason at once. */
+const TEXTS = {
+  script: `<script>${RUN}</script>`,
+  image: `<img src=x onerror="${RUN}">`,
+  svg: `<svg/onload=${RUN}>`,
+  breakout: `"></textarea></script><script>${RUN}</script>`,
+  link: `javascript:${RUN}`,
+  markdown: `[click](javascript:${RUN}) ![x](https://example.com/beacon.png)`,
+  data: `data:text/html,<script>${RUN}</script>`,
+  template: `{{constructor.constructor('${RUN}')()}} \${${RUN}} <%= 7 * 7 %> #{7*7}`,
+  remote: '<link rel=stylesheet href=https://example.com/x.css><iframe src=https://example.com></iframe>',
+  style: '<style>*{display:none!important}</style>',
+  rightToLeft: 'safe\u202e\u2066cod.exe\u2069 \u202dtxt',
+  zeroWidth: 'a\u200b\u200d\ufeffb\u00adc',
+  control: 'null\u0000 bell\u0007 escape\u001b[31mred\u001b[0m delete\u007f',
+  emoji: '👩‍👩‍👧‍👦🏴󠁧󠁢󠁳󠁣󠁴󠁿 e\u0301\u0327\u0323\u0330 Z̷̡͎͝a̵l̶g̷o̸',
+  longWord: 'W'.repeat(5000),
+  lines: 'one\r\ntwo\rthree\u2028four\u2029five\n'.repeat(40),
+  spaces: '   \t   ',
+  path: '../../../../etc/passwd?x=1#y%2e%2e%2f/&a=b+c %',
+  formula: '=HYPERLINK("https://example.com","click")',
+  million: 'A megabyte. '.repeat(90_000),
+} as const;
+
+export function hostile(): Report[] {
+  const evaluators = [TEXTS.script, '__proto__', 'constructor', TEXTS.rightToLeft].map((name) => ({ name }));
+  const report = reportOf({
+    name: HOSTILE_NAME,
+    number: 0,
+    timestamp: new Date(Date.UTC(2026, 10, 15, 12)),
+    tags: [TEXTS.image, TEXTS.link, TEXTS.rightToLeft, 'W'.repeat(300), ' ', '__proto__'],
+    evaluators,
+    thresholds: ['constructor.avg >= 0.8'],
+    file: TEXTS.path,
+    dataset: TEXTS.image,
+    commit: TEXTS.script,
+    dirty: true,
+    items: Object.entries(TEXTS).map(([kind, text], place) => itemOf(kind, text, place, evaluators)),
+  });
+  return [
+    report,
+    { ...report, id: 'ffffffffffff', timestamp: new Date(Date.UTC(2026, 10, 16, 12)).toISOString() },
+  ];
+}
+
+function itemOf(kind: string, text: string, place: number, evaluators: { name: string }[]): PlannedItem {
+  const isLong = text.length > 100_000;
+  const key = isLong ? kind : text;
+  const short = text.slice(0, 6000);
+  const fields = unordinary([
+    [kind, short],
+    ['__proto__', { polluted: short }],
+    ['constructor', short],
+    ['toString', 1],
+    [TEXTS.image, [short, { [short]: null }]],
+  ]);
+  const input = unordinary([
+    ['id', key],
+    ['input', text],
+    ['expectedOutput', `${text} but other`],
+    ['fields', fields],
+    ['nested', nested(60)],
+  ]);
+  const run: Execution = {
+    output: { output: place % 3 === 1 ? fields : text, metadata: metadataOf(short, fields) },
+    latencyMs: place === 2 ? 1e12 : place,
+    evaluations: unordinary(
+      evaluators.map(({ name }) => [name, evaluation(place === 0 ? text : short, place)]),
+    ) as Execution['evaluations'],
+    status: 'ok',
+  };
+  const error: Execution = {
+    output: { output: '' },
+    latencyMs: 1,
+    evaluations: {},
+    status: 'error',
+    error: text,
+  };
+  return { key, input, executions: [place % 5 === 4 ? error : run] };
+}
+
+function metadataOf(text: string, fields: unknown) {
+  return {
+    model: text,
+    tokens: { input: 1, output: 'many' },
+    traceId: text,
+    url: TEXTS.link,
+    toolCalls: [{ name: text, arguments: fields, result: text }, null, 7, { name: {} }],
+  };
+}
+
+function evaluation(text: string, place: number): Evaluation {
+  const said = { reason: text, chainOfThought: text, metadata: { [text.slice(0, 100)]: text } };
+  return place % 4 === 3 ? { error: text } : { score: (place % 11) / 10, ...said };
+}
+
+/** An object of these fields, whatever their names mean to JavaScript. */
+function unordinary(entries: [string, unknown][]): Record<string, unknown> {
+  const object: Record<string, unknown> = {};
+  for (const [name, value] of entries)
+    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+  return object;
+}
+
+function nested(depth: number): unknown {
+  return depth === 0 ? TEXTS.script : { [`level ${depth}`]: [nested(depth - 1)] };
+}

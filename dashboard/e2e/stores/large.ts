@@ -1,0 +1,72 @@
+// A store as it is after years: 2,000 runs, and two of 10,000 items, to be opened as fast as a small one.
+import type { Execution, Report } from '../../src/api/types';
+import type { Plan, PlannedItem } from './plan';
+import { digits, Random, rounded } from './random';
+import { reportOf } from './report';
+
+export const LARGE_RUNS = 2000;
+export const LARGE_ITEMS = 10_000;
+const HOUR = 3600 * 1000;
+const START = Date.UTC(2026, 5, 1);
+
+export function* large(): Generator<Report> {
+  for (let number = 0; number < LARGE_RUNS; number += 1) {
+    yield reportOf(plan(`agent-${number % 20}`, number, items(`run ${number}`, 3)));
+  }
+  for (const number of [0, 1]) {
+    const many = items(`large ${number}`, LARGE_ITEMS);
+    yield reportOf(plan('ten-thousand-items', LARGE_RUNS + number, many));
+  }
+}
+
+function plan(name: string, number: number, items: PlannedItem[]): Plan {
+  return {
+    name,
+    number,
+    timestamp: new Date(START + number * 2 * HOUR),
+    tags: number % 3 === 0 ? ['nightly'] : ['main'],
+    evaluators: [{ name: 'correctness' }, { name: 'tone' }],
+    thresholds: ['correctness.avg >= 0.5'],
+    commit: digits(`large ${Math.floor(number / 10)}`, 40),
+    items,
+  };
+}
+
+function items(seed: string, count: number): PlannedItem[] {
+  const random = new Random(seed);
+  return Array.from({ length: count }, (_, place) => {
+    const key = `item-${String(place).padStart(5, '0')}`;
+    const question = `How is case ${place} to be handled, when the customer has written ${(place % 7) + 1} times already?`;
+    const expectedOutput = `Case ${place} goes to desk ${place % 12}, with an answer within ${(place % 5) + 1} days.`;
+    return {
+      key,
+      input: { id: key, question, expectedOutput, locale: 'en' },
+      executions: [execution(place, random)],
+    };
+  });
+}
+
+function execution(place: number, random: Random): Execution {
+  const latencyMs = rounded(random.logNormal(800, 0.5), 3);
+  if (random.chance(0.005)) {
+    return {
+      output: { output: '' },
+      latencyMs,
+      evaluations: {},
+      status: 'error',
+      error: 'the connection was reset',
+    };
+  }
+  const isRight = random.chance(0.85);
+  const output = `Case ${place} goes to desk ${isRight ? place % 12 : 99}. Expect an answer within ${(place % 5) + 1} days, as our handbook has it.`;
+  const metadata = {
+    model: 'gpt-5.6-luna',
+    tokens: { input: random.whole(300, 900), output: random.whole(20, 60) },
+  };
+  const correctness = {
+    score: isRight ? 1 : 0,
+    reason: isRight ? 'the desk is right' : `desk ${place % 12} was expected`,
+  };
+  const tone = { score: rounded(0.6 + random.next() * 0.4, 3) };
+  return { output: { output, metadata }, latencyMs, evaluations: { correctness, tone }, status: 'ok' };
+}

@@ -1,0 +1,98 @@
+// The figures of a run that follow from its items.
+import type { Execution, Item, Report, ScoreStats } from '../../src/api/types';
+import type { PlannedEvaluator } from './plan';
+import { usage } from './prices';
+import { choose, deviation, mean, spread, studentT, sum, wilson } from './statistics';
+
+export const PASS_MARK = 0.5;
+
+export function executionsOf(item: Item): Execution[] {
+  return item.runs ?? [item];
+}
+
+export function scoresOf(item: Item, evaluator: string): number[] {
+  return executionsOf(item).flatMap((run) => run.evaluations[evaluator]?.score ?? []);
+}
+
+export function summaryOf(
+  items: Item[],
+  evaluators: PlannedEvaluator[],
+  durationMs: number,
+): Report['summary'] {
+  const executions = items.flatMap(executionsOf);
+  const evaluations = executions.flatMap((run) => Object.values(run.evaluations));
+  const used = executions.flatMap((run) => usage(run) ?? []);
+  const failed = items.filter((item) => item.status !== 'ok');
+  const latencies = items.map((item) => item.latencyMs);
+  const scores = evaluators.flatMap(({ name, passMark }) => {
+    const stats = statsOf(items, name, passMark ?? PASS_MARK);
+    return stats ? [[name, stats] as const] : [];
+  });
+  return {
+    totalItems: items.length,
+    totalDurationMs: durationMs,
+    avgLatencyMs: latencies.length > 0 ? mean(latencies) : 0,
+    ...(used.length > 0 && {
+      totalTokens: sum(used.map((one) => one.tokens)),
+      estimatedCost: sum(used.map((one) => one.cost)),
+    }),
+    scores: Object.fromEntries(scores),
+    successfulItems: items.length - failed.length,
+    failedItems: failed.length,
+    timeouts: failed.filter((item) => item.status === 'timeout').length,
+    evalErrors: evaluations.filter((evaluation) => evaluation.score === undefined).length,
+    passedItems: items.filter((item) => item.passed).length,
+    ...judgesOf(executions),
+    ...(latencies.length > 0 && { latency: spread(latencies) }),
+  };
+}
+
+function judgesOf(executions: Execution[]) {
+  const asked = executions.flatMap((run) => Object.values(run.evaluations).flatMap((one) => one.judge ?? []));
+  if (asked.length === 0) return {};
+  return {
+    judgeCost: sum(asked.map((one) => one.cost)),
+    judgeTokens: sum(asked.map((one) => one.tokens.input + one.tokens.output)),
+    judgeCalls: sum(asked.map((one) => one.calls)),
+    judgeCached: sum(asked.map((one) => one.cached)),
+    judgeModels: [...new Set(asked.flatMap((one) => one.models))].sort(),
+  };
+}
+
+function statsOf(items: Item[], evaluator: string, mark: number): ScoreStats | undefined {
+  const byItem = items.map((item) => scoresOf(item, evaluator)).filter((scores) => scores.length > 0);
+  const scores = byItem.flat();
+  if (scores.length === 0) return undefined;
+  const average = mean(scores);
+  const error = deviation(byItem.map(mean), 1) / Math.sqrt(byItem.length);
+  const passes = scores.filter((score) => score >= mark).length;
+  const runs = Math.max(...byItem.map((one) => one.length));
+  const half = studentT(Math.max(1, byItem.length - 1)) * error;
+  const isBinary = runs === 1 && scores.every((score) => score === 0 || score === 1);
+  return {
+    avg: average,
+    ...spread(scores),
+    count: scores.length,
+    stddev: deviation(scores, 0),
+    stdError: error,
+    ci95: isBinary
+      ? wilson(passes, scores.length)
+      : { low: Math.max(0, average - half), high: Math.min(1, average + half) },
+    passRate: passes / scores.length,
+    ...(runs === 1 ? { passRateCi95: wilson(passes, scores.length) } : overRuns(byItem, runs, mark)),
+  };
+}
+
+/** The chances that at least one of k runs passes, and that all of them do. */
+function overRuns(byItem: number[][], runs: number, mark: number) {
+  const passing = byItem
+    .filter((scores) => scores.length === runs)
+    .map((scores) => scores.filter((score) => score >= mark).length);
+  if (passing.length === 0) return {};
+  const counts = Array.from({ length: runs }, (_, place) => place + 1);
+  const average = (figure: (passes: number) => number) => mean(passing.map(figure));
+  return {
+    passAtK: counts.map((k) => average((passes) => 1 - choose(runs - passes, k) / choose(runs, k))),
+    passHatK: counts.map((k) => average((passes) => choose(passes, k) / choose(runs, k))),
+  };
+}

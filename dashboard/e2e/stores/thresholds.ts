@@ -1,0 +1,126 @@
+// Thresholds of the stores, held against a run's figures.
+import type { Item, Report, ThresholdOutcome } from '../../src/api/types';
+import { usage } from './prices';
+import { mean, spread, sum } from './statistics';
+import { executionsOf, scoresOf } from './summary';
+
+type CiStatus = NonNullable<Report['ciStatus']>;
+type Judged = Pick<Report, 'items' | 'summary' | 'baseline'>;
+
+const UNITS: Record<string, number> = { ms: 1, s: 1000 };
+
+interface Threshold {
+  written: string;
+  category: string;
+  metric: string;
+  atLeast: boolean;
+  bound: number;
+}
+
+function read(written: string): Threshold {
+  const parts = /^(.+)\.([a-z0-9_]+) (>=|<=) ([\d.]+)([a-z]*)$/.exec(written);
+  if (!parts) throw new Error(`no threshold of a store: ${written}`);
+  const [, category = '', metric = '', comparison, bound, unit = ''] = parts;
+  return {
+    written,
+    category,
+    metric,
+    atLeast: comparison === '>=',
+    bound: Number(bound) * (UNITS[unit] ?? 1),
+  };
+}
+
+export function ciStatusOf(written: string[], run: Judged): CiStatus | undefined {
+  if (written.length === 0) return undefined;
+  const judged = written.map(read).map((threshold) => ({ threshold, outcome: judge(threshold, run) }));
+  const violation = ({ threshold, outcome }: (typeof judged)[number]) => ({
+    category: threshold.category.replace('vs_baseline.', ''),
+    metric: threshold.metric,
+    expected: threshold.bound,
+    actual: outcome.actual ?? null,
+    message: outcome.message,
+  });
+  const missed = judged.filter(({ outcome }) => outcome.finding === 'missed');
+  const open = judged.filter(({ outcome }) => outcome.finding === 'inconclusive');
+  const all = `${judged.length} threshold${judged.length === 1 ? '' : 's'}`;
+  const found = [
+    ...(missed.length > 0 ? [`${missed.length} missed`] : []),
+    ...(open.length > 0 ? [`${open.length} inconclusive`] : []),
+  ];
+  return {
+    passed: missed.length === 0,
+    violations: missed.map(violation),
+    inconclusive: open.map(violation),
+    thresholds: judged.map(({ outcome }) => outcome),
+    summary: found.length > 0 ? `of ${all} ${found.join(', ')}` : `${all} met`,
+  };
+}
+
+function judge(threshold: Threshold, run: Judged): ThresholdOutcome {
+  const { written, category, metric, atLeast, bound } = threshold;
+  const name = written.replaceAll(' ', '');
+  if (category.startsWith('vs_baseline.')) return judgeDrop(threshold, run);
+  const actual = measure(category, metric, run);
+  if (actual === undefined) {
+    const message = `\`${written}\` has nothing to measure: no output was scored`;
+    return { name, finding: 'missed', passed: false, message };
+  }
+  const passed = atLeast ? actual >= bound : actual <= bound;
+  const figure = figureOf(category, actual);
+  const message = `${category}.${metric} is ${figure}, which ${passed ? 'meets' : 'misses'} \`${written}\``;
+  return { name, finding: passed ? 'met' : 'missed', passed, actual, figure, message };
+}
+
+/** How far an average fell; what the interval of the difference leaves open is inconclusive. */
+function judgeDrop({ written, category, bound }: Threshold, run: Judged): ThresholdOutcome {
+  const name = written.replaceAll(' ', '');
+  const evaluator = category.replace('vs_baseline.', '');
+  const difference = run.baseline?.evaluators.find((one) => one.name === evaluator);
+  if (!difference?.ci95) {
+    const message = `\`${written}\` has nothing to be held against: there is no baseline yet`;
+    return { name, finding: 'inconclusive', passed: true, againstBaseline: true, message };
+  }
+  const [drop, least, most] = [-difference.difference, -difference.ci95.high, -difference.ci95.low];
+  const finding = most <= bound ? 'met' : least > bound ? 'missed' : 'inconclusive';
+  const word = { met: 'meets', missed: 'misses', inconclusive: 'leaves open' }[finding];
+  const interval = `95 % interval ${least.toFixed(3)} to ${most.toFixed(3)}`;
+  const message = `the drop of ${evaluator} is ${drop.toFixed(3)} (${interval}), which ${word} \`${written}\``;
+  const figure = drop.toFixed(3);
+  return {
+    name,
+    finding,
+    passed: finding !== 'missed',
+    againstBaseline: true,
+    actual: drop,
+    figure,
+    message,
+  };
+}
+
+function measure(category: string, metric: string, run: Judged): number | undefined {
+  if (metric === 'pass_rate') return run.summary.scores[category]?.passRate ?? undefined;
+  const values = run.items.flatMap((item) => valuesOf(category, item));
+  if (values.length === 0) return undefined;
+  const figures: Record<string, number> = { avg: mean(values), total: sum(values), ...spread(values) };
+  return figures[metric];
+}
+
+function valuesOf(category: string, item: Item): number[] {
+  const used = executionsOf(item).flatMap((run) => usage(run) ?? []);
+  switch (category) {
+    case 'latency':
+      return [item.latencyMs];
+    case 'tokens':
+      return used.length > 0 ? [sum(used.map((one) => one.tokens))] : [];
+    case 'cost':
+      return used.length > 0 ? [sum(used.map((one) => one.cost))] : [];
+    default:
+      return scoresOf(item, category);
+  }
+}
+
+function figureOf(category: string, actual: number): string {
+  if (category === 'latency') return `${actual >= 100 ? actual.toFixed(1) : actual.toPrecision(3)} ms`;
+  if (category === 'cost') return `$${actual.toPrecision(3)}`;
+  return String(Number(actual.toFixed(3)));
+}

@@ -1,0 +1,29 @@
+// Writes stores as the library does: a folder `.cobalt/results` with a file for each run.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Report } from '../../src/api/types';
+import { demo } from './demo';
+import { hostile } from './hostile';
+import { large } from './large';
+
+export const STORES = { demo, large, hostile, empty: (): Report[] => [] };
+export type StoreName = keyof typeof STORES;
+
+/** Writes a store into a folder of a project, and returns its own folder, for `COBALT_DIR`. */
+export function writeStore(name: StoreName, project: string): string {
+  const store = join(project, '.cobalt');
+  const results = join(store, 'results');
+  mkdirSync(results, { recursive: true });
+  for (const report of STORES[name]()) {
+    const started = report.timestamp.slice(0, 19).replaceAll(':', '-');
+    writeFileSync(
+      join(results, `${started}_${slug(report.name)}_${report.id}.json`),
+      JSON.stringify(report, null, 2),
+    );
+  }
+  return store;
+}
+
+function slug(name: string): string {
+  return name.replace(/[^\p{L}\p{N}_.-]+/gu, '-').slice(0, 60);
+}

@@ -1,0 +1,21 @@
+// What is sent for a page, compressed: one that is opened for the first time is there at once on a slow line, too.
+import { expect, settled, test } from './fixtures';
+import { PAGES } from './pages';
+
+const MOST = 300_000;
+
+for (const [name, addressOf] of Object.entries(PAGES)) {
+  test(`the page ${name} weighs less than 300 kB`, async ({ page, request }) => {
+    const address = await addressOf(request);
+    const sizes: Promise<number>[] = [];
+    page.on('requestfinished', (asked) => {
+      sizes.push(asked.sizes().then((size) => size.responseBodySize + size.responseHeadersSize));
+    });
+    await page.goto(address);
+    await settled(page);
+    const weight = (await Promise.all(sizes)).reduce((total, size) => total + size, 0);
+    console.log(`${name}: ${(weight / 1000).toFixed(0)} kB in ${sizes.length} answers`);
+    expect(weight).toBeLessThan(MOST);
+    expect(weight).toBeGreaterThan(10_000);
+  });
+}

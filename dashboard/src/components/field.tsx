@@ -1,0 +1,78 @@
+// Where something is typed or chosen. Each has its name, seen or not.
+import clsx from 'clsx';
+import { Search } from 'lucide-react';
+import { type ComponentProps, type ReactNode, useEffect, useState } from 'react';
+
+const FRAME = 'h-9 rounded-md border border-line bg-surface px-2 text-text placeholder:text-muted';
+
+/** How long typing has to rest before the list follows. */
+const REST_MS = 200;
+
+interface SearchFieldProps {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  className?: string;
+}
+
+/** A field for a search, which follows what is typed when typing rests. */
+export function SearchField({ label, value, onChange, className }: SearchFieldProps) {
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  useEffect(() => {
+    if (typed === value) return;
+    const timer = setTimeout(() => onChange(typed), REST_MS);
+    return () => clearTimeout(timer);
+  }, [typed, value, onChange]);
+  return (
+    <label className={clsx('relative block', className)}>
+      <span className="sr-only">{label}</span>
+      <Search className="absolute top-2.5 left-2.5 size-4 text-muted" aria-hidden="true" />
+      <input
+        type="search"
+        value={typed}
+        placeholder={label}
+        onChange={(event) => setTyped(event.target.value)}
+        className={clsx(FRAME, 'w-full pl-8')}
+      />
+    </label>
+  );
+}
+
+type SelectFieldProps = Omit<ComponentProps<'select'>, 'onChange'> & {
+  label: string;
+  onChange: (value: string) => void;
+  children: ReactNode;
+};
+
+/** A choice; the options are its children. */
+export function SelectField({ label, onChange, className, children, ...rest }: SelectFieldProps) {
+  return (
+    <label className={clsx('block', className)}>
+      <span className="sr-only">{label}</span>
+      <select {...rest} onChange={(event) => onChange(event.target.value)} className={clsx(FRAME, 'w-full')}>
+        {children}
+      </select>
+    </label>
+  );
+}
+
+type DateFieldProps = Omit<ComponentProps<'input'>, 'onChange' | 'type'> & {
+  label: string;
+  onChange: (value: string) => void;
+};
+
+/** A day, as `2026-02-05`; its name stands within its frame. */
+export function DateField({ label, onChange, className, ...rest }: DateFieldProps) {
+  return (
+    <label className={clsx('relative block min-w-0', className)}>
+      <span className="pointer-events-none absolute top-2.5 left-2 text-muted text-xs">{label}</span>
+      <input
+        type="date"
+        {...rest}
+        onChange={(event) => onChange(event.target.value)}
+        className={clsx(FRAME, 'w-full min-w-0 pl-12')}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,34 @@
+// Starts the page.
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { RouterProvider } from 'react-router';
+import { ApiError } from './api/client';
+import { LiveProvider } from './api/events';
+import { drawAtOnce } from './lib/draw-at-once';
+import { router } from './router';
+import './styles.css';
+
+const TRIES = 2;
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // What changes on the server is told by its events.
+      staleTime: 30_000,
+      retry: (failures, error) => failures < TRIES && error instanceof ApiError && error.status === 0,
+    },
+  },
+});
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('index.html has no element `root`');
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={client}>
+      <LiveProvider>
+        <RouterProvider router={router} flushSync={drawAtOnce} />
+      </LiveProvider>
+    </QueryClientProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,58 @@
+// Which runs are compared and which of their items are shown, as the address says it.
+import { useCallback, useMemo } from 'react';
+import type { CompareQuery } from '../../api/types';
+import { useParameters } from '../../lib/use-parameters';
+
+export const SORTS = [
+  { value: 'worst', name: 'Most worse first' },
+  { value: 'best', name: 'Most better first' },
+  { value: 'change', name: 'Largest change first' },
+  { value: 'index', name: 'In the order of the data' },
+] as const;
+
+export type Only = NonNullable<CompareQuery['only']>;
+
+/** The parameters that name runs, the baseline first. */
+export const SIDES = ['a', 'b', 'c'] as const;
+
+/** What is left of the chosen runs without an empty place between them. */
+const close = (ids: string[]) => ids.filter((id) => id !== '');
+
+/** The parameters for these runs. */
+export const named = (ids: string[]) =>
+  Object.fromEntries(SIDES.map((side, place) => [side, close(ids)[place]]));
+
+/** The address that compares these runs. */
+export function compareAddress(ids: string[]): string {
+  const names = Object.entries(named(ids)).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return `/compare?${new URLSearchParams(names)}`;
+}
+
+const known = <Value extends string>(value: string, values: readonly Value[], otherwise: Value) =>
+  values.find((one) => one === value) ?? otherwise;
+
+const ONLY: readonly Only[] = ['all', 'changed', 'regressed', 'improved'];
+
+/** What is chosen, and how to choose. */
+export function useChosen() {
+  const { get, set } = useParameters();
+  const [a, b, c] = [get('a'), get('b'), get('c')];
+  const ids = useMemo(() => close([a, b, c]), [a, b, c]);
+  const [search, evaluator, item] = [get('search'), get('evaluator'), get('item')];
+  const sort = known(
+    get('sort'),
+    SORTS.map((one) => one.value),
+    'worst',
+  );
+  const only = known(get('only'), ONLY, 'all');
+  const choose = useCallback(
+    // Another comparison is another place, to which one can go back.
+    (chosen: string[]) => set({ a: '', b: '', c: '', item: '', ...named(chosen) }, { replace: false }),
+    [set],
+  );
+  return { ids, choose, search, evaluator, sort, only, item, set };
+}
+
+export type Chosen = ReturnType<typeof useChosen>;

@@ -1,0 +1,108 @@
+// The page that holds two or three runs against each other.
+import { useInfiniteQuery } from '@tanstack/react-query';
+import clsx from 'clsx';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import { ApiError } from '../../api/client';
+import { compareQuery } from '../../api/queries';
+import { Button } from '../../components/button';
+import { Problem } from '../../components/problem';
+import { Skeleton } from '../../components/skeleton';
+import { useTitle } from '../../lib/use-title';
+import { type Chosen, SIDES, useChosen } from './chosen';
+import { Heads } from './heads';
+import { Items } from './items';
+import { inSentence } from './mark';
+import { Outcome } from './outcome';
+import { Picker } from './picker';
+import { Start } from './start';
+
+export function Component() {
+  useTitle('Compare');
+  const chosen = useChosen();
+  const [place, setPlace] = useState<number>();
+  const isChosen = chosen.ids.length > 1;
+  return (
+    <div className="flex flex-col gap-4">
+      <div className="flex min-h-9 flex-wrap items-center justify-between gap-2">
+        <h1 className="font-semibold text-xl">Compare</h1>
+        {isChosen && (
+          <div className="flex items-center gap-2">
+            {chosen.ids.length < SIDES.length && (
+              <Button onClick={() => setPlace(chosen.ids.length)}>Add a third run</Button>
+            )}
+            <Link to="/compare" className="px-2 text-accent hover:underline">
+              Other runs
+            </Link>
+          </div>
+        )}
+      </div>
+      {isChosen ? (
+        <Comparing chosen={chosen} place={place} setPlace={setPlace} />
+      ) : (
+        <Start first={chosen.ids[0]} choose={chosen.choose} />
+      )}
+    </div>
+  );
+}
+
+interface ComparingProps {
+  chosen: Chosen;
+  /** The place whose run is being chosen. */
+  place: number | undefined;
+  setPlace: (place: number | undefined) => void;
+}
+
+function Comparing({ chosen, place, setPlace }: ComparingProps) {
+  const { ids, search, evaluator, sort, only } = chosen;
+  const [a = '', b = '', c] = ids;
+  const found = useInfiniteQuery(compareQuery({ a, b, c, search, evaluator, sort, only }));
+  const [compared] = found.data?.pages ?? [];
+  const shown = compared?.runs.map((run) => run.id).join();
+  const pick = (id: string) => {
+    const next = [...ids];
+    next[place ?? 0] = id;
+    setPlace(undefined);
+    chosen.choose(next);
+  };
+  return (
+    <div className="flex flex-col gap-4" aria-busy={found.isPending}>
+      {found.isPending && <Skeleton label="Comparing the runs" rows={4} className="h-32" />}
+      {found.isError && <NotCompared error={found.error} onRetry={() => found.refetch()} />}
+      {compared !== undefined && (
+        <div className={clsx('flex flex-col gap-4', shown !== ids.join() && 'opacity-50')}>
+          <Heads runs={compared.runs} choose={chosen.choose} onPick={setPlace} />
+          <Outcome comparisons={compared.comparisons} />
+          <Items compared={compared} found={found} chosen={chosen} />
+        </div>
+      )}
+      {place !== undefined && (
+        <Picker
+          title={`Choose ${inSentence(place)}`}
+          experiment={compared?.runs[0]?.name}
+          taken={ids}
+          onPick={(run) => pick(run.id)}
+          onClose={() => setPlace(undefined)}
+        />
+      )}
+    </div>
+  );
+}
+
+function NotCompared({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  const isMissing = error instanceof ApiError && error.status === 404;
+  return (
+    <>
+      <Problem
+        title={isMissing ? 'One of these runs is not there' : 'These runs could not be compared'}
+        error={error}
+        onRetry={isMissing ? undefined : onRetry}
+      />
+      <p className="text-center">
+        <Link to="/compare" className="text-accent underline">
+          Choose other runs
+        </Link>
+      </p>
+    </>
+  );
+}

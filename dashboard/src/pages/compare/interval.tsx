@@ -1,0 +1,87 @@
+// The 95 % interval of a difference around zero, drawn on a scale that all rows of a table share.
+import type { Difference } from '../../api/types';
+import { signed } from '../../lib/format';
+import { intervalOf, isMoreBetter } from './figures';
+
+/** What a difference has to reach to matter, as `cobalt` judges it: of scores and errors, and as a share of the base. */
+const MARGINS = { share: 0.05, relative: 0.1 };
+
+const isShare = (quantity: Difference['quantity']) => quantity === 'score' || quantity === 'errors';
+
+/** By what figures are divided: amounts are drawn as shares of the base's mean. Undefined where that is 0. */
+function divisor(difference: Difference): number | undefined {
+  if (isShare(difference.quantity)) return 1;
+  return difference.base === 0 ? undefined : Math.abs(difference.base);
+}
+
+/** How far from zero a scale has to reach for these differences. */
+export function reach(differences: Difference[]): number {
+  const farthest = differences.map((difference) => {
+    const by = divisor(difference);
+    if (by === undefined) return 0;
+    const { low, high } = difference.ci95 ?? { low: difference.difference, high: difference.difference };
+    return Math.max(Math.abs(low), Math.abs(high), Math.abs(difference.difference)) / by;
+  });
+  const margin = differences.every(({ quantity }) => isShare(quantity)) ? MARGINS.share : MARGINS.relative;
+  return 1.1 * Math.max(2 * margin, ...farthest);
+}
+
+const COLOURS: Record<Difference['verdict'], string> = {
+  better: 'var(--good)',
+  worse: 'var(--bad)',
+  'within-noise': 'var(--muted)',
+  inconclusive: 'var(--warn)',
+};
+
+const HEIGHT = 24;
+const MIDDLE = HEIGHT / 2;
+const CAP = 4;
+
+export function Interval({ of, reach }: { of: Difference; reach: number }) {
+  const by = divisor(of);
+  if (by === undefined) return null;
+  const x = (value: number) => `${(50 + (50 * value) / by / reach).toFixed(2)}%`;
+  const margin = (isShare(of.quantity) ? MARGINS.share : MARGINS.relative) * by;
+  const colour = COLOURS[of.verdict];
+  const interval = intervalOf(of);
+  const label = interval === undefined ? 'no interval' : `95 % interval ${interval}`;
+  return (
+    <svg width="100%" height={HEIGHT} role="img" aria-label={label} className="block overflow-visible">
+      <rect
+        x={x(-margin)}
+        width={`${((100 * margin) / by / reach).toFixed(2)}%`}
+        y="0"
+        height={HEIGHT}
+        fill="var(--sunken)"
+      />
+      <line x1="50%" x2="50%" y1="-6" y2={HEIGHT + 6} stroke="var(--muted)" strokeDasharray="2 2" />
+      {of.ci95 !== null && (
+        <g stroke={colour} strokeWidth="2">
+          <line x1={x(of.ci95.low)} x2={x(of.ci95.high)} y1={MIDDLE} y2={MIDDLE} />
+          <line x1={x(of.ci95.low)} x2={x(of.ci95.low)} y1={MIDDLE - CAP} y2={MIDDLE + CAP} />
+          <line x1={x(of.ci95.high)} x2={x(of.ci95.high)} y1={MIDDLE - CAP} y2={MIDDLE + CAP} />
+        </g>
+      )}
+      <circle cx={x(of.difference)} cy={MIDDLE} r="4" fill={colour} />
+    </svg>
+  );
+}
+
+/** The ends of the scale, and which of its sides is the better one. */
+export function Scale({ reach, quantity }: { reach: number; quantity: Difference['quantity'] }) {
+  const end = (value: number) => (quantity === 'score' ? signed(value, 2) : `${signed(100 * value, 0)} %`);
+  const [left, right] = isMoreBetter(quantity) ? ['worse', 'better'] : ['better', 'worse'];
+  return (
+    <span className="grid grid-cols-[1fr_auto_1fr] gap-2 whitespace-nowrap font-normal text-xs tabular-nums">
+      <span className="flex justify-between gap-2">
+        <span>{end(-reach)}</span>
+        <span aria-hidden="true">← {left}</span>
+      </span>
+      <span>0</span>
+      <span className="flex justify-between gap-2">
+        <span aria-hidden="true">{right} →</span>
+        <span>{end(reach)}</span>
+      </span>
+    </span>
+  );
+}

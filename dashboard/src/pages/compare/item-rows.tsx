@@ -1,0 +1,121 @@
+// An item in a line: how each of the other runs changed it; opened, what the runs made of it.
+import clsx from 'clsx';
+import { ChevronRight } from 'lucide-react';
+import type { Ref } from 'react';
+import type { ComparedItem, ComparedRun } from '../../api/types';
+import { Badge } from '../../components/badge';
+import { Text } from '../../components/text';
+import { duration } from '../../lib/format';
+import { asText } from '../../lib/texts';
+import { Changes } from './changes';
+import { ItemDetail } from './item-detail';
+import { LETTERS, Mark } from './mark';
+
+interface ItemRowsProps {
+  ref: Ref<HTMLTableSectionElement>;
+  index: number;
+  item: ComparedItem;
+  runs: ComparedRun[];
+  evaluator: string;
+  isOpen: boolean;
+  onToggle: () => void;
+}
+
+export function ItemRows({ ref, index, item, runs, evaluator, isOpen, onToggle }: ItemRowsProps) {
+  const others = runs.slice(1);
+  return (
+    <tbody
+      ref={ref}
+      data-index={index}
+      className={clsx('border-line border-t max-lg:block', isOpen && 'bg-sunken/40')}
+    >
+      <tr
+        aria-rowindex={index + 2}
+        className="align-top hover:bg-sunken/60 max-lg:flex max-lg:flex-col max-lg:gap-2 max-lg:py-2.5"
+      >
+        <th scope="row" className="py-2.5 pr-2 font-normal max-lg:p-0">
+          <button
+            type="button"
+            aria-expanded={isOpen}
+            onClick={onToggle}
+            className="flex w-full min-w-0 items-start gap-1.5 rounded text-left"
+          >
+            <ChevronRight
+              aria-hidden="true"
+              className={clsx(
+                'mt-0.5 size-4 shrink-0 text-muted transition-transform',
+                isOpen && 'rotate-90',
+              )}
+            />
+            <span className="min-w-0 grow">
+              <span className="flex items-center gap-2">
+                <span className="truncate font-medium font-mono text-xs/5">
+                  {item.key.trim() === '' ? <em>an empty key</em> : <Text>{item.key}</Text>}
+                </span>
+                <Kind item={item} />
+              </span>
+              <span className="block truncate text-muted text-xs/5">
+                <Text>{question(item.input)}</Text>
+              </span>
+            </span>
+          </button>
+        </th>
+        {others.map((_, other) => (
+          <td
+            key={LETTERS[other + 1]}
+            className="px-2 py-2.5 max-lg:flex max-lg:gap-2 max-lg:p-0 max-lg:pl-5.5"
+          >
+            {others.length > 1 && (
+              <span className="lg:hidden">
+                <Mark place={other + 1} />
+              </span>
+            )}
+            <Changes item={item} other={other} evaluator={evaluator} />
+          </td>
+        ))}
+        <td className="py-2.5 pl-2 text-right text-muted text-xs/5 tabular-nums max-lg:p-0 max-lg:pl-5.5 max-lg:text-left">
+          <Latencies item={item} />
+        </td>
+      </tr>
+      {isOpen && (
+        <tr className="max-lg:block">
+          <td colSpan={others.length + 2} className="pb-4 max-lg:block">
+            <ItemDetail item={item} runs={runs} />
+          </td>
+        </tr>
+      )}
+    </tbody>
+  );
+}
+
+/** What is unusual of the item as such. */
+function Kind({ item }: { item: ComparedItem }) {
+  const there = item.outputs.flatMap((output, place) => (output === null ? [] : [LETTERS[place]]));
+  return (
+    <>
+      {there.length < item.outputs.length && <Badge tone="warn">only in {there.join(' and ')}</Badge>}
+      {item.contentChanged && <Badge tone="warn">other content</Badge>}
+    </>
+  );
+}
+
+function Latencies({ item: { outputs } }: { item: ComparedItem }) {
+  return outputs.map((output, place) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the runs have their places
+    <span key={place} className="whitespace-nowrap">
+      {place > 0 && ' → '}
+      {output === null ? '–' : duration(output.latencyMs)}
+    </span>
+  ));
+}
+
+/** The fields that are usual for what an agent is asked. */
+const ASKED = ['input', 'question', 'prompt', 'query'];
+
+/** What the agent was asked in a line, or all of the item where no field tells it. */
+function question(input: ComparedItem['input']): string {
+  const field = ASKED.find((name) => name in input);
+  return asText(field === undefined ? input : input[field])
+    .slice(0, 300)
+    .replace(/\s+/g, ' ');
+}

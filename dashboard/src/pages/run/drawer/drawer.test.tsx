@@ -1,0 +1,106 @@
+import { screen, within } from '@testing-library/react';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Execution, Item } from '../../../api/types';
+import { layOut } from '../../../test/layout';
+import { renderPage } from '../../../test/render';
+import { evaluation, items, overview, wholeItem } from '../../../test/run';
+import { serve } from '../../../test/server';
+import { Component } from '..';
+
+beforeEach(() => layOut());
+
+async function open(given: Partial<Item>, search = '') {
+  serve({
+    '/api/runs/a1b2c3/overview': overview(),
+    '/api/runs/a1b2c3/items': items(12),
+    '/api/runs/a1b2c3/items/key-0': wholeItem(0, given),
+  });
+  const page = renderPage(Component, { at: `/runs/a1b2c3?item=key-0${search}`, path: '/runs/:id' });
+  const drawer = await screen.findByRole('dialog');
+  await within(drawer).findByRole('region', { name: 'Input' });
+  return { ...page, drawer: within(drawer) };
+}
+
+const execution = (score: number, output: string): Execution => ({
+  output: { output },
+  latencyMs: 310,
+  status: 'ok',
+  evaluations: { correctness: evaluation({ score }) },
+});
+
+describe('the drawer of an item', () => {
+  test('shows the input as fields, and what differs from what was expected', async () => {
+    const { drawer } = await open({});
+    const input = within(drawer.getByRole('region', { name: 'Input' }));
+    expect(input.getByRole('term')).toHaveTextContent('question');
+    const output = within(drawer.getByRole('region', { name: 'Output' }));
+    expect(output.getByText('red').tagName).toBe('DEL');
+    expect(output.getByText('grey').tagName).toBe('INS');
+  });
+
+  test('shows a score with its mark and its reason, and the reasoning when it is asked for', async () => {
+    const found = evaluation({ score: 0.2, reason: 'it is red', chainOfThought: 'first, the fox' });
+    const { drawer, user } = await open({ evaluations: { correctness: found } });
+    const scores = within(drawer.getByRole('region', { name: 'Scores' }));
+    expect(scores.getByText('below the mark 0.5')).toBeVisible();
+    expect(scores.getByText('it is red')).toBeVisible();
+    expect(scores.queryByText('first, the fox')).toBeNull();
+    await user.click(scores.getByRole('button', { name: 'Show reasoning' }));
+    expect(scores.getByText('first, the fox')).toBeVisible();
+  });
+
+  test('tells an evaluator that failed from a low score', async () => {
+    const { drawer } = await open({ evaluations: { correctness: { error: 'the judge is away' } } });
+    expect(drawer.getByText('No score')).toBeVisible();
+    expect(drawer.getByText('the judge is away')).toBeVisible();
+  });
+
+  test('shows why the agent failed beside what was expected', async () => {
+    const { drawer } = await open({ status: 'error', error: 'connection reset', output: { output: null } });
+    expect(drawer.getByText('The agent failed')).toBeVisible();
+    expect(drawer.getByText('connection reset')).toBeVisible();
+    expect(drawer.getByText('the red fox')).toBeVisible();
+  });
+
+  test('lets each run of a repeated item be looked at, and shows their spread', async () => {
+    const runs = [execution(1, 'the red fox'), execution(0.2, 'no fox')];
+    const spread = { mean: 0.6, stddev: 0.4, min: 0.2, max: 1, p50: 0.6, p95: 1, p99: 1, scores: [1, 0.2] };
+    const aggregated = { avgLatencyMs: 310, evaluations: { correctness: spread } };
+    const { drawer, router, user } = await open({ runs, aggregated });
+    const row = drawer.getByRole('row', { name: /correctness/ });
+    expect(row).toHaveTextContent('0.600 ± 0.400');
+    expect(row).toHaveTextContent('0.200 to 1.000');
+    expect(drawer.getByText('Both are the same.')).toBeVisible();
+    await user.click(drawer.getByRole('button', { name: /Run 2/ }));
+    expect(drawer.getByRole('region', { name: 'Output of run 2' })).toHaveTextContent('no');
+    expect(router.state.location.search).toBe('?item=key-0&execution=2');
+  });
+
+  test('lists the calls of tools with their arguments and results', async () => {
+    const metadata = {
+      model: 'small-1',
+      attempt: 3,
+      tool_calls: [
+        { id: '1', function: { name: 'weather', arguments: '{"city":"York"}' } },
+        { tool: 'book', error: 'full' },
+      ],
+    };
+    const { drawer } = await open({ output: { output: 'ok', metadata } });
+    const calls = within(drawer.getByRole('region', { name: 'Tool calls' })).getAllByRole('listitem');
+    expect(calls[0]).toHaveTextContent(/weather.*"city": "York"/s);
+    expect(calls[1]).toHaveTextContent(/book.*Failed.*full/s);
+    expect(drawer.getByRole('region', { name: 'Metadata' })).toHaveTextContent('attempt3');
+    expect(drawer.getByText('small-1')).toBeVisible();
+  });
+
+  test('shows what an agent wrote as text, and what would be hidden in it', async () => {
+    const hostile = '<img src=x onerror=alert(1)>\u202egnp.exe\u0007';
+    const { drawer, container } = await open({
+      input: { constructor: hostile },
+      output: { output: hostile },
+    });
+    const output = drawer.getByRole('region', { name: 'Output' });
+    expect(output).toHaveTextContent('<img src=x onerror=alert(1)>\\u{202e}gnp.exe\\u{7}');
+    expect(container.querySelector('img')).toBeNull();
+  });
+});

@@ -1,0 +1,97 @@
+// What each evaluator found for an output: its score beside the mark, why, and what led to it.
+import { type ReactNode, useId, useState } from 'react';
+import type { Evaluation, Report } from '../../../api/types';
+import { Badge } from '../../../components/badge';
+import { Fields } from '../../../components/fields';
+import { Score } from '../../../components/score';
+import { Text, TextBlock } from '../../../components/text';
+import { cost, counted } from '../../../lib/format';
+import { own } from '../../../lib/own';
+import { evaluatorsOf, markOf } from '../verdict';
+
+export function Evaluations({ run, of: found }: { run: Report; of: Record<string, Evaluation> }) {
+  const names = [...new Set([...evaluatorsOf(run), ...Object.keys(found)])].filter((name) =>
+    Object.hasOwn(found, name),
+  );
+  if (names.length === 0) return <p className="text-muted">No evaluator saw this output.</p>;
+  return (
+    <ul className="divide-y divide-line rounded-md border border-line">
+      {names.map((name) => {
+        const evaluation = own(found, name);
+        return evaluation && <Row key={name} name={name} mark={markOf(run, name)} evaluation={evaluation} />;
+      })}
+    </ul>
+  );
+}
+
+interface RowProps {
+  name: string;
+  mark: number | undefined;
+  evaluation: Evaluation;
+}
+
+function Row({ name, mark, evaluation }: RowProps) {
+  const { score, error, reason, chainOfThought, metadata, judge } = evaluation;
+  const isLow = mark !== undefined && score != null && score < mark;
+  return (
+    <li className="px-3 py-2.5">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <h4 className="min-w-0 font-medium [overflow-wrap:anywhere]">
+          <Text>{name}</Text>
+        </h4>
+        {score == null ? <Badge tone="bad">No score</Badge> : <Score value={score} isLow={isLow} />}
+        {mark !== undefined && (
+          <span className="text-muted text-xs tabular-nums">
+            {isLow ? 'below the mark' : 'mark'} {Number(mark.toFixed(3))}
+          </span>
+        )}
+        {judge != null && (
+          <span className="ml-auto text-muted text-xs [overflow-wrap:anywhere]">
+            {[
+              judge.models?.join(', '),
+              judge.calls > 0 ? cost(judge.cost) : counted(judge.cached, 'cached answer'),
+            ]
+              .filter(Boolean)
+              .join(' · ')}
+          </span>
+        )}
+      </div>
+      {error != null && <TextBlock className="mt-1 text-bad">{error}</TextBlock>}
+      {reason != null && reason !== '' && <TextBlock className="mt-1 text-muted">{reason}</TextBlock>}
+      {chainOfThought != null && chainOfThought !== '' && (
+        <Folded name="Reasoning">
+          <TextBlock>{chainOfThought}</TextBlock>
+        </Folded>
+      )}
+      {metadata !== undefined && Object.keys(metadata).length > 0 && (
+        <Folded name="Figures">
+          <Fields of={metadata} />
+        </Folded>
+      )}
+    </li>
+  );
+}
+
+/** What is shown when it is asked for. */
+export function Folded({ name, children }: { name: string; children: ReactNode }) {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  return (
+    <div className="mt-1.5">
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+        className="rounded font-medium text-accent text-xs hover:underline"
+      >
+        {isOpen ? 'Hide' : 'Show'} {name.toLowerCase()}
+      </button>
+      {isOpen && (
+        <div id={id} className="mt-1.5 rounded-md bg-sunken/60 px-3 py-2">
+          {children}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,97 @@
+// One item, in a drawer over the page. Its address can be shared; the keys j and k, or the arrows, go to its neighbours.
+import type { UseQueryResult } from '@tanstack/react-query';
+import { type KeyboardEvent, type MouseEvent, useEffect, useId, useRef } from 'react';
+import { useNavigate } from 'react-router';
+import type { Report, WholeItem } from '../../../api/types';
+import { Problem } from '../../../components/problem';
+import { Skeleton } from '../../../components/skeleton';
+import { useParameters } from '../../../lib/use-parameters';
+import { Content } from './content';
+import { Head } from './head';
+
+interface DrawerProps {
+  run: Report;
+  itemKey: string;
+  query: UseQueryResult<WholeItem>;
+  itemAt: (key: string) => string;
+  onClose: () => void;
+}
+
+export function Drawer({ run, itemKey, query, itemAt, onClose }: DrawerProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const body = useRef<HTMLDivElement>(null);
+  const title = useId();
+  const navigate = useNavigate();
+  const { get, set } = useParameters();
+
+  useEffect(() => {
+    const element = dialog.current;
+    if (element !== null && !element.open) element.showModal();
+    // So the keys that scroll do so at once.
+    body.current?.focus();
+    return () => element?.close();
+  }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each item is read from its beginning
+  useEffect(() => body.current?.scrollTo({ top: 0 }), [itemKey]);
+
+  const go = (key: string) => navigate(itemAt(key), { replace: true, preventScrollReset: true });
+  const onKeyDown = (event: KeyboardEvent) => {
+    const wanted = neighbour(event, query.data);
+    if (wanted === undefined) return;
+    event.preventDefault();
+    void go(wanted);
+  };
+  const leaveByGround = (event: MouseEvent) => event.target === event.currentTarget && onClose();
+  const shown = Number.parseInt(get('execution'), 10);
+  // While the next item is on its way, the one before stays.
+  const whole = query.data;
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={title}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onKeyDown={onKeyDown}
+      onClick={leaveByGround}
+      className="fixed inset-y-0 right-0 left-auto m-0 h-dvh max-h-none w-full max-w-[56rem] border-line border-l bg-surface p-0 text-text shadow-2xl backdrop:bg-black/25"
+    >
+      <div className="flex h-full flex-col">
+        <Head id={title} itemKey={itemKey} whole={whole} onGo={go} onClose={onClose} />
+        <div
+          ref={body}
+          tabIndex={-1}
+          className="min-h-0 flex-1 overflow-y-auto overscroll-contain outline-none"
+        >
+          {query.isError && (
+            <Problem title="This item is not there" error={query.error} onRetry={query.refetch} />
+          )}
+          {query.isPending && (
+            <div className="p-5">
+              <Skeleton label="Loading the item" rows={5} className="h-20" />
+            </div>
+          )}
+          {whole && !query.isError && (
+            <Content
+              key={whole.item.key}
+              run={run}
+              whole={whole}
+              shown={shown >= 1 ? shown - 1 : 0}
+              onShow={(place) => set({ execution: place === 0 ? undefined : String(place + 1) })}
+            />
+          )}
+        </div>
+      </div>
+    </dialog>
+  );
+}
+
+/** The item that a key asks for. */
+function neighbour(event: KeyboardEvent, whole: WholeItem | undefined): string | undefined {
+  const isTyping = event.target instanceof Element && event.target.matches('input, select, textarea');
+  if (isTyping || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return undefined;
+  if (event.key === 'j' || event.key === 'ArrowRight') return whole?.next ?? undefined;
+  if (event.key === 'k' || event.key === 'ArrowLeft') return whole?.previous ?? undefined;
+  return undefined;
+}

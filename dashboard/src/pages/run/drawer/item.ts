@@ -1,0 +1,39 @@
+// What is known of an item, from its parts.
+import type { Execution, Item } from '../../../api/types';
+
+/** Fields in which data sets hold the answer that is hoped for, as `cobalt` looks for them. */
+const EXPECTED = ['expectedOutput', 'expected_output', 'expected', 'reference', 'target', 'answer'];
+
+/** The field of the answer that is hoped for. */
+export const expectedField = (item: Item) => EXPECTED.find((name) => item.input[name] != null);
+
+/** All runs of the item; one that was not repeated has one. */
+export const executionsOf = (item: Item): Execution[] => (item.runs?.length ? item.runs : [item]);
+
+/** The metadata of an output apart from what has a place of its own. */
+export function metadataOf({ output }: Execution): Record<string, unknown> {
+  return output.metadata ?? {};
+}
+
+/** The tokens of an execution, as its agent reported them: `1,266 in, 127 out`. */
+export function tokensOf(metadata: Record<string, unknown>): {
+  input?: number;
+  output?: number;
+  total?: number;
+} {
+  const { tokens } = metadata;
+  if (typeof tokens === 'number') return { total: tokens };
+  if (typeof tokens !== 'object' || tokens === null) return {};
+  const number = (name: string) => {
+    const value: unknown = Reflect.get(tokens, name);
+    return typeof value === 'number' ? value : undefined;
+  };
+  return { input: number('input'), output: number('output') };
+}
+
+export function without(
+  record: Record<string, unknown>,
+  names: (string | undefined)[],
+): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
+}

@@ -1,0 +1,80 @@
+// How an evaluator's scores are spread over 0 to 1. Each bar leads to its items.
+import clsx from 'clsx';
+import { count, counted } from '../../lib/format';
+
+export interface Range {
+  low: number;
+  high: number;
+}
+
+interface HistogramProps {
+  /** The evaluator. */
+  name: string;
+  /** How many scores lie in each of the equal parts. */
+  parts: number[];
+  /** The score from which an output passes. */
+  mark?: number | undefined;
+  onRange: (range: Range) => void;
+}
+
+const HEIGHT = 36;
+/** The least height of a bar that is not empty, so that it is seen, and can be hit. */
+const LEAST = 3;
+
+export function Histogram({ name, parts, mark, onRange }: HistogramProps) {
+  const most = Math.max(...parts, 1);
+  return (
+    <ul
+      aria-label={`Spread of ${name}`}
+      className="flex items-end border-line border-b"
+      style={{ height: HEIGHT }}
+    >
+      {parts.map((scores, part) => {
+        const range = { low: part / parts.length, high: (part + 1) / parts.length };
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
+          <li key={part} className="flex h-full flex-1 items-end">
+            {scores > 0 && (
+              <Bar
+                scores={scores}
+                range={range}
+                height={Math.max(LEAST, (scores / most) * HEIGHT)}
+                isLow={mark !== undefined && range.high <= mark + Number.EPSILON}
+                onChoose={() => onRange(range)}
+              />
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+interface BarProps {
+  scores: number;
+  range: Range;
+  height: number;
+  isLow: boolean;
+  onChoose: () => void;
+}
+
+function Bar({ scores, range, height, isLow, onChoose }: BarProps) {
+  const bounds = `${range.low.toFixed(2)} to ${range.high.toFixed(2)}`;
+  return (
+    <button
+      type="button"
+      title={`${bounds}: ${counted(scores, 'score')}`}
+      aria-label={`${count(scores)} from ${bounds}${isLow ? ', below the mark' : ''}: show the items`}
+      onClick={onChoose}
+      className="group flex h-full w-full items-end px-px"
+    >
+      <span
+        className={clsx(
+          'block w-full rounded-t-xs group-hover:brightness-90',
+          isLow ? 'bg-bad/70' : 'bg-accent/70',
+        )}
+        style={{ height }}
+      />
+    </button>
+  );
+}

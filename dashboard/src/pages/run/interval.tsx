@@ -1,0 +1,32 @@
+// A mean on the way from 0 to 1, with its interval and the mark from which an output passes.
+import type { Interval as Bounds } from '../../api/types';
+
+interface IntervalProps {
+  of: Bounds | undefined;
+  mean: number;
+  mark?: number | undefined;
+}
+
+const place = (value: number) => `${100 * Math.min(Math.max(value, 0), 1)}%`;
+
+/** The figures stand beside it as text, so it is hidden from those who do not see it. */
+export function Interval({ of: bounds, mean, mark }: IntervalProps) {
+  return (
+    <div className="relative h-2.5" aria-hidden="true">
+      <div className="absolute inset-x-0 top-1 h-0.5 rounded-full bg-line" />
+      {bounds && (
+        <div
+          className="absolute top-0.5 h-1.5 rounded-full bg-accent/35"
+          style={{ left: place(bounds.low), width: place(bounds.high - bounds.low) }}
+        />
+      )}
+      {mark !== undefined && (
+        <div className="absolute inset-y-0 w-px bg-muted" style={{ left: place(mark) }} />
+      )}
+      <div
+        className="absolute top-0 size-2.5 -translate-x-1/2 rounded-full border-2 border-surface bg-accent"
+        style={{ left: place(mean) }}
+      />
+    </div>
+  );
+}

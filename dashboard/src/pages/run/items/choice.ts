@@ -1,0 +1,59 @@
+// Which items are wanted and in which order, as the page's address has it.
+import type { ItemsChoice } from '../../../api/queries';
+
+type State = NonNullable<ItemsChoice['state']>;
+
+/** The states by which items are filtered, in words. */
+export const STATES: Record<State, string> = {
+  passed: 'Passed',
+  failing: 'Failing',
+  low: 'Low score',
+  error: 'Error',
+  timeout: 'Timeout',
+  evalError: 'Not scored',
+};
+
+export const stateNames = Object.keys(STATES) as State[];
+
+/** What makes items fewer. */
+const FILTERS = ['search', 'state', 'evaluator', 'minScore', 'maxScore'] as const;
+
+/** Reads an address; what it cannot mean is left out. */
+export function choiceOf(search: URLSearchParams): ItemsChoice {
+  const text = (name: string) => search.get(name) || undefined;
+  const share = (name: string) => {
+    const value = Number.parseFloat(search.get(name) ?? '');
+    return value >= 0 && value <= 1 ? value : undefined;
+  };
+  const order = text('order');
+  return {
+    search: text('search'),
+    state: stateNames.find((state) => state === text('state')),
+    evaluator: text('evaluator'),
+    minScore: share('minScore'),
+    maxScore: share('maxScore'),
+    sort: text('sort'),
+    order: order === 'asc' || order === 'desc' ? order : undefined,
+  };
+}
+
+export const isFiltered = (choice: ItemsChoice) => FILTERS.some((name) => choice[name] !== undefined);
+
+/** An address without any filter. */
+export const UNFILTERED: Record<string, undefined> = Object.fromEntries(
+  FILTERS.map((name) => [name, undefined]),
+);
+
+/** The next order of a column: the smallest or the worst first, then the other way, then as in the data set. */
+export function sortedBy(column: string, choice: ItemsChoice): Record<string, string | undefined> {
+  const now = choice.sort ?? 'index';
+  if (now !== column) return { sort: column === 'index' ? undefined : column, order: undefined };
+  if (choice.order !== 'desc') return { order: 'desc' };
+  return { sort: undefined, order: undefined };
+}
+
+/** The filter for the items in one part of a histogram; a part ends before its upper bound, the last one with it. */
+export function inRange(evaluator: string, { low, high }: { low: number; high: number }) {
+  const last = high >= 1 ? undefined : (high - 0.0001).toFixed(4);
+  return { evaluator, minScore: low > 0 ? String(Number(low.toFixed(4))) : undefined, maxScore: last };
+}

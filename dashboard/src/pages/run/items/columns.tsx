@@ -1,0 +1,132 @@
+// The columns of the items' table.
+import { createColumnHelper, tableFeatures } from '@tanstack/react-table';
+import { Link } from 'react-router';
+import type { ItemRow } from '../../../api/types';
+import { Score } from '../../../components/score';
+import { Text } from '../../../components/text';
+import { ItemVerdict } from '../../../components/verdict';
+import { cost, count, duration } from '../../../lib/format';
+import { own } from '../../../lib/own';
+
+/** The most evaluators with a column of their own; the drawer has all. */
+const MOST_SCORES = 4;
+
+export interface PlacedRow {
+  /** Its place among the items that match, from 0. */
+  place: number;
+  /** Undefined while it is on its way. */
+  item: ItemRow | undefined;
+}
+
+interface ColumnMeta {
+  /** What the server calls the order by this column; absent where there is none. */
+  sort?: string;
+  /** In pixels, at the least; the texts share what is left. */
+  width: number;
+  isNumber?: boolean;
+}
+
+export const features = tableFeatures({ columnMeta: {} as ColumnMeta });
+const helper = createColumnHelper<typeof features, PlacedRow>();
+
+/** `itemAt` is the address of an item's drawer. */
+export function columnsOf(evaluators: string[], itemAt: (key: string) => string) {
+  return [
+    helper.display({
+      id: 'index',
+      header: '#',
+      meta: { sort: 'index', width: 56, isNumber: true },
+      cell: ({ row }) => <span className="text-muted">{row.original.item?.index}</span>,
+    }),
+    helper.display({
+      id: 'key',
+      header: 'Item',
+      meta: { sort: 'key', width: 160 },
+      cell: ({ row: { original } }) =>
+        original.item && <ItemLink item={original.item} to={itemAt(original.item.key)} />,
+    }),
+    helper.display({
+      id: 'status',
+      header: 'Status',
+      meta: { sort: 'status', width: 108 },
+      cell: ({ row: { original } }) => original.item && <ItemVerdict row={original.item} />,
+    }),
+    helper.display({
+      id: 'input',
+      header: 'Input',
+      meta: { width: 160 },
+      cell: ({ row: { original } }) => <Preview text={original.item?.input} />,
+    }),
+    helper.display({
+      id: 'output',
+      header: 'Output',
+      meta: { width: 160 },
+      cell: ({ row: { original } }) => <Output item={original.item} />,
+    }),
+    ...evaluators.slice(0, MOST_SCORES).map((name) =>
+      helper.display({
+        id: `score:${name}`,
+        header: () => <Text>{name}</Text>,
+        meta: { sort: `score:${name}`, width: 110 },
+        cell: ({ row: { original } }) => original.item && <ScoreOf item={original.item} evaluator={name} />,
+      }),
+    ),
+    helper.display({
+      id: 'latency',
+      header: 'Latency',
+      meta: { sort: 'latency', width: 88, isNumber: true },
+      cell: ({ row: { original } }) => original.item && duration(original.item.latencyMs),
+    }),
+    helper.display({
+      id: 'tokens',
+      header: 'Tokens',
+      meta: { sort: 'tokens', width: 86, isNumber: true },
+      cell: ({ row: { original } }) => <Amount of={original.item?.tokens} as={count} />,
+    }),
+    helper.display({
+      id: 'cost',
+      header: 'Cost',
+      meta: { sort: 'cost', width: 92, isNumber: true },
+      cell: ({ row: { original } }) => <Amount of={original.item?.cost} as={cost} />,
+    }),
+  ];
+}
+
+/** A link as large as its row. */
+function ItemLink({ item, to }: { item: ItemRow; to: string }) {
+  return (
+    <Link
+      to={to}
+      preventScrollReset
+      title={item.key}
+      className="block scroll-mt-12 scroll-mb-4 truncate font-medium outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+    >
+      <Text>{item.name}</Text>
+      {item.runs > 1 && <span className="ml-1 font-normal text-muted text-xs">×{item.runs}</span>}
+    </Link>
+  );
+}
+
+function Preview({ text }: { text: string | undefined }) {
+  return (
+    <span className="block truncate text-muted" dir="auto">
+      {text !== undefined && <Text>{text}</Text>}
+    </span>
+  );
+}
+
+function Output({ item }: { item: ItemRow | undefined }) {
+  if (item?.output != null) return <Preview text={item.output} />;
+  return <span className="block truncate text-bad">{item?.error != null && <Text>{item.error}</Text>}</span>;
+}
+
+function ScoreOf({ item, evaluator }: { item: ItemRow; evaluator: string }) {
+  const value = own(item.scores, evaluator);
+  if (value === undefined && item.evalErrors.includes(evaluator))
+    return <span className="text-bad">no score</span>;
+  return <Score value={value} isLow={item.low.includes(evaluator)} />;
+}
+
+function Amount({ of: value, as }: { of: number | null | undefined; as: (value: number) => string }) {
+  return value == null ? <span className="text-muted">–</span> : as(value);
+}

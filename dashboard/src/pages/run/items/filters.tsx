@@ -1,0 +1,147 @@
+// What makes the items fewer: a text, a state, an evaluator and its scores.
+import clsx from 'clsx';
+import { X } from 'lucide-react';
+import { useCallback, useEffect, useState } from 'react';
+import type { ItemsChoice } from '../../../api/queries';
+import type { StateCounts } from '../../../api/types';
+import { Button } from '../../../components/button';
+import { SearchField, SelectField } from '../../../components/field';
+import { count } from '../../../lib/format';
+import { plain } from '../../../lib/texts';
+import { isFiltered, STATES, stateNames, UNFILTERED } from './choice';
+
+interface FiltersProps {
+  choice: ItemsChoice;
+  evaluators: string[];
+  states: StateCounts;
+  total: number;
+  onChange: (changes: Record<string, string | undefined>) => void;
+}
+
+export function Filters({ choice, evaluators, states, total, onChange }: FiltersProps) {
+  const search = useCallback((text: string) => onChange({ search: text }), [onChange]);
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <SearchField
+        label="Search items"
+        value={choice.search ?? ''}
+        onChange={search}
+        className="w-full sm:w-60"
+      />
+      <fieldset className="flex flex-wrap gap-1">
+        <legend className="sr-only">State</legend>
+        <Chip
+          name="All"
+          items={total}
+          isOn={choice.state === undefined}
+          onPress={() => onChange({ state: undefined })}
+        />
+        {stateNames
+          .filter((state) => states[state] > 0 || state === choice.state)
+          .map((state) => (
+            <Chip
+              key={state}
+              name={STATES[state]}
+              items={states[state]}
+              isOn={state === choice.state}
+              onPress={() => onChange({ state: state === choice.state ? undefined : state })}
+            />
+          ))}
+      </fieldset>
+      <div className="flex items-center gap-2 sm:ml-auto">
+        <SelectField
+          label="Evaluator"
+          value={choice.evaluator ?? ''}
+          onChange={(evaluator) => onChange({ evaluator })}
+          className="max-w-44"
+        >
+          <option value="">Any evaluator</option>
+          {evaluators.map((name) => (
+            <option key={name} value={name}>
+              {plain(name)}
+            </option>
+          ))}
+        </SelectField>
+        <Bound
+          label="Lowest score"
+          empty="0"
+          value={choice.minScore}
+          onChange={(minScore) => onChange({ minScore })}
+        />
+        <span className="text-muted" aria-hidden="true">
+          to
+        </span>
+        <Bound
+          label="Highest score"
+          empty="1"
+          value={choice.maxScore}
+          onChange={(maxScore) => onChange({ maxScore })}
+        />
+        {isFiltered(choice) && (
+          <Button look="bare" className="px-2" onClick={() => onChange(UNFILTERED)}>
+            <X aria-hidden="true" />
+            Clear
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface ChipProps {
+  name: string;
+  items: number;
+  isOn: boolean;
+  onPress: () => void;
+}
+
+function Chip({ name, items, isOn, onPress }: ChipProps) {
+  return (
+    <button
+      type="button"
+      aria-pressed={isOn}
+      onClick={onPress}
+      className={clsx(
+        'inline-flex h-8 items-center gap-1.5 rounded-full border px-3 text-xs whitespace-nowrap',
+        isOn
+          ? 'border-accent bg-accent-soft font-medium text-accent'
+          : 'border-line bg-surface text-muted hover:bg-sunken',
+      )}
+    >
+      {name}
+      <span className="tabular-nums">{count(items)}</span>
+    </button>
+  );
+}
+
+interface BoundProps {
+  label: string;
+  empty: string;
+  value: number | undefined;
+  onChange: (value: string) => void;
+}
+
+/** One end of a range of scores; it counts when it is left, or at Enter. */
+function Bound({ label, empty, value, onChange }: BoundProps) {
+  const shown = value === undefined ? '' : String(value);
+  const [typed, setTyped] = useState(shown);
+  useEffect(() => setTyped(shown), [shown]);
+  const take = () => typed !== shown && onChange(typed);
+  return (
+    <label>
+      <span className="sr-only">{label}</span>
+      <input
+        type="number"
+        min={0}
+        max={1}
+        step="any"
+        value={typed}
+        placeholder={empty}
+        onChange={(event) => setTyped(event.target.value)}
+        onBlur={take}
+        onKeyDown={(event) => event.key === 'Enter' && take()}
+        className="h-9 w-18 rounded-md border border-line bg-surface px-2 tabular-nums placeholder:text-muted"
+      />
+    </label>
+  );
+}

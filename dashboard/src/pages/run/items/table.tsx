@@ -1,0 +1,172 @@
+// The items of a run in a table that draws only what can be seen, however many there are.
+import { useTable } from '@tanstack/react-table';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import clsx from 'clsx';
+import { useEffect, useMemo, useRef } from 'react';
+import type { ItemsChoice } from '../../../api/queries';
+import { Problem } from '../../../components/problem';
+import { columnsOf, features, type PlacedRow } from './columns';
+import { Heading } from './heading';
+import { type useFirstItems, useItemsBetween } from './use-items';
+import { useRowKeys } from './use-row-keys';
+
+/** In pixels. */
+const ROW = 40;
+const HEADER = 36;
+/** How many rows are drawn beyond those that can be seen. */
+const AROUND = 10;
+/** The place of a table that has not been measured yet. */
+const UNMEASURED = { width: 1200, height: 640 };
+
+interface ItemTableProps {
+  id: string;
+  evaluators: string[];
+  choice: ItemsChoice;
+  start: ReturnType<typeof useFirstItems>;
+  /** How many items match, as far as that is known. */
+  matching: number;
+  /** The item whose drawer is open, and its place among those that match. */
+  open: { key: string; place: number | undefined } | undefined;
+  itemAt: (key: string) => string;
+  onSort: (sort: string) => void;
+}
+
+export function ItemTable(props: ItemTableProps) {
+  const { id, evaluators, choice, start, matching, open, itemAt, onSort } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: matching,
+    getScrollElement: () => box.current,
+    estimateSize: () => ROW,
+    overscan: AROUND,
+    scrollPaddingStart: HEADER,
+    initialRect: UNMEASURED,
+  });
+  const drawn = virtual.getVirtualItems();
+  const first = drawn[0]?.index ?? 0;
+  const last = drawn.at(-1)?.index ?? 0;
+  const items = useItemsBetween(id, choice, start, [first, last]);
+  const columns = useMemo(() => columnsOf(evaluators, itemAt), [evaluators, itemAt]);
+  const data: PlacedRow[] = drawn.map(({ index }) => ({ place: index, item: items.at(index) }));
+  const table = useTable({ features, columns, data, getRowId: ({ place }) => String(place) });
+  const keys = useRowKeys({
+    box,
+    count: matching,
+    page: () => Math.floor(((box.current?.clientHeight ?? UNMEASURED.height) - HEADER) / ROW),
+    scrollTo: (place) => virtual.scrollToIndex(place),
+  });
+  useFollow(open, choice, keys.goTo, virtual.scrollToIndex);
+
+  const width = columns.reduce((sum, column) => sum + (column.meta?.width ?? 0), 0);
+  return (
+    <>
+      {items.error !== null && (
+        <Problem title="The items did not come" error={items.error} onRetry={items.retry} />
+      )}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: it listens for the keys that its rows' links let through */}
+      <div
+        ref={box}
+        onKeyDown={keys.onKeyDown}
+        className="relative max-h-[calc(100dvh-9rem)] min-h-40 overflow-auto overscroll-x-contain rounded-lg border border-line bg-surface"
+      >
+        <table
+          aria-rowcount={matching + 1}
+          aria-busy={start.isPlaceholderData}
+          className="w-full table-fixed border-separate border-spacing-0"
+          style={{ minWidth: width }}
+        >
+          <caption className="sr-only">Items</caption>
+          <colgroup>
+            {columns.map(({ id, meta }) => (
+              <col key={id} style={{ width: id === 'input' || id === 'output' ? undefined : meta?.width }} />
+            ))}
+          </colgroup>
+          <thead className="sticky top-0 z-10">
+            <tr aria-rowindex={1}>
+              {table.getHeaderGroups()[0]?.headers.map((header) => (
+                <Heading
+                  key={header.id}
+                  sort={header.column.columnDef.meta?.sort}
+                  isNumber={header.column.columnDef.meta?.isNumber ?? false}
+                  choice={choice}
+                  onSort={onSort}
+                >
+                  <table.FlexRender header={header} />
+                </Heading>
+              ))}
+            </tr>
+          </thead>
+          <tbody className={clsx(start.isPlaceholderData && 'opacity-60')}>
+            <Gap height={drawn[0]?.start ?? 0} columns={columns.length} />
+            {table.getRowModel().rows.map((row) => (
+              <tr
+                key={row.id}
+                data-place={row.original.place}
+                aria-rowindex={row.original.place + 2}
+                aria-current={open !== undefined && row.original.item?.key === open.key ? 'true' : undefined}
+                onFocus={() => keys.setActive(row.original.place)}
+                className="group relative h-10 hover:bg-sunken/60 aria-[current=true]:bg-accent-soft"
+              >
+                {row.getAllCells().map((cell) => (
+                  <td
+                    key={cell.id}
+                    className={clsx(
+                      'overflow-hidden border-line border-b px-3 py-0 whitespace-nowrap',
+                      cell.column.columnDef.meta?.isNumber && 'text-right tabular-nums',
+                    )}
+                  >
+                    {row.original.item === undefined ? <Waiting /> : <table.FlexRender cell={cell} />}
+                  </td>
+                ))}
+              </tr>
+            ))}
+            <Gap height={virtual.getTotalSize() - (drawn.at(-1)?.end ?? 0)} columns={columns.length} />
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+/** The place of the rows that are not drawn. */
+function Gap({ height, columns }: { height: number; columns: number }) {
+  if (height <= 0) return null;
+  return (
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: it holds nothing that could have the focus
+    <tr aria-hidden="true">
+      <td colSpan={columns} className="p-0" style={{ height }} />
+    </tr>
+  );
+}
+
+const Waiting = () => <span className="block h-3 w-2/3 rounded-sm bg-sunken" />;
+
+/** Keeps the open item in sight, comes back to it when its drawer is closed, and begins anew with another choice. */
+function useFollow(
+  open: ItemTableProps['open'],
+  choice: ItemsChoice,
+  goTo: (place: number) => void,
+  scrollTo: (place: number) => void,
+) {
+  const place = open?.place;
+  const before = useRef<number>(undefined);
+  const latest = useRef({ goTo, scrollTo });
+  latest.current = { goTo, scrollTo };
+  useEffect(() => {
+    if (open !== undefined) {
+      if (place !== undefined) latest.current.scrollTo(place);
+      before.current = place;
+    } else if (before.current !== undefined) {
+      latest.current.goTo(before.current);
+      before.current = undefined;
+    }
+  }, [open, place]);
+
+  const wanted = JSON.stringify(choice);
+  const shown = useRef(wanted);
+  useEffect(() => {
+    if (shown.current === wanted) return;
+    shown.current = wanted;
+    latest.current.scrollTo(0);
+  }, [wanted]);
+}

@@ -1,0 +1,62 @@
+// Goes through the rows of a table by the keyboard, also to those that are not drawn yet.
+import { type KeyboardEvent, type RefObject, useEffect, useState } from 'react';
+
+interface RowKeys {
+  box: RefObject<HTMLDivElement | null>;
+  count: number;
+  /** How many rows can be seen. */
+  page: () => number;
+  scrollTo: (place: number) => void;
+}
+
+/** The row that the tabulator key leads to, and what moves it. */
+export function useRowKeys({ box, count, page, scrollTo }: RowKeys) {
+  const [active, setActive] = useState(0);
+  const [wanted, setWanted] = useState<number>();
+
+  // The row is drawn, and its item comes, some time after it was asked for; each of these draws the table again.
+  useEffect(() => {
+    if (wanted === undefined) return;
+    const link = box.current?.querySelector<HTMLElement>(`[data-place="${wanted}"] a`);
+    if (link == null || isElsewhere(box.current)) return;
+    link.focus({ preventScroll: true });
+    // The table itself may be partly out of sight.
+    link.scrollIntoView({ block: 'nearest' });
+    setWanted(undefined);
+  });
+
+  const goTo = (place: number) => {
+    const there = Math.min(Math.max(place, 0), count - 1);
+    scrollTo(there);
+    setActive(there);
+    setWanted(there);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const place = placeOf(event.target);
+    if (place === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    const steps: Record<string, number> = {
+      ArrowDown: place + 1,
+      ArrowUp: place - 1,
+      PageDown: place + page(),
+      PageUp: place - page(),
+      Home: 0,
+      End: count - 1,
+    };
+    const target = steps[event.key];
+    if (target === undefined) return;
+    event.preventDefault();
+    goTo(target);
+  };
+  return { active: Math.min(active, Math.max(count - 1, 0)), setActive, goTo, onKeyDown };
+}
+
+/** Whether somebody has gone on to another part of the page. */
+function isElsewhere(box: HTMLElement | null): boolean {
+  const { activeElement, body } = document;
+  return activeElement !== null && activeElement !== body && box?.contains(activeElement) === false;
+}
+
+function placeOf(target: EventTarget): number | undefined {
+  const row = target instanceof Element ? target.closest<HTMLElement>('[data-place]') : null;
+  return row === null ? undefined : Number(row.dataset.place);
+}

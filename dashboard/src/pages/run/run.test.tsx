@@ -1,0 +1,176 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Overview, ThresholdOutcome } from '../../api/types';
+import { layOut } from '../../test/layout';
+import { renderPage } from '../../test/render';
+import { items, overview, report, wholeItem } from '../../test/run';
+import { liveRun } from '../../test/runs';
+import { refused, serve } from '../../test/server';
+import { Component } from '.';
+
+const RUN = '/api/runs/a1b2c3';
+
+beforeEach(() => layOut());
+
+function open(given: Partial<Overview> = {}, { at = '', matching = 12, live = [liveRun()] } = {}) {
+  const asked = serve({
+    [`${RUN}/overview`]: overview(given),
+    [`${RUN}/items`]: items(matching),
+    [`${RUN}/items/key-0`]: wholeItem(0),
+    [`${RUN}/items/key-1`]: wholeItem(1),
+  });
+  return { asked, ...renderPage(Component, { at: `/runs/a1b2c3${at}`, path: '/runs/:id', live }) };
+}
+
+const threshold = (given: Partial<ThresholdOutcome>): ThresholdOutcome => ({
+  name: 'score.avg>=0.8',
+  finding: 'met',
+  passed: true,
+  actual: 0.9,
+  figure: '0.900',
+  message: 'score.avg is 0.9',
+  ...given,
+});
+
+describe('a run', () => {
+  test('each threshold has its figure, its bound and what was found', async () => {
+    const thresholds = [
+      threshold({}),
+      threshold({ name: 'cost.total<=1', finding: 'missed', passed: false, figure: '$2', actual: 2 }),
+      threshold({
+        name: 'tokens.total<=9',
+        finding: 'missed',
+        passed: false,
+        actual: null,
+        figure: null,
+        message: 'no tokens',
+      }),
+      threshold({
+        name: 'vs_baseline.score.drop<=0.02',
+        finding: 'inconclusive',
+        againstBaseline: true,
+        message: 'noise',
+      }),
+    ];
+    const ciStatus = { passed: false, summary: '2 missed', violations: [], thresholds };
+    open({ run: report({ passed: false, ciStatus }) });
+    const table = await screen.findByRole('table', { name: 'Thresholds' });
+    const row = (name: RegExp) => within(table).getByRole('row', { name });
+    expect(row(/score.avg ≥ 0.8 0.900/)).toHaveTextContent('Met');
+    expect(row(/cost.total ≤ 1 \$2/)).toHaveTextContent('Missed');
+    expect(row(/tokens.total ≤ 9/)).toHaveTextContent('Nothing to measure');
+    expect(row(/vs_baseline.score.drop ≤ 0.02/)).toHaveTextContent('Inconclusive');
+    expect(within(table).getByText('noise')).toBeVisible();
+  });
+
+  test('an evaluator has its average, interval, pass rate and mark', async () => {
+    open();
+    const table = await screen.findByRole('table', { name: 'Scores by evaluator' });
+    const row = within(table).getByRole('row', { name: /correctness/ });
+    for (const figure of ['0.900', '0.850 to 0.950', '75.0 %', 'mark 0.5'])
+      expect(row).toHaveTextContent(figure);
+  });
+
+  test('it leads to its neighbours, its comparison, its trends and its exports', async () => {
+    const { user } = open({ previous: { id: 'before', timestamp: '2026-02-04T10:00:00Z' } });
+    expect(await screen.findByRole('link', { name: 'Previous run' })).toHaveAttribute('href', '/runs/before');
+    expect(screen.queryByRole('link', { name: 'Next run' })).toBeNull();
+    const compare = screen.getByRole('link', { name: 'Compare with previous run' });
+    expect(compare).toHaveAttribute('href', '/compare?a=before&b=a1b2c3');
+    expect(screen.getByRole('link', { name: 'Trends' })).toHaveAttribute(
+      'href',
+      '/trends?experiment=answers',
+    );
+    await user.click(screen.getByRole('button', { name: 'Export' }));
+    const junit = screen.getByRole('link', { name: /JUnit/ });
+    expect(junit).toHaveAttribute('href', '/api/export?run=a1b2c3&format=junit');
+    await user.keyboard('{Escape}');
+    expect(screen.queryByRole('link', { name: /JUnit/ })).toBeNull();
+    expect(screen.getByRole('button', { name: 'Export' })).toHaveFocus();
+  });
+
+  test('while it goes on, it says how far it is by the latest event', async () => {
+    const live = [liveRun({ id: 'a1b2c3', finishedItems: 20, totalItems: 40 })];
+    open({ state: 'running', finishedItems: 12, plannedItems: 40 }, { live });
+    const progress = await screen.findByRole('progressbar', { name: 'Finished items' });
+    expect(progress).toHaveAttribute('value', '20');
+    expect(screen.getByText('20 of 40 items')).toBeVisible();
+    expect(screen.queryByRole('button', { name: 'Export' })).toBeNull();
+  });
+
+  test('one that was cut off says how it is taken up again', async () => {
+    open({ state: 'cut-off', finishedItems: 12, plannedItems: 40 });
+    expect(await screen.findByText('cargo cobalt run --resume a1b2c3')).toBeVisible();
+  });
+
+  test('one that is not there says so and what to do', async () => {
+    serve({ [`${RUN}/overview`]: refused(404, 'there is no run `a1b2c3`') });
+    renderPage(Component, { at: '/runs/a1b2c3', path: '/runs/:id' });
+    expect(await screen.findByText('there is no run `a1b2c3`')).toBeVisible();
+    expect(screen.getByRole('link', { name: 'See all runs' })).toHaveAttribute('href', '/');
+  });
+});
+
+describe('the items', () => {
+  test('of thousands, only those in sight are drawn and asked for', async () => {
+    const { asked } = open({}, { matching: 10_000 });
+    const table = await screen.findByRole('table', { name: 'Items' });
+    await waitFor(() => expect(table).toHaveAttribute('aria-rowcount', '10001'));
+    expect(within(table).getAllByRole('link').length).toBeLessThan(50);
+    expect(asked.filter((url) => url.pathname.endsWith('/items')).length).toBeLessThan(3);
+  });
+
+  test('what is filtered goes to the address, and from there to the server', async () => {
+    const { router, user, asked } = open({}, { at: '?minScore=0.2&sort=cost' });
+    await user.click(await screen.findByRole('button', { name: /Low score 2/ }));
+    await user.selectOptions(screen.getByLabelText('Evaluator'), 'correctness');
+    const filters = { minScore: '0.2', state: 'low', evaluator: 'correctness', sort: 'cost' };
+    expect(Object.fromEntries(new URLSearchParams(router.state.location.search))).toEqual(filters);
+    await waitFor(() => expect(Object.fromEntries(asked.at(-1)?.searchParams ?? [])).toMatchObject(filters));
+    await user.click(screen.getByRole('button', { name: 'Clear' }));
+    expect(router.state.location.search).toBe('?sort=cost');
+  });
+
+  test('a column sorts the worst first, then the other way', async () => {
+    const { router, user } = open();
+    const column = await screen.findByRole('columnheader', { name: 'Latency' });
+    await user.click(within(column).getByRole('button'));
+    expect(column).toHaveAttribute('aria-sort', 'ascending');
+    await user.click(within(column).getByRole('button'));
+    expect(column).toHaveAttribute('aria-sort', 'descending');
+    expect(router.state.location.search).toBe('?sort=latency&order=desc');
+  });
+
+  test('a bar of a histogram leads to its items', async () => {
+    const { router, user } = open();
+    await user.click(await screen.findByRole('button', { name: /2 from 0.20 to 0.25, below the mark/ }));
+    expect(router.state.location.search).toBe('?evaluator=correctness&minScore=0.2&maxScore=0.2499');
+  });
+
+  test('an item opens by Enter, and the keys go to its neighbours', async () => {
+    const { router, user } = open();
+    (await screen.findByRole('link', { name: 'item 0' })).focus();
+    await user.keyboard('{Enter}');
+    const drawer = await screen.findByRole('dialog');
+    expect(await within(drawer).findByText('1 of 57')).toBeVisible();
+    expect(within(drawer).getByRole('button', { name: 'Previous item' })).toBeDisabled();
+    await user.keyboard('j');
+    expect(await within(drawer).findByText('2 of 57')).toBeVisible();
+    expect(router.state.location.search).toBe('?item=key-1');
+  });
+
+  test('a drawer that is closed leads back to the row of its item', async () => {
+    const { router, user } = open({}, { at: '?item=key-1' });
+    const drawer = await screen.findByRole('dialog');
+    await within(drawer).findByText('2 of 57');
+    await user.click(within(drawer).getByRole('button', { name: 'Close' }));
+    expect(screen.queryByRole('dialog')).toBeNull();
+    expect(router.state.location.search).toBe('');
+    await waitFor(() => expect(screen.getByRole('link', { name: 'item 1' })).toHaveFocus());
+  });
+
+  test('an item that is not there says so', async () => {
+    open({}, { at: '?item=gone' });
+    expect(await screen.findByText('This item is not there')).toBeVisible();
+  });
+});

@@ -1,0 +1,61 @@
+// How far a run is that has not ended, and how one that was cut off is taken up again.
+import { Scissors } from 'lucide-react';
+import { useLive } from '../../api/events';
+import type { Overview } from '../../api/types';
+import { Command } from '../../components/empty';
+import { count, duration, percent } from '../../lib/format';
+
+export function Unfinished({ overview }: { overview: Overview }) {
+  if (overview.state === 'running') return <Running overview={overview} />;
+  if (overview.state === 'cut-off') return <CutOff overview={overview} />;
+  return null;
+}
+
+function Running({ overview }: { overview: Overview }) {
+  const live = useLive().runs.find((run) => run.id === overview.run.id);
+  // Events are ahead of what was asked for last.
+  const finished = Math.max(live?.finishedItems ?? 0, overview.finishedItems);
+  const planned = live?.totalItems ?? overview.plannedItems;
+  const left = finished > 0 && live ? (live.elapsedMs / finished) * (planned - finished) : undefined;
+  return (
+    <section aria-label="Progress" className="rounded-lg border border-accent bg-accent-soft px-4 py-3">
+      <div className="mb-2 flex flex-wrap justify-between gap-x-4">
+        <p className="font-medium text-accent">
+          {count(finished)} of {count(planned)} items
+        </p>
+        <p className="text-muted">
+          {live && `for ${duration(live.elapsedMs)}`}
+          {left !== undefined && left > 0 && `, about ${duration(left)} left`}
+        </p>
+      </div>
+      <progress className="sr-only" value={finished} max={planned} aria-label="Finished items" />
+      <div className="h-2 overflow-hidden rounded-full bg-surface" aria-hidden="true">
+        <div
+          className="h-full rounded-full bg-accent transition-[width] duration-500"
+          style={{ width: percent(finished / Math.max(planned, 1)).replace(' ', '') }}
+        />
+      </div>
+    </section>
+  );
+}
+
+function CutOff({ overview }: { overview: Overview }) {
+  const { finishedItems, plannedItems, run } = overview;
+  return (
+    <section
+      aria-label="Cut off"
+      className="flex flex-wrap items-center gap-x-6 gap-y-3 rounded-lg border border-warn bg-warn-soft px-4 py-3"
+    >
+      <p className="flex min-w-60 flex-1 gap-3">
+        <Scissors className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden="true" />
+        <span>
+          <span className="font-medium text-warn">
+            This run was cut off after {count(finishedItems)} of {count(plannedItems)} items.
+          </span>{' '}
+          What it has is kept; the items that are missing can be run.
+        </span>
+      </p>
+      <Command>{`cargo cobalt run --resume ${run.id}`}</Command>
+    </section>
+  );
+}

@@ -1,0 +1,102 @@
+// The runs as cards, for a narrow window.
+import { Coins, ListChecks, Timer } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useNavigate } from 'react-router';
+import type { RunRow } from '../../api/types';
+import { Time } from '../../components/time';
+import { Verdict } from '../../components/verdict';
+import { counted, duration } from '../../lib/format';
+import { Commit, Cost, Errors, Pick, RunLink, Tags } from './cells';
+import type { ListProps } from './list';
+import { openRun } from './open-run';
+import { Evaluator } from './scores';
+import { useRowKeys } from './use-row-keys';
+import { useRows } from './use-rows';
+
+/** The height of a card in pixels, with its line. */
+const CARD = 141;
+
+const COVERED = 60;
+
+/** How many evaluators have a place in a card. */
+const SHOWN = 3;
+
+export function RunCards({ runs, picks, onEnd }: ListProps) {
+  const navigate = useNavigate();
+  const { list, items, before, after, scrollTo } = useRows<HTMLUListElement>({
+    count: runs.length,
+    height: CARD,
+    covered: COVERED,
+    onEnd,
+  });
+  useRowKeys(runs, scrollTo, picks.toggle);
+  return (
+    <ul ref={list} aria-label="Runs">
+      <li aria-hidden="true" style={{ height: before }} />
+      {items.map(({ index }) => {
+        const run = runs[index];
+        return (
+          run && (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the card has a link, which keys reach
+            <li
+              key={run.id}
+              aria-posinset={index + 1}
+              onClick={(event) => openRun(event, run.id, navigate)}
+              className="h-[141px] cursor-pointer border-line border-t p-3 first-of-type:border-t-0"
+            >
+              <Card run={run} pick={<Pick run={run} picks={picks} />} />
+            </li>
+          )
+        );
+      })}
+      <li aria-hidden="true" style={{ height: after }} />
+    </ul>
+  );
+}
+
+function Card({ run, pick }: { run: RunRow; pick: ReactNode }) {
+  const names = Object.keys(run.avgScores);
+  return (
+    <div className="flex flex-col gap-2 overflow-hidden">
+      <div className="flex min-w-0 items-center gap-3">
+        {pick}
+        <RunLink run={run} />
+        <span className="ml-auto">
+          <Verdict of={run.verdict} />
+        </span>
+      </div>
+      <div className="flex h-9 gap-3 overflow-hidden">
+        {names.slice(0, SHOWN).map((name) => (
+          <Evaluator key={name} name={name} of={run} />
+        ))}
+        {names.length === 0 && <span className="text-muted text-xs">No scores</span>}
+      </div>
+      <div className="flex items-center gap-x-4 overflow-hidden whitespace-nowrap text-muted text-xs [&_svg]:size-3.5">
+        <Fact icon={<ListChecks />}>{counted(run.totalItems, 'item')}</Fact>
+        {run.failedItems + run.evalErrors > 0 && (
+          <span>
+            <Errors run={run} /> in error
+          </span>
+        )}
+        <Fact icon={<Timer />}>{duration(run.durationMs)}</Fact>
+        <Fact icon={<Coins />}>
+          <Cost run={run} />
+        </Fact>
+      </div>
+      <div className="flex h-5 min-w-0 items-center gap-3 text-muted text-xs">
+        <Time of={run.timestamp} />
+        <Commit run={run} />
+        <Tags of={run.tags} />
+      </div>
+    </div>
+  );
+}
+
+function Fact({ icon, children }: { icon: ReactNode; children: ReactNode }) {
+  return (
+    <span className="flex items-center gap-1 tabular-nums">
+      <span aria-hidden="true">{icon}</span>
+      {children}
+    </span>
+  );
+}

@@ -1,0 +1,83 @@
+// The columns of the table of runs.
+import { createColumnHelper, metaHelper, tableFeatures } from '@tanstack/react-table';
+import type { RunRow } from '../../api/types';
+import { Time } from '../../components/time';
+import { count, duration } from '../../lib/format';
+import { Commit, Cost, Errors, RunLink, Tags, VerdictCell } from './cells';
+import { Scores } from './scores';
+import type { Sort } from './use-filters';
+
+interface Look {
+  /** What the server can sort by. */
+  sort?: Sort;
+  /** Its width, and from which width of the window on it is shown. */
+  width: string;
+  /** Figures stand at the end. */
+  isFigure?: boolean;
+}
+
+export const features = tableFeatures({ columnMeta: metaHelper<Look>() });
+
+const column = createColumnHelper<typeof features, RunRow>();
+
+export const columns = column.columns([
+  column.display({
+    id: 'experiment',
+    header: 'Experiment',
+    cell: ({ row: { original: run } }) => (
+      <span className="flex min-w-0 flex-col gap-0.5">
+        <RunLink run={run} />
+        <span className="flex min-w-0 items-center gap-2 overflow-hidden">
+          <span className="shrink-0 font-mono text-muted text-xs">{run.id}</span>
+          <Tags of={run.tags} />
+        </span>
+      </span>
+    ),
+    meta: { sort: 'name', width: '' },
+  }),
+  column.display({
+    id: 'verdict',
+    header: 'Verdict',
+    cell: ({ row }) => <VerdictCell run={row.original} />,
+    meta: { sort: 'verdict', width: 'w-26' },
+  }),
+  column.display({
+    id: 'scores',
+    header: 'Scores',
+    cell: ({ row }) => <Scores of={row.original} />,
+    meta: { sort: 'score', width: 'w-40 xl:w-67 min-[87.5rem]:w-93' },
+  }),
+  column.accessor('totalItems', {
+    header: 'Items',
+    cell: ({ getValue }) => count(getValue()),
+    meta: { sort: 'items', width: 'w-19', isFigure: true },
+  }),
+  column.display({
+    id: 'errors',
+    header: 'Errors',
+    cell: ({ row }) => <Errors run={row.original} />,
+    meta: { sort: 'errors', width: 'w-19', isFigure: true },
+  }),
+  column.accessor('durationMs', {
+    header: 'Duration',
+    cell: ({ getValue }) => duration(getValue()),
+    meta: { sort: 'duration', width: 'w-23 max-lg:hidden', isFigure: true },
+  }),
+  column.display({
+    id: 'cost',
+    header: 'Cost',
+    cell: ({ row }) => <Cost run={row.original} />,
+    meta: { sort: 'cost', width: 'w-24 max-lg:hidden', isFigure: true },
+  }),
+  column.display({
+    id: 'commit',
+    header: 'Commit',
+    cell: ({ row }) => <Commit run={row.original} />,
+    meta: { width: 'w-28 max-xl:hidden' },
+  }),
+  column.accessor('timestamp', {
+    header: 'Started',
+    cell: ({ getValue }) => <Time of={getValue()} />,
+    meta: { sort: 'timestamp', width: 'w-27', isFigure: true },
+  }),
+]);

@@ -1,0 +1,66 @@
+// The runs that are picked, and the way to their comparison.
+import { GitCompareArrows, X } from 'lucide-react';
+import { Link } from 'react-router';
+import { Button, buttonLook } from '../../components/button';
+import { moment } from '../../lib/format';
+import { compareAddress, type Picked, type Picks } from './use-picks';
+
+export function CompareBar({ picks }: { picks: Picks }) {
+  const { runs } = picks;
+  if (picks.ids.length === 0) return null;
+  const areOfMany = new Set(runs.map((run) => run.name)).size > 1;
+  return (
+    <section
+      aria-label="Runs to compare"
+      className="sticky bottom-4 z-20 mx-auto flex w-fit max-w-full flex-wrap items-center gap-2 rounded-xl border border-line bg-surface p-2 shadow-xl"
+    >
+      <ul className="flex min-w-0 flex-wrap gap-2">
+        {runs.map((run, place) => (
+          <One key={run.id} run={run} isBaseline={place === 0 && runs.length > 1} onRemove={picks.toggle} />
+        ))}
+      </ul>
+      {areOfMany && <p className="px-1 text-warn text-xs">Of different experiments</p>}
+      <div className="ml-auto flex items-center gap-2">
+        {runs.length > 1 ? (
+          <Link to={compareAddress(runs)} className={buttonLook('main')}>
+            <GitCompareArrows aria-hidden="true" />
+            Compare {runs.length} runs
+          </Link>
+        ) : (
+          <p className="px-2 text-muted text-xs">Pick another run to compare</p>
+        )}
+        <Button look="bare" onClick={picks.clear}>
+          Clear
+        </Button>
+      </div>
+    </section>
+  );
+}
+
+interface OneProps {
+  run: Picked;
+  isBaseline: boolean;
+  onRemove: (id: string) => void;
+}
+
+function One({ run, isBaseline, onRemove }: OneProps) {
+  return (
+    <li className="flex min-w-0 items-center rounded-lg bg-sunken py-0.5 pl-3">
+      <span className="min-w-0">
+        <span className="block max-w-48 truncate font-medium text-xs">{run.name}</span>
+        <span className="block text-muted text-xs tabular-nums">
+          {moment(run.timestamp)}
+          {isBaseline && ', baseline'}
+        </span>
+      </span>
+      <button
+        type="button"
+        aria-label={`Do not compare ${run.name}, ${run.id}`}
+        onClick={() => onRemove(run.id)}
+        className="grid size-8 shrink-0 place-items-center rounded text-muted hover:text-text"
+      >
+        <X className="size-4" aria-hidden="true" />
+      </button>
+    </li>
+  );
+}

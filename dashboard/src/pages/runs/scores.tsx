@@ -1,0 +1,70 @@
+// The averages of a run's evaluators, with how they went over the runs before.
+
+import type { RunRow } from '../../api/types';
+import { Sparkline } from '../../components/sparkline';
+import { Tooltip } from '../../components/tooltip';
+import { score } from '../../lib/format';
+import { useMedia } from '../../lib/use-media';
+
+type Scored = Pick<RunRow, 'avgScores' | 'recentScores'>;
+
+/** How many evaluators have a place in a row of the table, by the width of the window. */
+function usePlaces(): number {
+  const isWide = useMedia('(min-width: 87.5rem)');
+  const isMiddling = useMedia('(min-width: 80rem)');
+  return isWide ? 3 : isMiddling ? 2 : 1;
+}
+
+/** The first evaluators side by side, the rest when asked for. */
+export function Scores({ of }: { of: Scored }) {
+  const places = usePlaces();
+  const names = Object.keys(of.avgScores);
+  if (names.length === 0) return <span className="text-muted text-xs">No scores</span>;
+  return (
+    <div className="flex items-center gap-3">
+      {names.slice(0, places).map((name) => (
+        <Evaluator key={name} name={name} of={of} />
+      ))}
+      {names.length > places && <Rest names={names.slice(places)} of={of} />}
+    </div>
+  );
+}
+
+export function Evaluator({ name, of }: { name: string; of: Scored }) {
+  const value = of.avgScores[name];
+  return (
+    <div className="w-25 min-w-0">
+      <div className="truncate text-muted text-xs" title={name}>
+        {name}
+      </div>
+      <div className="flex h-5 items-center gap-2 tabular-nums">
+        {value === undefined ? '–' : score(value)}
+        <Sparkline values={of.recentScores?.[name] ?? []} label={`${name} over the last runs`} />
+      </div>
+    </div>
+  );
+}
+
+function Rest({ names, of }: { names: string[]; of: Scored }) {
+  const list = (
+    <dl className="grid grid-cols-[1fr_auto] gap-x-4 gap-y-1">
+      {names.map((name) => (
+        <div key={name} className="contents">
+          <dt className="min-w-0 truncate text-muted">{name}</dt>
+          <dd className="tabular-nums">{score(of.avgScores[name] ?? Number.NaN)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+  return (
+    <Tooltip content={list}>
+      <button
+        type="button"
+        aria-label={`${names.length} more scores`}
+        className="rounded-md bg-sunken px-1.5 py-0.5 text-muted text-xs hover:text-text"
+      >
+        +{names.length}
+      </button>
+    </Tooltip>
+  );
+}

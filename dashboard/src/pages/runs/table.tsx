@@ -1,0 +1,132 @@
+// The runs as a table, of which only the rows in sight are drawn.
+import { type Header, useTable } from '@tanstack/react-table';
+import clsx from 'clsx';
+import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
+import { useNavigate } from 'react-router';
+import type { RunRow } from '../../api/types';
+import { Pick } from './cells';
+import { columns, features } from './columns';
+import type { ListProps } from './list';
+import { openRun } from './open-run';
+import type { Filters } from './use-filters';
+import { useRowKeys } from './use-row-keys';
+import { useRows } from './use-rows';
+
+/** The height of a row in pixels, with its line. */
+const ROW = 57;
+
+/** The header of the page and of the table, which stay in sight. */
+const COVERED = 100;
+
+export function RunTable({ runs, matching, filters, picks, onEnd }: ListProps) {
+  const navigate = useNavigate();
+  const table = useTable({ features, columns, data: runs, getRowId: (run: RunRow) => run.id });
+  const { rows } = table.getRowModel();
+  const { list, items, before, after, scrollTo } = useRows<HTMLTableElement>({
+    count: rows.length,
+    height: ROW,
+    covered: COVERED,
+    onEnd,
+  });
+  useRowKeys(runs, scrollTo, picks.toggle);
+
+  return (
+    <table ref={list} aria-label="Runs" aria-rowcount={matching + 1} className="w-full table-fixed">
+      <thead>
+        <tr aria-rowindex={1}>
+          <th scope="col" className={clsx(HEAD, 'w-11 rounded-tl-lg pl-4')}>
+            <span className="sr-only">Pick</span>
+          </th>
+          {table.getFlatHeaders().map((header) => (
+            <Head key={header.id} header={header} filters={filters} />
+          ))}
+        </tr>
+      </thead>
+      <Gap height={before} />
+      <tbody>
+        {items.map((item) => {
+          const row = rows[item.index];
+          if (row === undefined) return null;
+          const isPicked = picks.ids.includes(row.id);
+          return (
+            <tr
+              key={row.id}
+              aria-rowindex={item.index + 2}
+              onClick={(event) => openRun(event, row.id, navigate)}
+              className={clsx(
+                'h-[57px] cursor-pointer border-line border-t has-[[data-run]:focus-visible]:bg-accent-soft/60',
+                isPicked ? 'bg-accent-soft/60' : 'hover:bg-sunken/60',
+              )}
+            >
+              <td className="py-0 pr-0 pl-4 align-middle">
+                <Pick run={row.original} picks={picks} />
+              </td>
+              {row.getAllCells().map((cell) => (
+                <td
+                  key={cell.id}
+                  className={clsx('px-3 py-0 align-middle', place(cell.column.columnDef.meta))}
+                >
+                  <table.FlexRender cell={cell} />
+                </td>
+              ))}
+            </tr>
+          );
+        })}
+      </tbody>
+      <Gap height={after} />
+    </table>
+  );
+}
+
+const HEAD =
+  'sticky top-13 z-10 h-9 last:rounded-tr-lg bg-surface px-3 font-medium text-muted text-xs shadow-[inset_0_-1px_var(--line)]';
+
+type Meta = { width: string; isFigure?: boolean } | undefined;
+
+const place = (meta: Meta) => clsx(meta?.width, meta?.isFigure ? 'text-right tabular-nums' : 'text-left');
+
+function Head({ header, filters }: { header: Header<typeof features, RunRow>; filters: Filters }) {
+  const { meta, header: name } = header.column.columnDef;
+  const sort = meta?.sort;
+  const isSorted = sort === filters.sort;
+  const direction = filters.order === 'asc' ? 'ascending' : 'descending';
+  const Arrow = isSorted ? (filters.order === 'asc' ? ArrowUp : ArrowDown) : ChevronsUpDown;
+  return (
+    <th scope="col" aria-sort={isSorted ? direction : undefined} className={clsx(HEAD, place(meta))}>
+      {sort === undefined ? (
+        String(name)
+      ) : (
+        <button
+          type="button"
+          onClick={() => (isSorted ? filters.turn() : filters.sortBy(sort))}
+          className={clsx(
+            'group -mx-1 inline-flex items-center align-middle gap-1 rounded px-1 hover:text-text',
+            isSorted && 'text-text',
+            meta?.isFigure && 'flex-row-reverse',
+          )}
+        >
+          {String(name)}
+          <Arrow
+            aria-hidden="true"
+            className={clsx(
+              'size-3.5',
+              !isSorted && 'opacity-0 group-hover:opacity-60 group-focus-visible:opacity-60',
+            )}
+          />
+        </button>
+      )}
+    </th>
+  );
+}
+
+/** The place of rows that are not drawn. */
+function Gap({ height }: { height: number }) {
+  if (height <= 0) return null;
+  return (
+    <tbody aria-hidden="true">
+      <tr>
+        <td style={{ height }} className="p-0" />
+      </tr>
+    </tbody>
+  );
+}

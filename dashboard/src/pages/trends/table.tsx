@@ -1,0 +1,141 @@
+// The runs of the charts as a table, the newest first.
+import clsx from 'clsx';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import { Badge } from '../../components/badge';
+import { Button } from '../../components/button';
+import { Panel } from '../../components/panel';
+import { Text } from '../../components/text';
+import { Verdict } from '../../components/verdict';
+import { commit, cost, count, duration, moment, score, signed } from '../../lib/format';
+import { change, type Place, type Series } from './series';
+
+/** So many runs are in the table until all are asked for. */
+const FIRST = 30;
+
+interface TrendTableProps {
+  places: Place[];
+  scores: Series[];
+  active: string | undefined;
+  onActive: (id: string | undefined) => void;
+}
+
+export function TrendTable({ places, scores, active, onActive }: TrendTableProps) {
+  const [isWhole, setWhole] = useState(false);
+  const newest = places.toReversed();
+  const shown = isWhole ? newest : newest.slice(0, FIRST);
+  return (
+    <Panel title="Runs">
+      <section
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
+        tabIndex={0}
+        aria-label="The runs of the charts"
+        className="relative overflow-x-auto"
+      >
+        <table className="w-full text-left whitespace-nowrap tabular-nums">
+          <thead className="text-muted text-xs">
+            <tr>
+              <Head>Start</Head>
+              <Head>Verdict</Head>
+              <Head>Commit</Head>
+              {scores.map(({ name }) => (
+                <Head key={name} isNumber>
+                  <Text>{name}</Text>
+                </Head>
+              ))}
+              <Head isNumber>Latency</Head>
+              <Head isNumber>Tokens</Head>
+              <Head isNumber>Cost</Head>
+              <Head isNumber>Errors</Head>
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((place) => (
+              <Row
+                key={place.point.id}
+                {...{ place, scores, onActive }}
+                isActive={place.point.id === active}
+              />
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {shown.length < places.length && (
+        <Button className="mt-3" onClick={() => setWhole(true)}>
+          Show all {count(places.length)} runs
+        </Button>
+      )}
+    </Panel>
+  );
+}
+
+function Head({ children, isNumber = false }: { children: React.ReactNode; isNumber?: boolean }) {
+  return (
+    <th scope="col" className={clsx('px-2 py-2 font-medium first:pl-1', isNumber && 'text-right')}>
+      {children}
+    </th>
+  );
+}
+
+interface RowProps {
+  place: Place;
+  scores: Series[];
+  isActive: boolean;
+  onActive: (id: string | undefined) => void;
+}
+
+const NUMBER = 'px-2 py-1.5 text-right';
+
+function Row({ place, scores, isActive, onActive }: RowProps) {
+  const { point, isOtherData } = place;
+  return (
+    <tr
+      data-active={isActive || undefined}
+      className={clsx('border-line border-t', isActive ? 'bg-accent-soft' : 'hover:bg-sunken/60')}
+      onMouseEnter={() => onActive(point.id)}
+      onMouseLeave={() => onActive(undefined)}
+      onFocus={() => onActive(point.id)}
+      onBlur={() => onActive(undefined)}
+    >
+      <th scope="row" className="px-2 py-1.5 pl-1 font-normal">
+        <Link to={`/runs/${encodeURIComponent(point.id)}`} className="font-medium hover:underline">
+          {moment(point.timestamp)}
+        </Link>
+        {isOtherData && (
+          <span className="ml-2">
+            <Badge tone="warn">other data</Badge>
+          </span>
+        )}
+      </th>
+      <td className="px-2 py-1.5">
+        <Verdict of={point.verdict} />
+      </td>
+      <td className="px-2 py-1.5 text-muted text-xs">
+        {typeof point.gitCommit === 'string' && <code className="font-mono">{commit(point.gitCommit)}</code>}
+        {point.gitDirty === true && ' with changes'}
+      </td>
+      {scores.map((series) => (
+        <ScoreCell key={series.name} series={series} place={place} />
+      ))}
+      <td className={NUMBER}>{duration(point.avgLatencyMs)}</td>
+      <td className={NUMBER}>{typeof point.totalTokens === 'number' ? count(point.totalTokens) : '–'}</td>
+      <td className={NUMBER}>{typeof point.cost === 'number' ? cost(point.cost) : '–'}</td>
+      <td className={clsx(NUMBER, point.errors > 0 && 'font-medium text-bad')}>{count(point.errors)}</td>
+    </tr>
+  );
+}
+
+/** A score, and how it differs from that of the run before. */
+function ScoreCell({ series, place }: { series: Series; place: Place }) {
+  const value = series.of(place.point);
+  const difference = change(series, place);
+  if (typeof value !== 'number') return <td className={clsx(NUMBER, 'text-muted')}>–</td>;
+  return (
+    <td className={NUMBER}>
+      {score(value)}
+      <span className="ml-2 inline-block w-12 text-muted text-xs">
+        {difference === undefined ? '' : signed(difference)}
+      </span>
+    </td>
+  );
+}

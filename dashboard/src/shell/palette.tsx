@@ -1,0 +1,77 @@
+// The command palette: to any page, run or experiment by typing a part of its name.
+import { useQuery } from '@tanstack/react-query';
+import { Command } from 'cmdk';
+import { Search } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { runsQuery } from '../api/queries';
+import { Key } from '../components/key';
+import { Modal } from '../components/modal';
+import { Commands } from './commands';
+import { FoundRuns } from './found-runs';
+
+/** How many runs are asked for; a few of the newest before something is typed. */
+const MOST = 20;
+const UNASKED = 5;
+
+/** How long typing has to rest before the server is asked. */
+const REST_MS = 150;
+
+interface PaletteProps {
+  onClose: () => void;
+  onShortcuts: () => void;
+}
+
+export default function Palette({ onClose, onShortcuts }: PaletteProps) {
+  const [typed, setTyped] = useState('');
+  const search = useRested(typed.trim());
+  const answer = useQuery(runsQuery({ search: search || undefined, limit: search ? MOST : UNASKED }));
+  return (
+    <Modal
+      label="Go to"
+      onClose={onClose}
+      className="mt-[12vh] w-xl max-w-[calc(100vw-2rem)] overflow-hidden"
+    >
+      {/* What matches is known to the server for runs, and to the groups themselves for the rest. */}
+      <Command label="Go to" shouldFilter={false} loop vimBindings={false}>
+        <div className="flex items-center gap-3 border-line border-b px-4">
+          <Search className="size-4 shrink-0 text-muted" aria-hidden="true" />
+          <Command.Input
+            autoFocus
+            value={typed}
+            onValueChange={setTyped}
+            placeholder="A page, a run, an experiment, a command"
+            className="h-12 w-full bg-transparent outline-none placeholder:text-muted"
+          />
+          <Key>Esc</Key>
+        </div>
+        <Command.List label="What matches" className="max-h-[55vh] overflow-y-auto overscroll-contain p-2">
+          <Commands
+            typed={typed}
+            experiments={answer.data?.experiments ?? []}
+            onDone={onClose}
+            onShortcuts={onShortcuts}
+          />
+          <FoundRuns runs={answer.data?.runs ?? []} onDone={onClose} />
+          <Command.Empty className="px-3 py-8 text-center text-muted">
+            {answer.isFetching ? 'Searching' : 'Nothing matches'}
+          </Command.Empty>
+        </Command.List>
+        {answer.isError && (
+          <p role="alert" className="border-line border-t px-4 py-2 text-bad text-xs">
+            {answer.error.message}
+          </p>
+        )}
+      </Command>
+    </Modal>
+  );
+}
+
+/** A text, as it was when typing rested last. */
+function useRested(text: string) {
+  const [rested, setRested] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(text), REST_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return rested;
+}

@@ -1,0 +1,67 @@
+import { screen, waitFor, within } from '@testing-library/react';
+import { expect, test } from 'vitest';
+import { renderPage } from '../test/render';
+import { liveRun, runRow, runs } from '../test/runs';
+import { serve } from '../test/server';
+import { Shell } from './shell';
+
+const INDEX = { name: 'Cobalt', version: '0.1.0', project: 'helpdesk', endpoints: [] };
+const NEWER = runRow({ id: 'newer', timestamp: '2026-02-05T10:00:00.000Z' });
+const OLDER = runRow({ id: 'older', timestamp: '2026-02-04T10:00:00.000Z' });
+
+function show() {
+  const asked = serve({ '/api': INDEX, '/api/runs': runs([NEWER, OLDER]) });
+  return { asked, ...renderPage(Shell, { at: '/', live: [liveRun()] }) };
+}
+
+async function showPalette() {
+  const shown = show();
+  await shown.user.keyboard('{Control>}k{/Control}');
+  const palette = within(await screen.findByRole('dialog', { name: 'Go to' }));
+  await palette.findByRole('option', { name: 'Trends of answers' });
+  return { ...shown, palette };
+}
+
+test('the header tells the project, and how many runs go on', async () => {
+  show();
+  expect(await screen.findByText('helpdesk')).toBeVisible();
+  expect(screen.getByRole('link', { name: '1 run going on' })).toBeVisible();
+});
+
+test('the palette finds runs on the server and opens one', async () => {
+  const { user, palette, asked, router } = await showPalette();
+  await user.type(palette.getByRole('combobox'), 'older');
+  await waitFor(() => expect(asked.at(-1)?.search).toBe('?search=older&limit=20'));
+  await user.click(await palette.findByRole('option', { name: /answers\s*older/ }));
+  expect(router.state.location.pathname).toBe('/runs/older');
+  expect(screen.queryByRole('dialog')).not.toBeInTheDocument();
+});
+
+test('the palette goes to pages and trends by keys alone', async () => {
+  const { user, palette, router } = await showPalette();
+  await user.type(palette.getByRole('combobox'), 'trends ans');
+  await waitFor(() => expect(palette.queryByRole('option', { name: 'Compare' })).not.toBeInTheDocument());
+  await user.keyboard('{Enter}');
+  expect(router.state.location.pathname + router.state.location.search).toBe('/trends?experiment=answers');
+});
+
+test('the palette compares the two newest runs of an experiment, the older one as the baseline', async () => {
+  const { user, palette, router } = await showPalette();
+  await user.click(palette.getByRole('option', { name: 'Compare the two newest runs of answers' }));
+  await waitFor(() => expect(router.state.location.search).toBe('?a=older&b=newer'));
+});
+
+test('the palette changes the theme', async () => {
+  const { user, palette } = await showPalette();
+  await user.click(palette.getByRole('option', { name: /Switch to the dark theme/ }));
+  expect(document.documentElement).toHaveAttribute('data-theme', 'dark');
+});
+
+test('a question mark shows which keys do what', async () => {
+  const { user } = show();
+  await user.keyboard('?');
+  const dialog = within(await screen.findByRole('dialog', { name: 'Keyboard shortcuts' }));
+  expect(dialog.getByText('Pick the run to compare')).toBeVisible();
+  await user.click(dialog.getByRole('button', { name: 'Close' }));
+  expect(screen.queryByRole('dialog')).not.toBeInTheDocument();
+});

@@ -1,0 +1,75 @@
+// What lies around every page: where one can go, the theme, and whether the server is there.
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
+import { Outlet, ScrollRestoration } from 'react-router';
+import { useLive } from '../api/events';
+import { type Keys, useKeys } from '../lib/use-keys';
+import { Header } from './header';
+import { Shortcuts } from './shortcuts';
+
+const Palette = lazy(() => import('./palette'));
+
+export function Shell() {
+  const [open, setOpen] = useState<'palette' | 'shortcuts'>();
+  useShellKeys(setOpen);
+  const close = () => setOpen(undefined);
+  return (
+    <div className="flex min-h-dvh flex-col">
+      <a
+        href="#content"
+        className="sr-only z-50 rounded-md bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+      >
+        Skip to the content
+      </a>
+      <Header onSearch={() => setOpen('palette')} onShortcuts={() => setOpen('shortcuts')} />
+      <Disconnected />
+      <main id="content" tabIndex={-1} className="mx-auto w-full max-w-[96rem] grow p-4 outline-none sm:p-6">
+        <Outlet />
+      </main>
+      {open === 'palette' && (
+        <Suspense>
+          <Palette onClose={close} onShortcuts={() => setOpen('shortcuts')} />
+        </Suspense>
+      )}
+      {open === 'shortcuts' && <Shortcuts onClose={close} />}
+      <ScrollRestoration getKey={({ pathname }) => pathname} />
+    </div>
+  );
+}
+
+/** The keys that work on every page. */
+function useShellKeys(open: (what: 'palette' | 'shortcuts') => void) {
+  useEffect(() => {
+    // It has to work while somebody types, too.
+    const press = (event: KeyboardEvent) => {
+      const isAsked = event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey) && !event.altKey;
+      if (!isAsked || event.shiftKey) return;
+      event.preventDefault();
+      open('palette');
+    };
+    window.addEventListener('keydown', press);
+    return () => window.removeEventListener('keydown', press);
+  }, [open]);
+
+  const keys = useMemo(
+    (): Keys => ({
+      '?': () => open('shortcuts'),
+      '/': (event) => {
+        const field = document.querySelector<HTMLElement>('main input[type=search]');
+        if (field === null) return;
+        event.preventDefault();
+        field.focus();
+      },
+    }),
+    [open],
+  );
+  useKeys(keys);
+}
+
+function Disconnected() {
+  if (useLive().isConnected) return null;
+  return (
+    <p role="status" className="bg-warn-soft px-6 py-2 text-center text-warn">
+      The server does not answer; what you see may be old. Run <code>cargo cobalt serve</code> again.
+    </p>
+  );
+}

@@ -1,0 +1,60 @@
+// Which keys do what.
+import { X } from 'lucide-react';
+import { IconButton } from '../components/button';
+import { Key } from '../components/key';
+import { Modal } from '../components/modal';
+import { COMMAND_KEY } from './header';
+
+/** Each group with its keys; alternatives stand beside each other. */
+const GROUPS = [
+  {
+    name: 'Everywhere',
+    keys: [
+      { does: 'Go to a page, a run or an experiment', keys: [`${COMMAND_KEY} K`] },
+      { does: 'Search on this page', keys: ['/'] },
+      { does: 'Show these shortcuts', keys: ['?'] },
+      { does: 'Close what is open', keys: ['Esc'] },
+    ],
+  },
+  {
+    name: 'Runs',
+    keys: [
+      { does: 'Next run', keys: ['j', '↓'] },
+      { does: 'Previous run', keys: ['k', '↑'] },
+      { does: 'Open the run', keys: ['Enter'] },
+      { does: 'Pick the run to compare', keys: ['x', 'Space'] },
+    ],
+  },
+];
+
+export function Shortcuts({ onClose }: { onClose: () => void }) {
+  return (
+    <Modal label="Keyboard shortcuts" onClose={onClose} className="w-md max-w-[calc(100vw-2rem)]">
+      <div className="flex items-center justify-between border-line border-b py-2 pr-2 pl-5">
+        <h2 className="font-semibold">Keyboard shortcuts</h2>
+        <IconButton label="Close" onClick={onClose}>
+          <X />
+        </IconButton>
+      </div>
+      <div className="flex flex-col gap-5 p-5">
+        {GROUPS.map((group) => (
+          <section key={group.name}>
+            <h3 className="mb-2 text-muted text-xs">{group.name}</h3>
+            <dl className="grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-2">
+              {group.keys.map(({ does, keys }) => (
+                <div key={does} className="contents">
+                  <dt>{does}</dt>
+                  <dd className="flex justify-end gap-1">
+                    {keys.map((key) => (
+                      <Key key={key}>{key}</Key>
+                    ))}
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Modal>
+  );
+}

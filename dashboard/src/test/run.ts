@@ -1,0 +1,112 @@
+// A run and its items for tests: each helper makes a whole one, of which a test names what it is about.
+import type { Evaluation, Item, ItemRow, Items, Overview, Report, ScoreStats, WholeItem } from '../api/types';
+
+export const stats = (given: Partial<ScoreStats> = {}): ScoreStats => ({
+  avg: 0.9,
+  min: 0,
+  max: 1,
+  p50: 0.95,
+  p95: 1,
+  p99: 1,
+  count: 12,
+  stddev: 0.1,
+  ci95: { low: 0.85, high: 0.95 },
+  passRate: 0.75,
+  ...given,
+});
+
+export const report = (given: Partial<Report> = {}): Report => ({
+  schema: 1,
+  id: 'a1b2c3',
+  name: 'answers',
+  timestamp: '2026-02-05T10:00:00.000Z',
+  tags: ['nightly'],
+  items: [],
+  passed: true,
+  config: {
+    runs: 1,
+    concurrency: 4,
+    timeout: 1000,
+    strict: false,
+    evaluators: ['correctness'],
+    passMarks: [0.5],
+  },
+  summary: {
+    totalItems: 12,
+    totalDurationMs: 4200,
+    avgLatencyMs: 310,
+    successfulItems: 12,
+    passedItems: 12,
+    failedItems: 0,
+    timeouts: 0,
+    evalErrors: 0,
+    latency: { min: 100, p50: 300, p95: 600, p99: 800, max: 900 },
+    scores: { correctness: stats() },
+  },
+  ...given,
+});
+
+export const overview = (given: Partial<Overview> = {}): Overview => ({
+  run: report(),
+  state: 'finished',
+  finishedItems: 12,
+  plannedItems: 12,
+  histograms: {
+    correctness: Array.from({ length: 20 }, (_, part) => (part === 4 ? 2 : part === 19 ? 10 : 0)),
+  },
+  states: { passed: 10, failing: 2, low: 2, error: 1, timeout: 0, evalError: 0 },
+  ...given,
+});
+
+export const itemRow = (index: number, given: Partial<ItemRow> = {}): ItemRow => ({
+  key: `key-${index}`,
+  name: `item ${index}`,
+  index,
+  passed: true,
+  status: 'ok',
+  runs: 1,
+  low: [],
+  evalErrors: [],
+  input: `question ${index}`,
+  output: `answer ${index}`,
+  latencyMs: 310,
+  scores: { correctness: 0.9 },
+  ...given,
+});
+
+/** An answer of the items' endpoint: as many as are asked for, of `matching`. */
+export const items =
+  (matching: number) =>
+  (asked: URLSearchParams): Items => {
+    const offset = Number(asked.get('offset'));
+    const length = Math.max(0, Math.min(Number(asked.get('limit')), matching - offset));
+    return {
+      matching,
+      total: matching,
+      items: Array.from({ length }, (_, place) => itemRow(offset + place)),
+    };
+  };
+
+export const evaluation = (given: Partial<Evaluation> = {}): Evaluation => ({ score: 0.9, ...given });
+
+export const item = (index: number, given: Partial<Item> = {}): Item => ({
+  key: `key-${index}`,
+  index,
+  input: { question: `question ${index}`, expectedOutput: 'the red fox' },
+  output: { output: 'the grey fox' },
+  latencyMs: 310,
+  evaluations: { correctness: evaluation() },
+  status: 'ok',
+  passed: true,
+  ...given,
+});
+
+/** An answer of an item's endpoint, with its neighbours among 57. */
+export const wholeItem = (index: number, given: Partial<Item> = {}): WholeItem => ({
+  item: item(index, given),
+  row: itemRow(index),
+  position: index,
+  matching: 57,
+  previous: index > 0 ? `key-${index - 1}` : undefined,
+  next: `key-${index + 1}`,
+});

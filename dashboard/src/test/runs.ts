@@ -1,0 +1,50 @@
+// Runs for tests: each helper makes a whole one, of which a test names what it is about.
+import type { LiveRun, RunRow, Runs } from '../api/types';
+
+export const runRow = (given: Partial<RunRow> = {}): RunRow => ({
+  id: 'a1b2c3',
+  name: 'answers',
+  timestamp: '2026-02-05T10:00:00.000Z',
+  tags: [],
+  avgScores: { correctness: 0.9 },
+  totalItems: 12,
+  durationMs: 4200,
+  verdict: 'passed',
+  status: 'passed',
+  failedItems: 0,
+  evalErrors: 0,
+  avgLatencyMs: 310,
+  recentScores: { correctness: [0.8, 0.85, 0.9] },
+  ...given,
+});
+
+export const liveRun = (given: Partial<LiveRun> = {}): LiveRun => ({
+  id: 'f00ba4',
+  name: 'answers',
+  timestamp: '2026-02-05T12:00:00.000Z',
+  tags: [],
+  state: 'running',
+  partial: false,
+  totalItems: 40,
+  finishedItems: 10,
+  passedItems: 9,
+  errorItems: 1,
+  avgScores: { correctness: 0.75 },
+  elapsedMs: 12_000,
+  ...given,
+});
+
+/** An answer of `/api/runs` with these runs and no others. */
+export const runs = (rows: RunRow[], given: Partial<Runs> = {}): Runs => ({
+  runs: rows,
+  matching: rows.length,
+  known: rows.length,
+  live: [],
+  experiments: counted(rows.map((row) => row.name)),
+  tags: counted(rows.flatMap((row) => row.tags)),
+  skipped: [],
+  ...given,
+});
+
+const counted = (names: string[]) =>
+  [...new Set(names)].map((name) => ({ name, runs: names.filter((other) => other === name).length }));
