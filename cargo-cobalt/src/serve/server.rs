@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::handler::Handler as _;
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
@@ -70,13 +71,14 @@ async fn answer(mut listener: tokio::net::TcpListener, router: Router, end: impl
 
 /// All that is served.
 fn router(store: Arc<Store>, guard: Guard) -> Router {
+    // Brotli takes several megabytes for each answer that is on its way: too many for those that are large themselves.
+    let answers = CompressionLayer::new().no_br();
     Router::new()
-        .nest("/api", api::routes(store))
+        .nest("/api", api::routes(store).layer(answers))
         // Nesting leaves this one out.
         .route("/api/", any(api::no_endpoint))
-        .fallback(page::file)
+        .fallback(page::file.layer(CompressionLayer::new()))
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(CompressionLayer::new())
         .layer(from_fn_with_state(Arc::new(guard), guard::check))
 }
 

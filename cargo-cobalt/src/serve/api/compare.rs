@@ -60,6 +60,7 @@ pub(in crate::serve) enum CompareSort {
 /// Which items.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::enum_variant_names, reason = "it is what the parameter is called")]
 pub(in crate::serve) enum Changed {
     #[default]
     All,

@@ -89,8 +89,7 @@ impl ScoreRange {
             return Ok(None);
         }
         let (low, high) = (min_score.unwrap_or(0.0), max_score.unwrap_or(1.0));
-        // Which NaN is not, either.
-        if !(low <= high) {
+        if low > high || low.is_nan() || high.is_nan() {
             return Err(ApiError::bad_request(format!(
                 "no score is from {low} to {high}: give `minScore` and `maxScore` from 0 to 1, the smaller one first"
             )));

@@ -33,7 +33,10 @@ impl Store {
         self.of_runs(&ids(query).collect::<Vec<_>>(), |runs| {
             let comparing = self.comparing(runs, query)?;
             let mut items: Vec<ComparedItem> = Vec::with_capacity(comparing.len());
-            comparing.each(|item| Ok(items.push(item)))?;
+            comparing.each(|item| {
+                items.push(item);
+                Ok(())
+            })?;
             Ok(Compared { items, ..comparing.head })
         })
     }
