@@ -48,7 +48,8 @@ impl Dashboard {
 
     /// Says where it is to be found.
     pub(crate) fn announce(&self) -> Result<(), Error> {
-        eprintln!("{}", announce::line(&self.settings, self.address, &self.asked)?);
+        let runs = self.store.count()?;
+        eprintln!("{}", announce::line(&self.settings, runs, self.address, &self.asked));
         Ok(())
     }
 

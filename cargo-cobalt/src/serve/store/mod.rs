@@ -89,6 +89,12 @@ impl Store {
         Arc::clone(&self.live)
     }
 
+    /// How many runs have ended, those of some of the items among them.
+    pub(super) fn count(&self) -> Result<usize, Error> {
+        let known = self.known.now(self.layout())?;
+        Ok(known.runs.len() + known.partial.len())
+    }
+
     /// The name of the project's folder.
     pub(super) fn project_name(&self) -> String {
         project::name(&self.settings)
