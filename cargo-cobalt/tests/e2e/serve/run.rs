@@ -174,6 +174,7 @@ fn watch_opens_each_run_where_a_dashboard_runs_and_serves_none() {
     assert!(alone.contains("no dashboard runs: `cargo cobalt serve` in another terminal"), "{alone}");
     assert!(!project.path("address").exists());
     let server = Server::at(&project.path(""));
+    project.answers(&[("paris", "Paris"), ("rome", "Roma")]);
     let beside = watch();
     let address = server.url() + &path(&project);
     assert!(beside.contains(&format!("opened {address}")), "{beside}");
