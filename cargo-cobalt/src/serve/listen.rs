@@ -20,27 +20,34 @@ pub(super) enum Listening {
     Already(String),
 }
 
-/// Listens on a host: on the port that was asked for, else on the usual one or another near it, which is told.
-pub(super) fn listen(settings: &Config, host: IpAddr, port: Option<u16>) -> Result<Listening, Error> {
+/// Listens on a host: on the port that was asked for, else on the usual one or another near it, which is told. Where the project's
+/// own server will do that this machine asks without a token, that is named.
+pub(super) fn listen(
+    settings: &Config,
+    host: IpAddr,
+    port: Option<u16>,
+    another_will_do: bool,
+) -> Result<Listening, Error> {
+    let another_will_do = another_will_do && host.is_loopback();
     match port {
-        Some(port) => on(settings, SocketAddr::new(host, port)),
-        None => near_the_usual(settings, host),
+        Some(port) => on(settings, SocketAddr::new(host, port), another_will_do),
+        None => near_the_usual(settings, host, another_will_do),
     }
 }
 
-fn on(settings: &Config, address: SocketAddr) -> Result<Listening, Error> {
+fn on(settings: &Config, address: SocketAddr, another_will_do: bool) -> Result<Listening, Error> {
     if let Some(listener) = bind(address)? {
         return Ok(Listening::Here(listener));
     }
     let url = format!("http://{address}");
-    match address.ip().is_loopback() && running::answers(settings, &url) {
+    match another_will_do && running::answers(settings, &url) {
         true => Ok(Listening::Already(url)),
         false => Err(Error::PortTaken(address)),
     }
 }
 
-fn near_the_usual(settings: &Config, host: IpAddr) -> Result<Listening, Error> {
-    if let Some(url) = running::find(settings).filter(|_| host.is_loopback()) {
+fn near_the_usual(settings: &Config, host: IpAddr, another_will_do: bool) -> Result<Listening, Error> {
+    if another_will_do && let Some(url) = running::find(settings) {
         return Ok(Listening::Already(url));
     }
     let usual = SocketAddr::new(host, DashboardSettings::DEFAULT_PORT);

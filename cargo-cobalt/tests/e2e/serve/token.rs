@@ -73,6 +73,14 @@ fn a_token_may_have_any_visible_characters() {
 }
 
 #[test]
+fn a_server_without_a_token_is_none_for_whoever_asks_for_one() {
+    let folder = package();
+    let open = Server::at(folder.path());
+    let mut second = command(folder.path(), &["--port", open.port()]);
+    Said::by(second.env("COBALT_TOKEN", TOKEN), 3).tells("as another program does; name another port");
+}
+
+#[test]
 fn whoever_has_no_token_gets_nothing() {
     let (_folder, server) = given();
     let wrong_cookie = format!("Cookie: cobalt-{}={TOKEN}", server.port());
