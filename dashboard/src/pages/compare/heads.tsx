@@ -103,7 +103,7 @@ function Figures({ run, base }: { run: ComparedRun; base?: ComparedRun }) {
     return now === before ? 'no change' : `${signed((100 * (now - before)) / before, 1)} %`;
   };
   return (
-    <dl className="mt-3 grid grid-cols-3 gap-x-4 gap-y-3 sm:grid-cols-6 md:grid-cols-3 xl:grid-cols-6">
+    <dl className="mt-3 grid grid-cols-[repeat(auto-fit,minmax(5rem,1fr))] gap-x-4 gap-y-3">
       <Figure name="Pass rate" note={base && `${signed(100 * (passRate(run) - passRate(base)), 1)} points`}>
         {percent(passRate(run))}
       </Figure>
