@@ -104,6 +104,11 @@ test('an address that nobody could have made hides nothing', async () => {
   expect(await screen.findByRole('button', { name: 'tone' })).toHaveAttribute('aria-pressed', 'true');
 });
 
+test('an evaluator that no run has leaves all of them', async () => {
+  draw({}, '/trends?evaluator=gone');
+  expect(await screen.findByRole('columnheader', { name: 'tone' })).toBeVisible();
+});
+
 test('an evaluator may be called what every object has', () => {
   const [series] = scoreSeries(['constructor']);
   expect(series?.of(point())).toBeUndefined();
