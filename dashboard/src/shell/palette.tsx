@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Command } from 'cmdk';
 import { Search } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { runsQuery } from '../api/queries';
 import { Key } from '../components/key';
 import { Modal } from '../components/modal';
@@ -24,6 +24,9 @@ interface PaletteProps {
 
 export default function Palette({ onClose, onShortcuts }: PaletteProps) {
   const [typed, setTyped] = useState('');
+  // A dialog that opens gives the focus to the first that may have it, which is what lies around the field.
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const search = useRested(typed.trim());
   const answer = useQuery(runsQuery({ search: search || undefined, limit: search ? MOST : UNASKED }));
   const experiments = answer.data?.experiments ?? [];
@@ -56,7 +59,7 @@ export default function Palette({ onClose, onShortcuts }: PaletteProps) {
         <div className="flex items-center gap-3 border-line border-b px-4">
           <Search className="size-4 shrink-0 text-muted" aria-hidden="true" />
           <Command.Input
-            autoFocus
+            ref={field}
             value={typed}
             onValueChange={type}
             placeholder="A page, a run, an experiment, a command"
