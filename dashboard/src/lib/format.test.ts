@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ago, cost, counted, duration, fixed, percent, score, signed } from './format';
+import { ago, cost, counted, duration, edgeOfDay, fixed, percent, score, signed } from './format';
 
 describe('figures', () => {
   test('time spans have the unit in which they are short', () => {
@@ -34,5 +34,11 @@ describe('figures', () => {
     expect(ago('2026-02-05T11:59:30Z', now)).toBe('just now');
     expect(ago('2026-02-05T09:00:00Z', now)).toBe('3 h ago');
     expect(ago('2026-01-01T12:00:00Z', now)).toBe('2026-01-01');
+  });
+
+  test('a day begins and ends where the browser is', () => {
+    expect(edgeOfDay('2026-02-05', 'start')).toBe(new Date(2026, 1, 5).toISOString());
+    expect(edgeOfDay('2026-02-05', 'end')).toBe(new Date(2026, 1, 5, 23, 59, 59, 999).toISOString());
+    expect(edgeOfDay('last week', 'end')).toBe('last week');
   });
 });

@@ -69,6 +69,12 @@ export function date(timestamp: string): string {
   return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
 }
 
+/** When a day begins, or ends, where the browser is, in UTC; what is no day stays as it is. */
+export function edgeOfDay(day: string, edge: 'start' | 'end'): string {
+  const time = new Date(`${day}T${edge === 'start' ? '00:00:00.000' : '23:59:59.999'}`);
+  return Number.isNaN(time.getTime()) ? day : time.toISOString();
+}
+
 /** The moment where the browser is: `2026-02-05 14:30`. */
 export function moment(timestamp: string): string {
   const time = new Date(timestamp);
