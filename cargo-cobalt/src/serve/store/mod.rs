@@ -45,7 +45,7 @@ const ROOM_FOR_SEARCHES: usize = 1 << 20;
 /// How many bytes comparisons may take.
 const ROOM_FOR_COMPARISONS: usize = 4 << 20;
 /// How many bytes answers may take.
-const ROOM_FOR_ANSWERS: usize = 8 << 20;
+const ROOM_FOR_ANSWERS: usize = 4 << 20;
 /// How many runs are loaded at a time, so that a comparison has its two side by side.
 const LOADERS: usize = 2;
 /// How often a run is looked for again whose file has changed meanwhile.
