@@ -1,6 +1,6 @@
 // Runs are chosen, held against each other, and read down to the item.
 import type { APIRequestContext } from '@playwright/test';
-import type { Runs } from '../src/api/types';
+import type { Compared, Runs } from '../src/api/types';
 import { axe, expect, NARROW, noSidewaysScroll, settled, test } from './fixtures';
 
 /** The newest runs of an experiment, the newest first. */
@@ -81,6 +81,25 @@ test('the list of items goes on as it is scrolled', async ({ page, request }) =>
   await expect(
     page.getByRole('table', { name: /Items/ }).locator('tr[aria-rowindex]').last(),
   ).toHaveAttribute('aria-rowindex', '97');
+});
+
+test('the tabs count what the search finds', async ({ page, request }) => {
+  const [b, a] = await runsOf(request, 'support-agent');
+  await page.goto(`/compare?a=${a}&b=${b}&search=refund&only=regressed`);
+  await settled(page);
+  const tab = page.getByRole('button', { name: /^Regressed/ });
+  const counted = Number((await tab.textContent())?.replace(/\D/g, ''));
+  expect(counted).toBeGreaterThan(0);
+  const table = page.getByRole('table', { name: /Items/ });
+  await expect(table).toHaveAttribute('aria-rowcount', String(counted + 1));
+});
+
+test('a shared link leads to its item, however far down that is', async ({ page, request }) => {
+  const [b, a] = await runsOf(request, 'support-agent');
+  const last = await request.get(`/api/compare?a=${a}&b=${b}&sort=worst&limit=1&offset=90`);
+  const { items } = (await last.json()) as Compared;
+  await page.goto(`/compare?a=${a}&b=${b}&item=${items[0]?.key}`);
+  await expect(page.getByRole('table', { name: 'What evaluators said' })).toBeInViewport();
 });
 
 test('a run that is not there is said to be missing', async ({ page, faults }) => {

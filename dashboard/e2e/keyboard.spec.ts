@@ -87,7 +87,7 @@ test('the first thing that Tab reaches leads past what lies around the page', as
   await expect(page.getByRole('main')).toBeFocused();
 });
 
-test('the palette opens by keys, finds an experiment, and leads to another page', async ({ page }) => {
+test('the palette opens by keys, finds an experiment, and closes', async ({ page }) => {
   await page.goto('/');
   await settled(page);
   await page.keyboard.press('ControlOrMeta+k');
@@ -97,9 +97,23 @@ test('the palette opens by keys, finds an experiment, and leads to another page'
   await expect(palette.getByRole('option', { name: /invoice-extraction/ }).first()).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(palette).toBeHidden();
-  await page.keyboard.press('ControlOrMeta+k');
-  await page.keyboard.type('Trends');
-  await expect(palette.getByRole('option', { name: /Trends/ }).first()).toBeVisible();
-  await page.keyboard.press('Enter');
-  await expect(page).toHaveURL(/trends/);
+});
+
+test('Enter takes what is typed in the palette at once, however fast it is typed', async ({ page }) => {
+  await page.goto('/');
+  await settled(page);
+  const palette = page.getByRole('dialog', { name: 'Go to' });
+  for (const [words, address] of [
+    ['Trends', /\/trends$/],
+    ['Compare', /\/compare$/],
+    ['Runs', /\/$/],
+    ['trends invoice', /\/trends\?experiment=invoice-extraction$/],
+  ] as const) {
+    await page.keyboard.press('ControlOrMeta+k');
+    await expect(palette.getByRole('option', { name: /invoice-extraction/ }).first()).toBeVisible();
+    await page.keyboard.type(words);
+    await page.keyboard.press('Enter');
+    await expect(page).toHaveURL(address);
+    await expect(palette).toBeHidden();
+  }
 });

@@ -51,6 +51,35 @@ test('runs are picked by keys and compared, the oldest as the baseline', async (
   await expect(page).toHaveURL(`/compare?a=${older}&b=${newer}`);
 });
 
+test('runs that are picked in quick succession are all kept', async ({ page }) => {
+  await page.goto('/');
+  await settled(page);
+  const boxes = await page.getByRole('row').getByRole('checkbox').all();
+  const places = await Promise.all(boxes.slice(0, 3).map((box) => box.boundingBox()));
+  await Promise.all(places.map((place) => page.mouse.click((place?.x ?? 0) + 8, (place?.y ?? 0) + 8)));
+  await expect(page.getByRole('link', { name: 'Compare 3 runs' })).toBeVisible();
+});
+
+test('partial runs can be filtered, and names and verdicts sorted, either way', async ({ page }) => {
+  await page.goto('/?verdict=partial');
+  await settled(page);
+  await expect(page.getByText(/^[1-9]\d* of \d+ runs$/)).toBeVisible();
+  await expect(page.getByRole('row').getByText('Passed', { exact: true })).toHaveCount(0);
+
+  for (const [header, first, last] of [
+    ['Experiment', 'handbook-questions', 'support-agent'],
+    ['Verdict', /Error|Failed/, 'Passed'],
+  ] as const) {
+    await page.goto('/');
+    const row = page.getByRole('row').nth(1);
+    const button = page.getByRole('columnheader', { name: header }).getByRole('button');
+    await button.click();
+    await expect(row).toContainText(first);
+    await button.click();
+    await expect(row).toContainText(last);
+  }
+});
+
 test('a click on a row opens its run', async ({ page }) => {
   await page.goto('/');
   const id = await page.locator('[data-run]').first().getAttribute('data-run');

@@ -45,8 +45,10 @@ pub(crate) struct Ran {
 pub(crate) fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
     let Ran { code, dashboard } = once(arguments, flags, color, Reporters::with_webhooks)?;
     if let Some((settings, path)) = dashboard {
-        // How the run went counts, and not how the dashboard ended.
-        serve::show(&settings, &path)?;
+        // How the run went counts, and not what became of the dashboard.
+        if let Err(error) = serve::show(&settings, &path) {
+            error.tell();
+        }
     }
     Ok(code)
 }

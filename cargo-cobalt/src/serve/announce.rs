@@ -7,8 +7,6 @@ use cobalt::reporters::printable;
 use cobalt::wording::count;
 
 use super::project;
-use crate::error::Error;
-use crate::index::{Filter, Index};
 
 /// What is asked of whoever comes.
 #[derive(Debug)]
@@ -21,10 +19,9 @@ pub(super) enum Asked {
     Token(String),
 }
 
-/// The line that names the address, and what is to be seen there.
-pub(super) fn line(settings: &Config, address: SocketAddr, asked: &Asked) -> Result<String, Error> {
-    let (found, _) = Index::open(settings.layout())?.runs(&Filter::ALL)?;
-    let runs = match found.runs.len() {
+/// The line that names the address, and how many runs are to be seen there.
+pub(super) fn line(settings: &Config, runs: usize, address: SocketAddr, asked: &Asked) -> String {
+    let runs = match runs {
         0 => "no runs yet: `cargo cobalt run` makes one".to_owned(),
         runs => count(runs, "run"),
     };
@@ -34,7 +31,7 @@ pub(super) fn line(settings: &Config, address: SocketAddr, asked: &Asked) -> Res
         Asked::Token(token) => format!("{}/?token={token}", reachable(address)),
     };
     let name = project::name(settings);
-    Ok(format!("dashboard: {link} ({}, {runs}); Ctrl-C ends it", printable(&name)))
+    format!("dashboard: {link} ({}, {runs}); Ctrl-C ends it", printable(&name))
 }
 
 /// The address as a browser knows it.

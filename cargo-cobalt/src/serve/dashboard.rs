@@ -23,16 +23,16 @@ pub(crate) struct Dashboard {
 }
 
 impl Dashboard {
-    /// A server of the project's runs. Whoever asks needs a token where the environment gives one, or where other machines can
-    /// ask.
-    pub(super) fn of(settings: &Config, listener: TcpListener) -> Result<Self, Error> {
+    /// A server of the project's runs. Whoever asks needs a token where one is given, or where other machines can ask.
+    pub(super) fn of(settings: &Config, listener: TcpListener, given: Option<&str>) -> Result<Self, Error> {
         let address = listener.local_addr().map_err(Error::Server)?;
-        let (token, asked) = match Token::given(settings, address.port())? {
-            Some(token) => (Some(token), Asked::GivenToken),
+        let token = |text: &str| Some(Token::of(text, address.port()));
+        let (token, asked) = match given {
+            Some(text) => (token(text), Asked::GivenToken),
             None if address.ip().is_loopback() => (None, Asked::Nothing),
             None => {
-                let (token, text) = Token::random(address.port())?;
-                (Some(token), Asked::Token(text))
+                let text = Token::random()?;
+                (token(&text), Asked::Token(text))
             }
         };
         let store = Arc::new(Store::open(settings)?);
@@ -48,7 +48,8 @@ impl Dashboard {
 
     /// Says where it is to be found.
     pub(crate) fn announce(&self) -> Result<(), Error> {
-        eprintln!("{}", announce::line(&self.settings, self.address, &self.asked)?);
+        let runs = self.store.count()?;
+        eprintln!("{}", announce::line(&self.settings, runs, self.address, &self.asked));
         Ok(())
     }
 

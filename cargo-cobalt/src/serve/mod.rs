@@ -21,6 +21,7 @@ use std::process::ExitCode;
 use cobalt::config::{Config, Flags};
 
 use self::dashboard::Dashboard;
+use self::guard::Token;
 use self::listen::{Listening, listen};
 pub(crate) use self::running::find as running;
 use crate::cli::Serve;
@@ -69,14 +70,16 @@ fn begin(
         }
     };
     interrupt::pass_on()?;
-    match listen(settings, host, port)? {
+    let token = Token::given(settings)?;
+    // One that runs without a token will not do where one is asked for.
+    match listen(settings, host, port, token.is_none())? {
         Listening::Already(url) => {
             eprintln!("the dashboard of this project runs already: {url}");
             open(&url);
             Ok(None)
         }
         Listening::Here(listener) => {
-            let dashboard = Dashboard::of(settings, listener)?;
+            let dashboard = Dashboard::of(settings, listener, token.as_deref())?;
             dashboard.announce()?;
             dashboard.url().iter().for_each(|url| open(url));
             Ok(Some(dashboard))

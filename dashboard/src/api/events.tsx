@@ -19,13 +19,17 @@ export const LiveContext = createContext(BEFORE);
 /** What is going on now. */
 export const useLive = () => useContext(LiveContext);
 
-/** Keeps a connection open for as long as the page is. */
+/**
+ * Keeps a connection open while the page is seen: browsers have few for all tabs of a server together, and a tab that is
+ * hidden would hold one of them back from the others.
+ */
 export function LiveProvider({ children }: { children: ReactNode }) {
   const client = useQueryClient();
   const [live, setLive] = useState(BEFORE);
 
   useEffect(() => {
-    const source = new EventSource('/api/events');
+    let source: EventSource | undefined;
+    let hasListened = false;
     const hear = (event: MessageEvent<string>) => {
       const happening = JSON.parse(event.data) as Happening;
       if (happening.type === 'live') {
@@ -33,13 +37,34 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       }
       renew(client, happening);
     };
-    for (const type of ['live', 'item', 'results'] satisfies Happening['type'][]) {
-      source.addEventListener(type, hear);
-    }
-    source.onopen = () => setLive((live) => ({ ...live, isConnected: true }));
-    // The browser tries again by itself.
-    source.onerror = () => setLive((live) => ({ ...live, isConnected: false }));
-    return () => source.close();
+    const listen = () => {
+      source = new EventSource('/api/events');
+      for (const type of ['live', 'item', 'results'] satisfies Happening['type'][]) {
+        source.addEventListener(type, hear);
+      }
+      source.onopen = () => {
+        setLive((live) => ({ ...live, isConnected: true }));
+        // What happened while nobody listened may be anything.
+        if (hasListened) renew(client, { type: 'results' });
+        hasListened = true;
+      };
+      // The browser tries again by itself.
+      source.onerror = () => setLive((live) => ({ ...live, isConnected: false }));
+    };
+    const stop = () => {
+      source?.close();
+      source = undefined;
+    };
+    const look = () => {
+      if (document.visibilityState === 'hidden') stop();
+      else if (source === undefined) listen();
+    };
+    look();
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      document.removeEventListener('visibilitychange', look);
+      stop();
+    };
   }, [client]);
 
   return <LiveContext value={live}>{children}</LiveContext>;

@@ -70,18 +70,16 @@ export const itemQuery = (id: string, key: string, query: ItemsChoice) =>
     placeholderData: keepPreviousData,
   });
 
-/** The comparison of runs, its items page by page. */
-export const compareQuery = (query: Omit<CompareQuery, 'limit' | 'offset'>) =>
-  infiniteQueryOptions({
-    queryKey: ['compare', query],
-    queryFn: ({ signal, pageParam }) =>
-      get<Compared>('/api/compare', { ...query, limit: PAGE, offset: pageParam }, signal),
-    initialPageParam: 0,
-    getNextPageParam: (last: Compared, pages) => {
-      const loaded = pages.reduce((count, page) => count + page.items.length, 0);
-      return loaded < last.matching && last.items.length > 0 ? loaded : undefined;
-    },
-    placeholderData: keepPreviousData,
+/** Which runs are compared, and which of their items are shown, whatever page of them. */
+export type CompareChoice = Omit<CompareQuery, 'limit' | 'offset' | 'item'>;
+
+/** The comparison of runs with a page of their items, counted from 0, and the place of the one with the key `item`. */
+export const compareQuery = (query: CompareChoice, page: number, item = '') =>
+  queryOptions({
+    queryKey: ['compare', query, page, item],
+    queryFn: ({ signal }) =>
+      get<Compared>('/api/compare', { ...query, item, limit: PAGE, offset: page * PAGE }, signal),
+    gcTime: 60_000,
   });
 
 export const trendsQuery = (query: TrendsQuery) =>

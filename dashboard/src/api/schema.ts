@@ -256,13 +256,28 @@ export interface components {
         };
         /** @description Runs held against the first of them. */
         Compared: {
+            /**
+             * Format: uint
+             * @description How many of those that were found became worse or better in some run.
+             */
+            changed: number;
             /** @description Each of the other runs against the first. */
             comparisons: components["schemas"]["Comparison"][];
             /**
              * Format: uint
-             * @description How many of them became better in some run.
+             * @description How many of them have the text that is searched for.
+             */
+            found: number;
+            /**
+             * Format: uint
+             * @description How many of those that were found became better in some run.
              */
             improved: number;
+            /**
+             * Format: uint
+             * @description The place of the item that was asked for among those that match, from 0; null where it is none of them.
+             */
+            itemAt: number | null;
             /** @description The last of the fields: many items are sent as they are read. */
             items: components["schemas"]["ComparedItem"][];
             /**
@@ -272,7 +287,7 @@ export interface components {
             matching: number;
             /**
              * Format: uint
-             * @description How many of them became worse in some run.
+             * @description How many of those that were found became worse in some run.
              */
             regressed: number;
             runs: components["schemas"]["ComparedRun"][];
@@ -317,6 +332,11 @@ export interface components {
             evaluations: {
                 [key: string]: components["schemas"]["ScoredEvaluation"];
             };
+            /**
+             * Format: uint
+             * @description In how many of those runs the agent or an evaluator failed.
+             */
+            failedRuns: number;
             /**
              * Format: double
              * @description In milliseconds.
@@ -1544,6 +1564,8 @@ export interface operations {
                 c?: string;
                 /** @description Count changes of this evaluator's scores alone. */
                 evaluator?: string;
+                /** @description The key of an item whose place is wanted, too. */
+                item?: string;
                 /** @description The most items to answer with; all, where it is not given. */
                 limit?: number;
                 /** @description How many of the first are left out. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ago, cost, counted, duration, percent, signed } from './format';
+import { ago, cost, counted, duration, edgeOfDay, fixed, percent, score, signed } from './format';
 
 describe('figures', () => {
   test('time spans have the unit in which they are short', () => {
@@ -9,6 +9,15 @@ describe('figures', () => {
 
   test('small costs keep two digits that count', () => {
     expect([0, 0.00213, 0.25, 1.25].map(cost)).toEqual(['$0', '$0.0021', '$0.250', '$1.25']);
+  });
+
+  test('ties are rounded to the even digit, as in the terminal', () => {
+    expect([0.0625, 0.8125, 0.9375].map(score)).toEqual(['0.062', '0.812', '0.938']);
+    expect([0.5, 1.5, 2.5, 1378.5].map((value) => fixed(value, 0))).toEqual(['0', '2', '2', '1378']);
+    expect(
+      [1.005, 1.015].map((value) => fixed(value, 2)),
+      'these are no ties',
+    ).toEqual(['1.00', '1.01']);
   });
 
   test('a difference that rounds to nothing has no sign', () => {
@@ -25,5 +34,11 @@ describe('figures', () => {
     expect(ago('2026-02-05T11:59:30Z', now)).toBe('just now');
     expect(ago('2026-02-05T09:00:00Z', now)).toBe('3 h ago');
     expect(ago('2026-01-01T12:00:00Z', now)).toBe('2026-01-01');
+  });
+
+  test('a day begins and ends where the browser is', () => {
+    expect(edgeOfDay('2026-02-05', 'start')).toBe(new Date(2026, 1, 5).toISOString());
+    expect(edgeOfDay('2026-02-05', 'end')).toBe(new Date(2026, 1, 5, 23, 59, 59, 999).toISOString());
+    expect(edgeOfDay('last week', 'end')).toBe('last week');
   });
 });

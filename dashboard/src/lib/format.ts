@@ -4,18 +4,29 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
+/** Enough digits to tell a tie from what is merely close to one. */
+const TELLING = 40;
+
+/** A number of 0 or more with so many decimals, rounded as in the terminal: of a tie to the even digit, where `toFixed` rounds up. */
+export function fixed(value: number, decimals: number): string {
+  const exact = value.toFixed(decimals + TELLING);
+  const below = exact.slice(0, -TELLING).replace(/\.$/, '');
+  const isTie = /^50*$/.test(exact.slice(-TELLING));
+  return isTie && /[02468]$/.test(below) ? below : value.toFixed(decimals);
+}
+
 /** A score, with three digits as in the terminal: `0.918`. */
-export const score = (value: number) => value.toFixed(3);
+export const score = (value: number) => fixed(value, 3);
 
 /** A difference with its sign: `+0.042`, `−0.100`. */
 export function signed(value: number, digits = 3): string {
-  const text = Math.abs(value).toFixed(digits);
+  const text = fixed(Math.abs(value), digits);
   if (Number(text) === 0) return text;
   return value < 0 ? `−${text}` : `+${text}`;
 }
 
 /** A share from 0 to 1: `95.0 %`. */
-export const percent = (share: number, digits = 1) => `${(100 * share).toFixed(digits)} %`;
+export const percent = (share: number, digits = 1) => `${fixed(100 * share, digits)} %`;
 
 /** A count: `12,345`. */
 export const count = (value: number) => Math.round(value).toLocaleString('en-US');
@@ -56,6 +67,12 @@ const two = (value: number) => String(value).padStart(2, '0');
 export function date(timestamp: string): string {
   const time = new Date(timestamp);
   return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
+}
+
+/** When a day begins, or ends, where the browser is, in UTC; what is no day stays as it is. */
+export function edgeOfDay(day: string, edge: 'start' | 'end'): string {
+  const time = new Date(`${day}T${edge === 'start' ? '00:00:00.000' : '23:59:59.999'}`);
+  return Number.isNaN(time.getTime()) ? day : time.toISOString();
 }
 
 /** The moment where the browser is: `2026-02-05 14:30`. */

@@ -5,8 +5,9 @@ import type { ReactNode } from 'react';
 import { useNavigate } from 'react-router';
 import { runsQuery } from '../api/queries';
 import type { Runs } from '../api/types';
+import { Text } from '../components/text';
 import { PAGES } from './header';
-import { Group, Offer } from './offer';
+import type { Group } from './offer';
 import { choose, useTheme } from './theme';
 
 interface CommandsProps {
@@ -25,38 +26,42 @@ interface Entry {
 /** How many experiments are offered before something is typed. */
 const UNASKED = 2;
 
-export function Commands({ typed, experiments, onDone, onShortcuts }: CommandsProps) {
+/** All that matches what is typed, in groups. */
+export function useCommands({ typed, experiments, onDone, onShortcuts }: CommandsProps): Group[] {
   const navigate = useNavigate();
-  const offered = useExperiments(typed === '' ? experiments.slice(0, UNASKED) : experiments, onDone);
-  const go = (to: string) => () => {
-    onDone();
-    void navigate(to);
-  };
   const icons = [<List key="runs" />, <GitCompareArrows key="compare" />, <ChartLine key="trends" />];
-  const pages = PAGES.map(({ to, name }, place) => ({ name, icon: icons[place], act: go(to) }));
-  return (
-    <>
-      <Entries name="Pages" typed={typed} entries={pages} />
-      <Entries name="Experiments" typed={typed} entries={offered} />
-      <Entries name="Commands" typed={typed} entries={useSmallThings(onDone, onShortcuts)} />
-    </>
-  );
+  const pages = PAGES.map(({ to, name }, place) => ({
+    name,
+    icon: icons[place],
+    act: () => {
+      onDone();
+      void navigate(to);
+    },
+  }));
+  const offered = useExperiments(typed === '' ? experiments.slice(0, UNASKED) : experiments, onDone);
+  return [
+    matching('Pages', pages, typed),
+    matching('Experiments', offered, typed),
+    matching('Commands', useSmallThings(onDone, onShortcuts), typed),
+  ];
 }
 
 /** Those entries that have all the words that are typed. */
-function Entries({ name, typed, entries }: { name: string; typed: string; entries: Entry[] }) {
+function matching(group: string, entries: Entry[], typed: string): Group {
   const words = typed.toLowerCase().split(/\s+/);
-  const matching = entries.filter((entry) => words.every((word) => entry.name.toLowerCase().includes(word)));
-  if (matching.length === 0) return null;
-  return (
-    <Group name={name}>
-      {matching.map((entry) => (
-        <Offer key={entry.name} value={`${name} ${entry.name}`} icon={entry.icon} onSelect={entry.act}>
-          <span className="min-w-0 truncate">{entry.name}</span>
-        </Offer>
-      ))}
-    </Group>
-  );
+  const offers = entries
+    .filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)))
+    .map(({ name, icon, act }) => ({
+      value: `${group} ${name}`,
+      icon,
+      children: (
+        <span className="min-w-0 truncate">
+          <Text>{name}</Text>
+        </span>
+      ),
+      act,
+    }));
+  return { name: group, offers };
 }
 
 function useExperiments(experiments: Runs['experiments'], onDone: () => void): Entry[] {

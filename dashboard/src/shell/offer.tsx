@@ -1,35 +1,39 @@
-// How groups of the palette and what they offer look.
+// What the palette offers, in groups, and how it looks.
 import { Command } from 'cmdk';
 import type { ReactNode } from 'react';
 
-export function Group({ name, children }: { name: string; children: ReactNode }) {
+export interface Offer {
+  /** Tells it apart from all others. */
+  value: string;
+  icon: ReactNode;
+  /** What is seen of it. */
+  children: ReactNode;
+  act: () => void;
+}
+
+export interface Group {
+  name: string;
+  offers: Offer[];
+}
+
+export function OfferGroup({ name, offers }: Group) {
+  if (offers.length === 0) return null;
   return (
     <Command.Group
       heading={name}
       className="[&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:pt-3 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-muted [&_[cmdk-group-heading]]:text-xs"
     >
-      {children}
+      {offers.map(({ value, icon, children, act }) => (
+        <Command.Item
+          key={value}
+          value={value}
+          onSelect={act}
+          className="flex min-h-9 cursor-pointer items-center gap-3 rounded-md px-3 py-1.5 data-[selected=true]:bg-accent-soft [&>svg]:size-4 [&>svg]:shrink-0 [&>svg]:text-muted"
+        >
+          {icon}
+          {children}
+        </Command.Item>
+      ))}
     </Command.Group>
-  );
-}
-
-interface OfferProps {
-  /** Tells it apart from all others. */
-  value: string;
-  icon: ReactNode;
-  onSelect: () => void;
-  children: ReactNode;
-}
-
-export function Offer({ value, icon, onSelect, children }: OfferProps) {
-  return (
-    <Command.Item
-      value={value}
-      onSelect={onSelect}
-      className="flex min-h-9 cursor-pointer items-center gap-3 rounded-md px-3 py-1.5 data-[selected=true]:bg-accent-soft [&>svg]:size-4 [&>svg]:shrink-0 [&>svg]:text-muted"
-    >
-      {icon}
-      {children}
-    </Command.Item>
   );
 }

@@ -2,12 +2,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Command } from 'cmdk';
 import { Search } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { runsQuery } from '../api/queries';
 import { Key } from '../components/key';
 import { Modal } from '../components/modal';
-import { Commands } from './commands';
-import { FoundRuns } from './found-runs';
+import { useCommands } from './commands';
+import { useFoundRuns } from './found-runs';
+import { OfferGroup } from './offer';
 
 /** How many runs are asked for; a few of the newest before something is typed. */
 const MOST = 20;
@@ -23,8 +24,23 @@ interface PaletteProps {
 
 export default function Palette({ onClose, onShortcuts }: PaletteProps) {
   const [typed, setTyped] = useState('');
+  // A dialog that opens gives the focus to the first that may have it, which is what lies around the field.
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const search = useRested(typed.trim());
   const answer = useQuery(runsQuery({ search: search || undefined, limit: search ? MOST : UNASKED }));
+  const experiments = answer.data?.experiments ?? [];
+  const commands = useCommands({ typed: typed.trim(), experiments, onDone: onClose, onShortcuts });
+  const groups = [...commands, useFoundRuns(answer.data?.runs ?? [], onClose)];
+
+  // Enter takes the first of what matches now, however soon it comes after the last letter.
+  const [chosen, setChosen] = useState<string>();
+  const values = groups.flatMap(({ offers }) => offers.map(({ value }) => value));
+  const selected = chosen !== undefined && values.includes(chosen) ? chosen : (values[0] ?? '');
+  const type = (text: string) => {
+    setTyped(text);
+    setChosen(undefined);
+  };
   return (
     <Modal
       label="Go to"
@@ -32,26 +48,29 @@ export default function Palette({ onClose, onShortcuts }: PaletteProps) {
       className="mt-[12vh] w-xl max-w-[calc(100vw-2rem)] overflow-hidden"
     >
       {/* What matches is known to the server for runs, and to the groups themselves for the rest. */}
-      <Command label="Go to" shouldFilter={false} loop vimBindings={false}>
+      <Command
+        label="Go to"
+        shouldFilter={false}
+        value={selected}
+        onValueChange={setChosen}
+        loop
+        vimBindings={false}
+      >
         <div className="flex items-center gap-3 border-line border-b px-4">
           <Search className="size-4 shrink-0 text-muted" aria-hidden="true" />
           <Command.Input
-            autoFocus
+            ref={field}
             value={typed}
-            onValueChange={setTyped}
+            onValueChange={type}
             placeholder="A page, a run, an experiment, a command"
             className="h-12 w-full bg-transparent outline-none placeholder:text-muted"
           />
           <Key>Esc</Key>
         </div>
         <Command.List label="What matches" className="max-h-[55vh] overflow-y-auto overscroll-contain p-2">
-          <Commands
-            typed={typed}
-            experiments={answer.data?.experiments ?? []}
-            onDone={onClose}
-            onShortcuts={onShortcuts}
-          />
-          <FoundRuns runs={answer.data?.runs ?? []} onDone={onClose} />
+          {groups.map((group) => (
+            <OfferGroup key={group.name} {...group} />
+          ))}
           <Command.Empty className="px-3 py-8 text-center text-muted">
             {answer.isFetching ? 'Searching' : 'Nothing matches'}
           </Command.Empty>

@@ -40,6 +40,8 @@ pub(in crate::serve) struct CompareQuery {
     pub(in crate::serve) search: Option<String>,
     /// Count changes of this evaluator's scores alone.
     pub(in crate::serve) evaluator: Option<String>,
+    /// The key of an item whose place is wanted, too.
+    pub(in crate::serve) item: Option<String>,
 }
 
 /// What items are sorted by.
@@ -83,11 +85,17 @@ pub(in crate::serve) struct Compared {
     pub(in crate::serve) comparisons: Vec<Comparison>,
     /// How many items match what was asked for.
     pub(in crate::serve) matching: usize,
+    /// The place of the item that was asked for among those that match, from 0; null where it is none of them.
+    pub(in crate::serve) item_at: Option<usize>,
     /// How many items the runs have in all.
     pub(in crate::serve) total: usize,
-    /// How many of them became worse in some run.
+    /// How many of them have the text that is searched for.
+    pub(in crate::serve) found: usize,
+    /// How many of those that were found became worse or better in some run.
+    pub(in crate::serve) changed: usize,
+    /// How many of those that were found became worse in some run.
     pub(in crate::serve) regressed: usize,
-    /// How many of them became better in some run.
+    /// How many of those that were found became better in some run.
     pub(in crate::serve) improved: usize,
     /// The last of the fields: many items are sent as they are read.
     pub(in crate::serve) items: Vec<ComparedItem>,
@@ -155,6 +163,8 @@ pub(in crate::serve) struct ComparedOutput {
     pub(in crate::serve) passed: bool,
     /// How often it was run.
     pub(in crate::serve) runs: usize,
+    /// In how many of those runs the agent or an evaluator failed.
+    pub(in crate::serve) failed_runs: usize,
     /// Each evaluator's mean score over the runs.
     pub(in crate::serve) scores: BTreeMap<String, f64>,
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use cobalt::report::{ItemResult, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ApiError;
-use super::asked::{Asked, Order};
+use super::asked::{Asked, Named, Order};
 use super::tagged::{Asking, answer};
 use crate::serve::store::Store;
 
@@ -127,7 +127,7 @@ pub(in crate::serve) struct WholeItem {
 
 pub(super) async fn items(
     State(store): State<Arc<Store>>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     asking: Asking,
     Asked(query): Asked<ItemsQuery>,
 ) -> Result<Response, ApiError> {
@@ -137,7 +137,7 @@ pub(super) async fn items(
 
 pub(super) async fn item(
     State(store): State<Arc<Store>>,
-    Path((id, key)): Path<(String, String)>,
+    Named((id, key)): Named<(String, String)>,
     asking: Asking,
     Asked(query): Asked<ItemsQuery>,
 ) -> Result<Response, ApiError> {

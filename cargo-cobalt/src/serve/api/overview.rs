@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use cobalt::Report;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ApiError;
+use super::asked::Named;
 use super::live::RunState;
 use super::tagged::{Asking, answer};
 use crate::serve::store::Store;
@@ -79,7 +80,7 @@ pub(in crate::serve) struct Neighbour {
 
 pub(super) async fn overview(
     State(store): State<Arc<Store>>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     asking: Asking,
 ) -> Result<Response, ApiError> {
     let of = id.clone();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use cobalt::Report;
 use schemars::JsonSchema;
@@ -12,6 +12,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio_util::io::ReaderStream;
 
 use super::ApiError;
+use super::asked::Named;
 use super::tagged::{Asking, respond};
 use crate::serve::store::{RunText, Store};
 
@@ -30,7 +31,7 @@ const AFTER: &[u8] = b"}";
 /// The file is sent as it is read: it may be large.
 pub(super) async fn run(
     State(store): State<Arc<Store>>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     asking: Asking,
 ) -> Result<Response, ApiError> {
     let of = id.clone();

@@ -1,6 +1,7 @@
 //! A long list that is sent while it is read, so that it is never in memory as a whole.
 
 use std::io;
+use std::thread;
 
 use axum::body::{Body, Bytes};
 use serde::Serialize;
@@ -52,7 +53,8 @@ pub(super) fn streamed<E: Send + 'static>(
         head.truncate(head.len() - END.len());
     }
     let (to, from) = channel(WAITING);
-    tokio::task::spawn_blocking(move || {
+    // Whoever reads slowly holds up no other answer. Where there is no thread to be had, the body ends at once.
+    let _ = thread::Builder::new().spawn(move || {
         let mut pieces = Pieces { to, piece: head, is_begun: false };
         match write(&mut pieces) {
             Ok(()) => {

@@ -18,7 +18,8 @@ pub(super) fn answer(token: &Token, request: &Request, is_api: bool) -> Option<R
     let is_in = token.is_in(request.headers());
     let mut parameters = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
     let given = parameters.find(|(name, _)| name == PARAMETER).filter(|_| !is_api);
-    let is_right = given.as_ref().is_some_and(|(_, given)| token.is(given));
+    // A token has no spaces: where there is one, a plus was typed as it is.
+    let is_right = given.as_ref().is_some_and(|(_, given)| token.is(&given.replace(' ', "+")));
     match given {
         // The token is not to stay in the address, from where it gets into histories and bookmarks.
         Some(_) if is_right || is_in => Some(onward(uri, is_right.then(|| token.cookie()))),

@@ -27,24 +27,24 @@ pub(in crate::serve) struct Token {
 }
 
 impl Token {
-    /// The token that the environment gives.
-    pub(in crate::serve) fn given(settings: &Config, port: u16) -> Result<Option<Self>, Error> {
+    /// The text of the token that the environment gives.
+    pub(in crate::serve) fn given(settings: &Config) -> Result<Option<String>, Error> {
         let environment = Environment::read(&[settings.workspace_root()])?;
         let Some(text) = environment.get(VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
         let is_visible =
             |text: &&str| text.len() >= SHORTEST && text.bytes().all(|byte| byte.is_ascii_graphic());
-        text.to_str().filter(is_visible).map(|text| Some(Self::of(text, port))).ok_or(Error::Token(SHORTEST))
+        text.to_str().filter(is_visible).map(|text| Some(text.to_owned())).ok_or(Error::Token(SHORTEST))
     }
 
-    /// A token that nobody can guess, and its text to be told.
-    pub(in crate::serve) fn random(port: u16) -> Result<(Self, String), Error> {
+    /// The text of a token that nobody can guess.
+    pub(in crate::serve) fn random() -> Result<String, Error> {
         let mut bytes = [0; RANDOM];
         getrandom::fill(&mut bytes).map_err(Error::NoToken)?;
-        let text = hex(&bytes);
-        Ok((Self::of(&text, port), text))
+        Ok(hex(&bytes))
     }
 
-    fn of(text: &str, port: u16) -> Self {
+    /// The token of this text, for a server at this port.
+    pub(in crate::serve) fn of(text: &str, port: u16) -> Self {
         let stand_in = hex(&HMAC::mac("the cookie of the dashboard of Cobalt", text));
         Self {
             hash: Hash::hash(text.as_bytes()),

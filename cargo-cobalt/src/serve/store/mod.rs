@@ -45,7 +45,7 @@ const ROOM_FOR_SEARCHES: usize = 1 << 20;
 /// How many bytes comparisons may take.
 const ROOM_FOR_COMPARISONS: usize = 4 << 20;
 /// How many bytes answers may take.
-const ROOM_FOR_ANSWERS: usize = 8 << 20;
+const ROOM_FOR_ANSWERS: usize = 4 << 20;
 /// How many runs are loaded at a time, so that a comparison has its two side by side.
 const LOADERS: usize = 2;
 /// How often a run is looked for again whose file has changed meanwhile.
@@ -87,6 +87,12 @@ impl Store {
     /// What happens in it.
     pub(super) fn live(&self) -> Arc<Live> {
         Arc::clone(&self.live)
+    }
+
+    /// How many runs have ended, those of some of the items among them.
+    pub(super) fn count(&self) -> Result<usize, Error> {
+        let known = self.known.now(self.layout())?;
+        Ok(known.runs.len() + known.partial.len())
     }
 
     /// The name of the project's folder.

@@ -27,6 +27,13 @@ fn below_api_there_is_json_and_no_page() {
         let answer = server.get(path, &["Accept: text/html"]);
         assert_eq!((answer.status, answer.header("content-type")), (404, "application/json"), "{path}");
     }
+    for path in ["/api/runs/%FF", "/api/runs/%FF/overview", "/api/runs/1/items/%FF", "/api/runs?limit=-1"] {
+        let error = server.refusal(path, 400);
+        assert!(
+            error.starts_with("the address is not understood: ") && error.contains("openapi.json"),
+            "{error}"
+        );
+    }
     let host = format!("Host: {}", server.host);
     for method in ["POST", "PUT", "DELETE", "OPTIONS"] {
         let answer = server.ask(&[&format!("{method} /api/runs HTTP/1.1"), &host]);
@@ -34,6 +41,36 @@ fn below_api_there_is_json_and_no_page() {
         let page = server.ask(&[&format!("{method} /runs HTTP/1.1"), &host]);
         assert_eq!((page.status, page.header("allow")), (405, "GET, HEAD"), "{method}");
     }
+}
+
+#[test]
+fn all_that_is_described_is_there() {
+    let folder = package();
+    let server = Server::at(folder.path());
+    let index = server.json("/api");
+    let described = server.json("/api/openapi.json");
+    let paths: Vec<_> =
+        index["endpoints"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
+    assert_eq!(paths.len(), described["paths"].as_object().unwrap().len());
+    for path in paths {
+        assert!(described["paths"][path]["get"].is_object(), "{path}");
+        let address = path.replace("{id}", "1").replace("{key}", "1");
+        // A stream has no end: that it may be asked for is enough.
+        let answer = server.ask(&[&format!("HEAD {address} HTTP/1.1"), &format!("Host: {}", server.host)]);
+        assert_eq!(
+            answer.header("content-type").split(';').next(),
+            described_type(path),
+            "{path}: {answer:?}"
+        );
+        if answer.status == 404 {
+            assert!(!server.refusal(&address, 404).contains("no such endpoint"), "{path}");
+        }
+    }
+}
+
+/// The media type of an answer where there are no runs.
+fn described_type(path: &str) -> Option<&'static str> {
+    Some(if path == "/api/events" { "text/event-stream" } else { "application/json" })
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
-#[cfg(unix)]
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -45,6 +44,38 @@ fn a_second_server_of_a_project_leads_to_the_first_and_another_project_has_its_o
     Said::by(&mut command(other.path(), &["--port", server.port()]), 3).tells("as another program does");
     let second = Server::at(folder.path());
     assert_ne!(second.host, server.host, "a port that is asked for is taken at its word");
+}
+
+#[test]
+fn it_listens_by_ip_6_too() {
+    if TcpListener::bind("[::1]:0").is_err() {
+        eprintln!("skipped, as this machine has no address of IPv6");
+        return;
+    }
+    let folder = package();
+    let server = Server::by(command(folder.path(), &["--host", "::1", "--port", "0"]));
+    assert!(server.host.starts_with("[::1]:"), "{}", server.said());
+    for host in [server.host.clone(), format!("localhost:{}", server.port())] {
+        let answer = server.ask(&["GET /api/health HTTP/1.1", &format!("Host: {host}")]);
+        assert_eq!(answer.status, 200, "{host}: {answer:?}");
+    }
+    for arguments in [&["--host", "::1", "--port", server.port()][..], &[]] {
+        let said = Said::by(&mut command(folder.path(), arguments), 0);
+        said.tells(&format!("the dashboard of this project runs already: {}\n", server.url()));
+    }
+}
+
+#[test]
+fn whoever_connects_and_says_nothing_holds_others_up_for_seconds_at_most() {
+    /// More connections than there may be at a time.
+    const CROWD: usize = 210;
+    let folder = package();
+    let server = Server::at(folder.path());
+    let silent: Vec<_> = (0..CROWD).map(|_| server.connect("GET /api HTTP/1.1\r\n")).collect();
+    let begin = Instant::now();
+    assert_eq!(server.get("/api/health", &[]).status, 200);
+    assert!(begin.elapsed() > Duration::from_secs(1), "there is no bound: {:?}", begin.elapsed());
+    drop(silent);
 }
 
 #[test]

@@ -58,6 +58,17 @@ fn shown(mut terminal: fs::File) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// What is shown at a terminal until this is.
+fn shown_until(terminal: &mut fs::File, end: &str) -> String {
+    let (mut bytes, mut piece) = (Vec::new(), [0; 1024]);
+    while !String::from_utf8_lossy(&bytes).contains(end) {
+        let read = terminal.read(&mut piece).unwrap_or(0);
+        assert!(read > 0, "`{end}` is not shown: {}", String::from_utf8_lossy(&bytes));
+        bytes.extend_from_slice(&piece[..read]);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 fn interrupt(child: &mut Child) -> Option<i32> {
     kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
     child.wait().unwrap().code()
@@ -112,6 +123,62 @@ fn a_run_serves_a_dashboard_where_none_runs_and_ends_as_it_went() {
     drop(command);
     let shown = shown(terminal);
     assert!(shown.contains("dashboard: http://127.0.0.1:") && shown.contains("Ctrl-C ends it"), "{shown}");
+}
+
+#[test]
+fn a_run_ends_as_it_went_where_no_dashboard_can_be_served() {
+    let project = Project::steered();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    project.write("cobalt.toml", &format!("[dashboard]\nport = {port}\n"));
+    let mut command = project.command(&["run", "--ui", "--filter", "strict"]);
+    let (mut child, terminal) = at_a_terminal(command.env("BROWSER", browser(&project.path(""))));
+    drop(command);
+    let reader = std::thread::spawn(move || shown(terminal));
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let shown = reader.join().unwrap();
+    assert!(shown.contains(&format!("failed to listen on 127.0.0.1:{port}")), "{shown}");
+    assert!(!project.path("address").exists());
+}
+
+#[test]
+fn a_server_that_does_not_answer_holds_no_run_up() {
+    let project = Project::steered();
+    let run = ["run", "--filter", "strict"];
+    project.cobalt(&run, 0);
+    let begin = Instant::now();
+    project.cobalt(&run, 0);
+    let usual = begin.elapsed();
+    // Its system accepts connections, and nobody says a word.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    project.write(".cobalt/serve.json", &serde_json::json!({ "url": url, "pid": 1 }).to_string());
+    let begin = Instant::now();
+    let said = project.cobalt(&run, 0);
+    let held_up = begin.elapsed().saturating_sub(usual);
+    assert!(held_up < Duration::from_secs(5) && !said.stderr.contains("dashboard"), "{held_up:?}: {said:?}");
+}
+
+#[test]
+fn watch_opens_each_run_where_a_dashboard_runs_and_serves_none() {
+    let project = Project::steered();
+    let watch = || {
+        let mut command = project.command(&["watch", "--ui", "--filter", "strict"]);
+        let (mut child, mut terminal) = at_a_terminal(command.env("BROWSER", browser(&project.path(""))));
+        drop(command);
+        let shown = shown_until(&mut terminal, "Ctrl-C ends");
+        assert_eq!(interrupt(&mut child), Some(130));
+        shown
+    };
+    let alone = watch();
+    assert!(alone.contains("no dashboard runs: `cargo cobalt serve` in another terminal"), "{alone}");
+    assert!(!project.path("address").exists());
+    let server = Server::at(&project.path(""));
+    project.answers(&[("paris", "Paris"), ("rome", "Roma")]);
+    let beside = watch();
+    let address = server.url() + &path(&project);
+    assert!(beside.contains(&format!("opened {address}")), "{beside}");
+    assert_eq!(opened(&project.path("")), address);
 }
 
 #[test]

@@ -99,7 +99,16 @@ fn runs_are_compared_item_by_item() {
     assert_eq!(all(&compare("only=regressed&limit=2"), "items", "key"), ["item-10", "item-11"]);
     assert_eq!(all(&compare("sort=worst&limit=1&offset=29"), "items", "key"), ["item-39"]);
     assert_eq!(compare("only=improved&limit=9")["items"], json!([]));
-    assert_eq!(compare("search=item-7&limit=9")["matching"], 1);
+    let found = compare("search=item-1&only=improved&limit=9");
+    assert_eq!((&found["matching"], &found["total"]), (&json!(0), &json!(40)));
+    assert_eq!(
+        (&found["found"], &found["changed"], &found["regressed"], &found["improved"]),
+        (&json!(11), &json!(10), &json!(10), &json!(0)),
+        "counts are of the items that were found, whichever of them are shown"
+    );
+    assert_eq!(compare("item=item-39&only=regressed&limit=1")["itemAt"], 29);
+    assert_eq!(compare("item=item-7&only=regressed&limit=1")["itemAt"], json!(null));
+    assert_eq!(whole["items"][10]["outputs"][1]["failedRuns"], 0);
     assert_eq!(compare("evaluator=right&limit=1")["regressed"], 30);
     assert!(server.refusal(&format!("/api/compare?a={A}&b={B}&evaluator=rigth"), 400).contains("`right`"));
     assert!(server.refusal(&format!("/api/compare?a={A}"), 400).contains('b'));

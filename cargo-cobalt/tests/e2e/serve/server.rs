@@ -82,7 +82,7 @@ impl Server {
 
     /// A connection that has sent these bytes.
     pub(super) fn connect(&self, bytes: &str) -> TcpStream {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port().parse().unwrap())).unwrap();
+        let mut stream = TcpStream::connect(&*self.host).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.write_all(bytes.as_bytes()).unwrap();
         stream
@@ -96,7 +96,7 @@ impl Server {
         Answer::read(&bytes)
     }
 
-    /// Asks for a path as a program of this machine does, with further lines of the head.
+    /// Asks for a path, with further lines of the head; by HTTP/1.0, so that the answer is not cut into chunks.
     pub(super) fn get(&self, path: &str, further: &[&str]) -> Answer {
         let (line, host) = (format!("GET {path} HTTP/1.0"), format!("Host: {}", self.host));
         self.ask(&[&[&*line, &*host], further].concat())

@@ -59,6 +59,28 @@ fn the_link_sets_a_cookie_and_leads_on_without_the_token() {
 }
 
 #[test]
+fn a_token_may_have_any_visible_characters() {
+    let folder = package();
+    let mut command = command(folder.path(), &["--port", "0"]);
+    command.env("COBALT_TOKEN", "q+Zx/9+aW7==&%#12");
+    let server = Server::by(command);
+    for typed in ["q+Zx/9+aW7==%26%25%2312", "q%2BZx%2F9%2BaW7%3D%3D%26%25%2312"] {
+        let link = server.get(&format!("/?token={typed}"), &[]);
+        assert_eq!(link.status, 303, "{typed}: {link:?}");
+        assert_eq!(server.get("/api/runs", &[&cookie(&link)]).status, 200);
+    }
+    assert_eq!(server.get("/api/runs", &["Authorization: Bearer q+Zx/9+aW7==&%#12"]).status, 200);
+}
+
+#[test]
+fn a_server_without_a_token_is_none_for_whoever_asks_for_one() {
+    let folder = package();
+    let open = Server::at(folder.path());
+    let mut second = command(folder.path(), &["--port", open.port()]);
+    Said::by(second.env("COBALT_TOKEN", TOKEN), 3).tells("as another program does; name another port");
+}
+
+#[test]
 fn whoever_has_no_token_gets_nothing() {
     let (_folder, server) = given();
     let wrong_cookie = format!("Cookie: cobalt-{}={TOKEN}", server.port());

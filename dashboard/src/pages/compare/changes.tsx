@@ -1,7 +1,7 @@
 // How an item changed from the baseline to another run: its scores, and whether it came to fail.
 import clsx from 'clsx';
 import { ArrowDown, ArrowUp, Minus } from 'lucide-react';
-import type { ComparedItem } from '../../api/types';
+import type { ComparedItem, ComparedOutput } from '../../api/types';
 import { Text } from '../../components/text';
 import { score } from '../../lib/format';
 
@@ -9,7 +9,7 @@ interface ChangesProps {
   item: ComparedItem;
   /** Which of the other runs, from 0. */
   other: number;
-  /** The one evaluator that counts; all, where it is empty. */
+  /** The one evaluator that counts, all where it is empty: with one, it is no change that the item came to fail. */
   evaluator: string;
 }
 
@@ -20,18 +20,18 @@ export function Changes({ item, other, evaluator }: ChangesProps) {
   const [base, run] = [item.outputs[0], item.outputs[other + 1]];
   if (base === null || base === undefined) return <Nothing>not in the baseline</Nothing>;
   if (run === null || run === undefined) return <Nothing>not in this run</Nothing>;
-  const all = item.scoreChanges[other] ?? [];
-  const scores = evaluator === '' ? all : all.filter((change) => change.evaluator === evaluator);
-  const [failedBefore, failsNow] = [base.status !== 'ok', run.status !== 'ok'];
-  if (scores.length === 0 && failedBefore === failsNow) {
-    return <Nothing>{failsNow ? 'fails in both' : 'no change'}</Nothing>;
+  const scores = item.scoreChanges[other] ?? [];
+  const [failedBefore, failsNow] = [base.failedRuns > 0, run.failedRuns > 0];
+  const failure = evaluator === '' ? Number(failedBefore) - Number(failsNow) : 0;
+  if (scores.length === 0 && failure === 0) {
+    return <Nothing>{failsNow && failedBefore ? 'fails in both' : 'no change'}</Nothing>;
   }
   return (
     <ul className="flex min-w-0 flex-wrap gap-x-3 gap-y-1 text-xs/5">
-      {failsNow && !failedBefore && <Change sign={-1}>fails now</Change>}
-      {failedBefore && !failsNow && <Change sign={1}>fails no longer</Change>}
+      {failure < 0 && <Change sign={-1}>{failing(run)} now</Change>}
+      {failure > 0 && <Change sign={1}>{failing(base)} no longer</Change>}
       {scores.slice(0, NAMED).map(({ evaluator, base, other }) => (
-        <Change key={evaluator} sign={Math.sign((other ?? 0) - (base ?? 0))}>
+        <Change key={evaluator} sign={base === null || other === null ? 0 : Math.sign(other - base)}>
           <span className="text-text [overflow-wrap:anywhere]">
             <Text>{evaluator}</Text>
           </span>{' '}
@@ -45,6 +45,9 @@ export function Changes({ item, other, evaluator }: ChangesProps) {
   );
 }
 
+/** What failed in some run of an item. */
+const failing = ({ status }: ComparedOutput) => (status === 'ok' ? 'an evaluator fails' : 'fails');
+
 const known = (value: number | null) => (value === null ? 'no score' : score(value));
 
 function Nothing({ children }: { children: string }) {
@@ -56,12 +59,16 @@ function Nothing({ children }: { children: string }) {
   );
 }
 
-/** A change for the better or the worse, by its sign. */
+const WORSE = { look: 'text-bad', Icon: ArrowDown, name: 'worse:' };
+const BETTER = { look: 'text-good', Icon: ArrowUp, name: 'better:' };
+const NEITHER = { look: 'text-muted', Icon: Minus, name: 'neither better nor worse:' };
+
+/** A change for the better or the worse, by its sign; neither, where there is nothing to compare with. */
 function Change({ sign, children }: { sign: number; children: React.ReactNode }) {
-  const Arrow = sign < 0 ? ArrowDown : ArrowUp;
+  const { look, Icon, name } = sign < 0 ? WORSE : sign > 0 ? BETTER : NEITHER;
   return (
-    <li className={clsx('flex min-w-0 items-start gap-1 tabular-nums', sign < 0 ? 'text-bad' : 'text-good')}>
-      <Arrow className="mt-0.75 size-3.5 shrink-0" aria-label={sign < 0 ? 'worse:' : 'better:'} />
+    <li className={clsx('flex min-w-0 items-start gap-1 tabular-nums', look)}>
+      <Icon className="mt-0.75 size-3.5 shrink-0" aria-label={name} />
       <span className="min-w-0">{children}</span>
     </li>
   );

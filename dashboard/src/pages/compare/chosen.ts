@@ -4,8 +4,8 @@ import type { CompareQuery } from '../../api/types';
 import { useParameters } from '../../lib/use-parameters';
 
 export const SORTS = [
-  { value: 'worst', name: 'Most worse first' },
-  { value: 'best', name: 'Most better first' },
+  { value: 'worst', name: 'Largest drop first' },
+  { value: 'best', name: 'Largest gain first' },
   { value: 'change', name: 'Largest change first' },
   { value: 'index', name: 'In the order of the data' },
 ] as const;
@@ -41,18 +41,20 @@ export function useChosen() {
   const [a, b, c] = [get('a'), get('b'), get('c')];
   const ids = useMemo(() => close([a, b, c]), [a, b, c]);
   const [search, evaluator, item] = [get('search'), get('evaluator'), get('item')];
+  const only = known(get('only'), ONLY, 'all');
+  const usualSort = only === 'improved' ? 'best' : 'worst';
   const sort = known(
     get('sort'),
     SORTS.map((one) => one.value),
-    'worst',
+    usualSort,
   );
-  const only = known(get('only'), ONLY, 'all');
   const choose = useCallback(
-    // Another comparison is another place, to which one can go back.
-    (chosen: string[]) => set({ a: '', b: '', c: '', item: '', ...named(chosen) }, { replace: false }),
+    // Another comparison is another place, to which one can go back. Its runs may have other evaluators.
+    (chosen: string[]) =>
+      set({ a: '', b: '', c: '', item: '', evaluator: '', ...named(chosen) }, { replace: false }),
     [set],
   );
-  return { ids, choose, search, evaluator, sort, only, item, set };
+  return { ids, choose, search, evaluator, sort, usualSort, only, item, set };
 }
 
 export type Chosen = ReturnType<typeof useChosen>;

@@ -52,6 +52,66 @@ test('items that became worse come first, and the tabs ask the server', async ()
   expect(screen.getByRole('button', { name: 'Changed 9' })).toBeVisible();
 });
 
+test('the tabs count what the search finds', async () => {
+  draw(compared({ found: 4, changed: 3, regressed: 2, improved: 1 }), `${at}&search=paris`);
+  for (const name of ['All 4', 'Changed 3', 'Regressed 2', 'Improved 1']) {
+    expect(await screen.findByRole('button', { name })).toBeVisible();
+  }
+});
+
+test('the largest gains come first among the improved items', async () => {
+  const { asked, user, router } = draw(compared());
+  await user.click(await screen.findByRole('button', { name: 'Improved 1' }));
+  await waitFor(() => expect(asked.at(-1)?.searchParams.get('sort')).toBe('best'));
+  const order = screen.getByRole('combobox', { name: 'Order of the items' });
+  await user.selectOptions(order, 'Largest drop first');
+  expect(router.state.location.search).toContain('sort=worst');
+});
+
+test('other runs may have other evaluators', async () => {
+  const { user, router } = draw(compared(), `${at}&evaluator=correctness&search=x`);
+  await user.click(await screen.findByRole('button', { name: 'Make run B the baseline' }));
+  expect(router.state.location.search).toBe('?a=bbb&b=aaa&search=x');
+});
+
+test('an evaluator that no run has can be left', async () => {
+  const { user, router } = draw(refused(400, 'run `bbb` has no evaluator `tone`'), `${at}&evaluator=tone`);
+  await user.click(await screen.findByRole('button', { name: 'Compare all evaluators' }));
+  expect(router.state.location.search).toBe('?a=aaa&b=bbb');
+});
+
+test('an item in which an evaluator came to fail says so', async () => {
+  const item = comparedItem({
+    outputs: [output(), output({ failedRuns: 1, scores: {} })],
+    scoreChanges: [[{ evaluator: 'correctness', base: 1, other: null }]],
+  });
+  draw(compared({ items: [item] }));
+  const row = (await screen.findByRole('rowheader', { name: /france/ })).closest('tr');
+  expect(row).toHaveTextContent('an evaluator fails now');
+  expect(row).toHaveTextContent('1.000 → no score');
+});
+
+test('a score that has nothing to be held against is neither better nor worse', async () => {
+  const item = comparedItem({ scoreChanges: [[{ evaluator: 'correctness', base: null, other: 0.9 }]] });
+  draw(compared({ items: [item] }));
+  expect(await screen.findByLabelText('neither better nor worse:')).toBeVisible();
+});
+
+test('an evaluator may be called what every object has', async () => {
+  const item = comparedItem({
+    outputs: [
+      output({ scores: { constructor: 0.5 } as never, evaluations: {} }),
+      output({ scores: {}, evaluations: {} }),
+    ],
+    scoreChanges: [[]],
+  });
+  draw(compared({ items: [item] }), `${at}&item=france`);
+  const scores = await screen.findByRole('table', { name: 'What evaluators said' });
+  expect(within(scores).getByRole('row', { name: /^constructor/ })).toHaveTextContent(
+    'constructorA0.500Bno score',
+  );
+});
+
 test('search, evaluator and order are those of the address', async () => {
   const { asked } = draw(compared(), `${at}&search=paris&evaluator=correctness&sort=best&only=improved`);
   expect(await screen.findByRole('searchbox', { name: 'Search keys, inputs and outputs' })).toHaveValue(
@@ -92,6 +152,7 @@ test('an item that came to fail shows why', async () => {
     error: 'the model is gone',
     scores: {},
     evaluations: {},
+    failedRuns: 1,
   });
   const item = comparedItem({ outputs: [output(), failed], scoreChanges: [[]] });
   draw(compared({ items: [item] }), `${at}&item=france`);

@@ -50,9 +50,9 @@ export function Differences({ comparisons, of }: DifferencesProps) {
       <thead className="text-muted text-xs max-lg:block">
         <tr className="max-lg:grid max-lg:grid-cols-1 max-lg:py-2">
           <Head className="w-[12%] max-lg:hidden">{title}</Head>
-          <Head className="w-20 text-right max-lg:hidden">Baseline</Head>
-          <Head className="w-20 text-right max-lg:hidden">Other</Head>
-          <Head className="w-24 text-right max-lg:hidden">Change</Head>
+          <Head className="w-24 text-right max-lg:hidden">Baseline</Head>
+          <Head className="w-24 text-right max-lg:hidden">Other</Head>
+          <Head className="w-26 text-right max-lg:hidden">Change</Head>
           <Head className="lg:px-4" name="95 % interval">
             <Scale reach={wide} quantity={first.quantity} />
           </Head>

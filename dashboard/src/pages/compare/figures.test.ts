@@ -20,6 +20,11 @@ test('each quantity has its unit', () => {
   expect(figures('cost', 1.5, 1.25)).toEqual(['$1.50', '$1.25', '−$0.25']);
 });
 
+test('ties are rounded as in the terminal', () => {
+  expect(figures('tokens', 1378.5, 1349)).toEqual(['1,378', '1,349', '−30']);
+  expect(figures('cost', 1.005, 1.25)).toEqual(['$1.00', '$1.25', '+$0.25']);
+});
+
 test('what is rounded to nothing has no sign', () => {
   expect([figures('score', 0.5, 0.49999)[2], figures('score', 0.5, 0.50001)[2]]).toEqual(['0.000', '0.000']);
 });

@@ -1,5 +1,6 @@
 // The figures of a difference in the unit that suits them, as `cargo cobalt compare` writes them.
 import type { Difference } from '../../api/types';
+import { count, fixed } from '../../lib/format';
 
 type Measured = Pick<Difference, 'base' | 'other' | 'quantity'>;
 
@@ -48,10 +49,8 @@ function unitOf(difference: Measured): Unit {
 const isMoreThanNothing = (text: string) => /[1-9]/.test(text);
 
 function plain(unit: Unit, value: number): string {
-  const number = Math.abs(value * unit.factor).toLocaleString('en-US', {
-    minimumFractionDigits: unit.decimals,
-    maximumFractionDigits: unit.decimals,
-  });
+  const [whole = '', fraction] = fixed(Math.abs(value * unit.factor), unit.decimals).split('.');
+  const number = count(Number(whole)) + (fraction === undefined ? '' : `.${fraction}`);
   // What is rounded to nothing has no sign.
   const sign = value < 0 && isMoreThanNothing(number) ? '−' : '';
   return `${sign}${unit.prefix}${number}${unit.suffix}`;
@@ -65,7 +64,7 @@ function signed(unit: Unit, value: number): string {
 /** A p-value, never shown as one that reaches a level which it does not. */
 export function chance(p: number): string {
   if (p < 0.001) return '<0.001';
-  return (p < 0.05 ? Math.floor(p * 1000) / 1000 : p).toFixed(3);
+  return fixed(p < 0.05 ? Math.floor(p * 1000) / 1000 : p, 3);
 }
 
 /** A value in the unit of a difference. */

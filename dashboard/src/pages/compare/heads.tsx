@@ -30,7 +30,7 @@ export function Heads({ runs, choose, onPick }: HeadsProps) {
         <li
           // biome-ignore lint/suspicious/noArrayIndexKey: a run may be held against itself
           key={`${run.id} ${place}`}
-          className="min-w-0 rounded-lg border border-line bg-surface p-4"
+          className="@container min-w-0 rounded-lg border border-line bg-surface p-4"
         >
           <div className="flex items-start gap-2">
             <Mark place={place} />
@@ -103,7 +103,7 @@ function Figures({ run, base }: { run: ComparedRun; base?: ComparedRun }) {
     return now === before ? 'no change' : `${signed((100 * (now - before)) / before, 1)} %`;
   };
   return (
-    <dl className="mt-3 grid grid-cols-3 gap-x-4 gap-y-3 sm:grid-cols-6 md:grid-cols-3 xl:grid-cols-6">
+    <dl className="mt-3 grid grid-cols-3 gap-x-4 gap-y-3 @lg:grid-cols-6">
       <Figure name="Pass rate" note={base && `${signed(100 * (passRate(run) - passRate(base)), 1)} points`}>
         {percent(passRate(run))}
       </Figure>

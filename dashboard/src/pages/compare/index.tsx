@@ -1,10 +1,8 @@
 // The page that holds two or three runs against each other.
-import { useInfiniteQuery } from '@tanstack/react-query';
 import clsx from 'clsx';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { ApiError } from '../../api/client';
-import { compareQuery } from '../../api/queries';
 import { Button } from '../../components/button';
 import { Problem } from '../../components/problem';
 import { Skeleton } from '../../components/skeleton';
@@ -16,6 +14,7 @@ import { inSentence } from './mark';
 import { Outcome } from './outcome';
 import { Picker } from './picker';
 import { Start } from './start';
+import { useCompared } from './use-items';
 
 export function Component() {
   useTitle('Compare');
@@ -56,8 +55,11 @@ interface ComparingProps {
 function Comparing({ chosen, place, setPlace }: ComparingProps) {
   const { ids, search, evaluator, sort, only } = chosen;
   const [a = '', b = '', c] = ids;
-  const found = useInfiniteQuery(compareQuery({ a, b, c, search, evaluator, sort, only }));
-  const [compared] = found.data?.pages ?? [];
+  const choice = { a, b, c, search, evaluator, sort, only };
+  // The item that a shared link opens; those that are opened later are in sight.
+  const [linked] = useState(chosen.item);
+  const found = useCompared(choice, linked);
+  const compared = found.data;
   const shown = compared?.runs.map((run) => run.id).join();
   const pick = (id: string) => {
     const next = [...ids];
@@ -68,12 +70,12 @@ function Comparing({ chosen, place, setPlace }: ComparingProps) {
   return (
     <div className="flex flex-col gap-4" aria-busy={found.isPending}>
       {found.isPending && <Skeleton label="Comparing the runs" rows={4} className="h-32" />}
-      {found.isError && <NotCompared error={found.error} onRetry={() => found.refetch()} />}
+      {found.isError && <NotCompared error={found.error} onRetry={() => found.refetch()} chosen={chosen} />}
       {compared !== undefined && (
         <div className={clsx('flex flex-col gap-4', shown !== ids.join() && 'opacity-50')}>
           <Heads runs={compared.runs} choose={chosen.choose} onPick={setPlace} />
           <Outcome comparisons={compared.comparisons} />
-          <Items compared={compared} found={found} chosen={chosen} />
+          <Items compared={compared} start={found} choice={choice} chosen={chosen} />
         </div>
       )}
       {place !== undefined && (
@@ -89,7 +91,13 @@ function Comparing({ chosen, place, setPlace }: ComparingProps) {
   );
 }
 
-function NotCompared({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+interface NotComparedProps {
+  error: unknown;
+  onRetry: () => void;
+  chosen: Chosen;
+}
+
+function NotCompared({ error, onRetry, chosen: { evaluator, set } }: NotComparedProps) {
   const isMissing = error instanceof ApiError && error.status === 404;
   return (
     <>
@@ -98,7 +106,12 @@ function NotCompared({ error, onRetry }: { error: unknown; onRetry: () => void }
         error={error}
         onRetry={isMissing ? undefined : onRetry}
       />
-      <p className="text-center">
+      <p className="flex justify-center gap-4">
+        {evaluator !== '' && (
+          <button type="button" className="text-accent underline" onClick={() => set({ evaluator: '' })}>
+            Compare all evaluators
+          </button>
+        )}
         <Link to="/compare" className="text-accent underline">
           Choose other runs
         </Link>

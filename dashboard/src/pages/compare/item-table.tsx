@@ -1,33 +1,38 @@
 // The list of items; only those in sight are drawn, and further ones are asked for as it is scrolled.
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { type Ref, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { Problem } from '../../components/problem';
 import { Skeleton } from '../../components/skeleton';
 import { ItemRows } from './item-rows';
 import type { ItemsProps } from './items';
 import { LETTERS, Mark } from './mark';
+import { useItemsBetween } from './use-items';
 
 /** About how high an item is, in pixels. */
 const HEIGHT = 61;
-/** So many items before the last one, the next page is asked for. */
-const AHEAD = 20;
+/** How high the bar is that stays at the top of the page, in pixels. */
+const HEADER = 64;
 
-export function ItemTable({ compared, found, chosen }: ItemsProps) {
+export function ItemTable({ compared, start, choice, chosen }: ItemsProps) {
   const table = useRef<HTMLTableElement>(null);
-  const items = useMemo(() => found.data?.pages.flatMap((page) => page.items) ?? [], [found.data]);
   const top = useTop(table);
   const virtual = useWindowVirtualizer({
-    count: items.length,
+    count: compared.matching,
     estimateSize: () => HEIGHT,
-    getItemKey: (index) => items[index]?.key ?? index,
     scrollMargin: top,
+    scrollPaddingStart: HEADER,
     overscan: 8,
   });
   const drawn = virtual.getVirtualItems();
-  const last = drawn.at(-1)?.index ?? 0;
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = found;
+  const items = useItemsBetween(choice, start, [drawn[0]?.index ?? 0, drawn.at(-1)?.index ?? 0]);
+  const isShown = useRef(false);
+  const place = compared.itemAt ?? undefined;
   useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && last >= items.length - AHEAD) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage, last, items.length]);
+    // A shared link leads to its item, once it is known where that lies.
+    if (place === undefined || top === 0 || isShown.current) return;
+    isShown.current = true;
+    virtual.scrollToIndex(place, { align: 'start' });
+  }, [place, top, virtual.scrollToIndex]);
 
   const before = (drawn[0]?.start ?? top) - top;
   const after = virtual.getTotalSize() - ((drawn.at(-1)?.end ?? top) - top);
@@ -37,7 +42,7 @@ export function ItemTable({ compared, found, chosen }: ItemsProps) {
       <table
         ref={table}
         aria-rowcount={compared.matching + 1}
-        aria-busy={found.isPlaceholderData}
+        aria-busy={start.isPlaceholderData}
         className="w-full table-fixed border-line border-t text-left max-lg:block"
       >
         <caption className="sr-only">Items and how they changed</caption>
@@ -60,13 +65,13 @@ export function ItemTable({ compared, found, chosen }: ItemsProps) {
         </thead>
         <Space height={before} />
         {drawn.map(({ index, key }) => {
-          const item = items[index];
-          if (item === undefined) return null;
+          const item = items.at(index);
+          const shared = { ref: virtual.measureElement, index };
+          if (item === undefined) return <Waiting key={key} {...shared} columns={others.length + 2} />;
           return (
             <ItemRows
-              key={key}
-              ref={virtual.measureElement}
-              index={index}
+              key={item.key}
+              {...shared}
               item={item}
               runs={compared.runs}
               evaluator={chosen.evaluator}
@@ -77,8 +82,29 @@ export function ItemTable({ compared, found, chosen }: ItemsProps) {
         })}
         <Space height={after} />
       </table>
-      {isFetchingNextPage && <Skeleton label="Loading further items" rows={2} className="mt-2 h-10" />}
+      {items.error !== null && (
+        <Problem title="The items did not come" error={items.error} onRetry={items.retry} />
+      )}
     </>
+  );
+}
+
+interface WaitingProps {
+  ref: Ref<HTMLTableSectionElement>;
+  index: number;
+  columns: number;
+}
+
+/** An item that has not come yet. */
+function Waiting({ ref, index, columns }: WaitingProps) {
+  return (
+    <tbody ref={ref} data-index={index} className="border-line border-t max-lg:block">
+      <tr aria-rowindex={index + 2} className="max-lg:block">
+        <td colSpan={columns} className="py-2.5 max-lg:block">
+          <Skeleton label="Loading an item" className="h-10" />
+        </td>
+      </tr>
+    </tbody>
   );
 }
 

@@ -1,5 +1,5 @@
 // The items of the runs, matched by their keys: which are shown, and the list of them.
-import type { UseInfiniteQueryResult } from '@tanstack/react-query';
+import type { CompareChoice } from '../../api/queries';
 import type { Compared } from '../../api/types';
 import { Choice } from '../../components/choice';
 import { Empty } from '../../components/empty';
@@ -8,15 +8,17 @@ import { Panel } from '../../components/panel';
 import { count, counted } from '../../lib/format';
 import { type Chosen, type Only, SORTS } from './chosen';
 import { ItemTable } from './item-table';
+import type { useCompared } from './use-items';
 
 export interface ItemsProps {
   compared: Compared;
-  found: UseInfiniteQueryResult<{ pages: Compared[] }>;
+  start: ReturnType<typeof useCompared>;
+  choice: CompareChoice;
   chosen: Chosen;
 }
 
-export function Items({ compared, found, chosen }: ItemsProps) {
-  const { search, evaluator, sort, only, set } = chosen;
+export function Items({ compared, start, choice, chosen }: ItemsProps) {
+  const { search, evaluator, sort, usualSort, only, set } = chosen;
   const isFiltered = search !== '' || only !== 'all';
   return (
     <Panel
@@ -33,7 +35,7 @@ export function Items({ compared, found, chosen }: ItemsProps) {
         <Choice
           label="Which items"
           value={only}
-          options={tabs(compared, only)}
+          options={tabs(compared)}
           onChange={(value) => set({ only: value === 'all' ? '' : value })}
         />
         <SearchField
@@ -58,7 +60,7 @@ export function Items({ compared, found, chosen }: ItemsProps) {
         <SelectField
           label="Order of the items"
           value={sort}
-          onChange={(value) => set({ sort: value === 'worst' ? '' : value })}
+          onChange={(value) => set({ sort: value === usualSort ? '' : value })}
           className="max-sm:grow"
         >
           {SORTS.map(({ value, name }) => (
@@ -68,24 +70,23 @@ export function Items({ compared, found, chosen }: ItemsProps) {
           ))}
         </SelectField>
       </div>
-      {compared.matching === 0 ? <NoItems chosen={chosen} /> : <ItemTable {...{ compared, found, chosen }} />}
+      {compared.matching === 0 ? (
+        <NoItems chosen={chosen} />
+      ) : (
+        <ItemTable {...{ compared, start, choice, chosen }} />
+      )}
     </Panel>
   );
 }
 
-/** The tabs, with how many items each has. Where three runs are compared, an item may have become worse and better. */
-function tabs({ total, regressed, improved, runs, matching }: Compared, only: Only) {
-  const isKnown = runs.length === 2;
-  const changed = isKnown ? regressed + improved : only === 'changed' ? matching : undefined;
-  const name = (word: string, number: number | undefined) =>
-    number === undefined ? word : `${word} ${count(number)}`;
-  return [
-    { value: 'all', name: name('All', total) },
-    { value: 'changed', name: name('Changed', changed) },
-    { value: 'regressed', name: name('Regressed', regressed) },
-    { value: 'improved', name: name('Improved', improved) },
+/** The tabs, with how many of the items that the search finds each has. */
+const tabs = ({ found, changed, regressed, improved }: Compared) =>
+  [
+    { value: 'all', name: `All ${count(found)}` },
+    { value: 'changed', name: `Changed ${count(changed)}` },
+    { value: 'regressed', name: `Regressed ${count(regressed)}` },
+    { value: 'improved', name: `Improved ${count(improved)}` },
   ] as const;
-}
 
 const NONE: Record<Only, string> = {
   all: 'No item matches',

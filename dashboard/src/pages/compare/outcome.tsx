@@ -51,9 +51,12 @@ function Said({ of: comparison }: { of: Comparison }) {
         Items: <Text>{matching(comparison.items)}</Text>.
       </p>
       {comparison.notes.length > 0 && (
-        <ul className="mt-2 flex flex-col gap-1" aria-label="What makes these runs hard to compare">
+        <ul
+          className="mt-2 flex flex-col gap-1 rounded-md bg-warn-soft px-3 py-2 text-warn"
+          aria-label="What makes these runs hard to compare"
+        >
           {comparison.notes.map((note) => (
-            <li key={note} className="flex gap-2 rounded-md bg-warn-soft px-3 py-1.5 text-warn">
+            <li key={note} className="flex gap-2">
               <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden="true" />
               <span className="min-w-0 first-letter:uppercase [overflow-wrap:anywhere]">
                 <Text>{note}</Text>

@@ -3,6 +3,7 @@ import clsx from 'clsx';
 import type { ComparedItem, ComparedOutput, ComparedRun } from '../../api/types';
 import { Text, TextBlock } from '../../components/text';
 import { duration, score, signed } from '../../lib/format';
+import { own } from '../../lib/own';
 import { Mark, sideName } from './mark';
 
 export function Scores({ item, runs }: { item: ComparedItem; runs: ComparedRun[] }) {
@@ -77,8 +78,8 @@ interface SaidProps {
 }
 
 function Said({ name, output, base }: SaidProps) {
-  const [value, before] = [output?.scores[name], base?.scores[name]];
-  const evaluation = output?.evaluations[name];
+  const [value, before] = [own(output?.scores, name), own(base?.scores, name)];
+  const evaluation = own(output?.evaluations, name);
   const change = value === undefined || before === undefined ? 0 : value - before;
   return (
     <div className="min-w-0">

@@ -67,7 +67,7 @@ function Percentiles({ name, of: stats, as }: PercentilesProps) {
         {name}
       </th>
       {COLUMNS.map((column) => (
-        <td key={column} className="pl-2 text-right whitespace-nowrap">
+        <td key={column} className="pl-2 text-right">
           {stats ? as(stats[column]) : <span className="text-muted">–</span>}
         </td>
       ))}

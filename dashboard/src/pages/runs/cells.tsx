@@ -3,8 +3,10 @@ import { GitCommitHorizontal } from 'lucide-react';
 import { Link } from 'react-router';
 import type { RunRow } from '../../api/types';
 import { Tag } from '../../components/badge';
+import { Text } from '../../components/text';
 import { Verdict } from '../../components/verdict';
 import { commit, cost, count, counted } from '../../lib/format';
+import { plain } from '../../lib/texts';
 
 /** A link to the run by its experiment's name. Keys move from one of these links to the next. */
 export function RunLink({ run }: { run: RunRow }) {
@@ -12,10 +14,10 @@ export function RunLink({ run }: { run: RunRow }) {
     <Link
       to={`/runs/${encodeURIComponent(run.id)}`}
       data-run={run.id}
-      title={run.name}
+      title={plain(run.name)}
       className="min-w-0 truncate font-medium hover:text-accent hover:underline"
     >
-      {run.name}
+      <Text>{run.name}</Text>
     </Link>
   );
 }
@@ -32,7 +34,7 @@ export function Tags({ of }: { of: string[] }) {
         <Tag key={tag}>{tag}</Tag>
       ))}
       {rest.length > 0 && (
-        <span className="text-muted text-xs" title={rest.join(', ')}>
+        <span className="text-muted text-xs" title={rest.map(plain).join(', ')}>
           +{rest.length}
         </span>
       )}
@@ -126,7 +128,7 @@ export function Pick({
         checked={isPicked}
         disabled={isRefused}
         onChange={() => picks.toggle(run.id)}
-        aria-label={`Pick ${run.name}, ${run.id}, to compare`}
+        aria-label={`Pick ${plain(run.name)}, ${run.id}, to compare`}
         className="size-4 accent-accent disabled:opacity-40"
       />
     </label>

@@ -2,7 +2,9 @@
 import { GitCompareArrows, X } from 'lucide-react';
 import { Link } from 'react-router';
 import { Button, buttonLook } from '../../components/button';
+import { Text } from '../../components/text';
 import { moment } from '../../lib/format';
+import { plain } from '../../lib/texts';
 import { compareAddress, type Picked, type Picks } from './use-picks';
 
 export function CompareBar({ picks }: { picks: Picks }) {
@@ -47,7 +49,9 @@ function One({ run, isBaseline, onRemove }: OneProps) {
   return (
     <li className="flex min-w-0 items-center rounded-lg bg-sunken py-0.5 pl-3">
       <span className="min-w-0">
-        <span className="block max-w-48 truncate font-medium text-xs">{run.name}</span>
+        <span className="block max-w-48 truncate font-medium text-xs">
+          <Text>{run.name}</Text>
+        </span>
         <span className="block text-muted text-xs tabular-nums">
           {moment(run.timestamp)}
           {isBaseline && ', baseline'}
@@ -55,7 +59,7 @@ function One({ run, isBaseline, onRemove }: OneProps) {
       </span>
       <button
         type="button"
-        aria-label={`Do not compare ${run.name}, ${run.id}`}
+        aria-label={`Do not compare ${plain(run.name)}, ${run.id}`}
         onClick={() => onRemove(run.id)}
         className="grid size-8 shrink-0 place-items-center rounded text-muted hover:text-text"
       >

@@ -1,6 +1,8 @@
 // How many runs there are to see, and what the others were filtered out by.
 import { X } from 'lucide-react';
+import { Text } from '../../components/text';
 import { count, counted } from '../../lib/format';
+import { plain } from '../../lib/texts';
 import { type Filter, type Filters, VERDICTS } from './use-filters';
 
 const WORDS: Record<Filter, (value: string) => string> = {
@@ -39,10 +41,12 @@ export function Found({ filters, matching, known }: { filters: Filters; matching
 function Chip({ text, onRemove }: { text: string; onRemove: () => void }) {
   return (
     <span className="inline-flex max-w-60 items-center rounded-full border border-line bg-surface pl-2.5 text-xs">
-      <span className="truncate">{text}</span>
+      <span className="truncate">
+        <Text>{text}</Text>
+      </span>
       <button
         type="button"
-        aria-label={`Remove the filter ${text}`}
+        aria-label={`Remove the filter ${plain(text)}`}
         onClick={onRemove}
         className="grid size-6 shrink-0 place-items-center rounded-full text-muted hover:text-text"
       >

@@ -20,7 +20,7 @@ import { usePicks } from './use-picks';
 export function Component() {
   useTitle('Runs');
   const filters = useFilters();
-  const answer = useInfiniteQuery(runPagesQuery(filters.query));
+  const answer = useInfiniteQuery(runPagesQuery(filters.asked));
   const runs = useMemo(() => answer.data?.pages.flatMap((page) => page.runs) ?? [], [answer.data]);
   const picks = usePicks(runs);
   // All pages tell the same of the whole; the last one is the newest.

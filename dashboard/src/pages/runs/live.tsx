@@ -4,9 +4,11 @@ import { Link } from 'react-router';
 import { useLive } from '../../api/events';
 import type { LiveRun } from '../../api/types';
 import { Command } from '../../components/empty';
+import { Text } from '../../components/text';
 import { Time } from '../../components/time';
 import { Verdict } from '../../components/verdict';
 import { count, counted, duration, score } from '../../lib/format';
+import { plain } from '../../lib/texts';
 
 /** How many runs that were cut off are shown before the others are asked for. */
 const SHOWN = 2;
@@ -53,7 +55,7 @@ function Name({ run }: { run: LiveRun }) {
         to={`/runs/${encodeURIComponent(run.id)}`}
         className="truncate font-medium hover:text-accent hover:underline"
       >
-        {run.name}
+        <Text>{run.name}</Text>
       </Link>
       {run.partial && <span className="text-muted text-xs">partial</span>}
     </span>
@@ -82,7 +84,7 @@ function Progress({ run }: { run: LiveRun }) {
   return (
     <div
       role="progressbar"
-      aria-label={`Progress of ${run.name}`}
+      aria-label={`Progress of ${plain(run.name)}`}
       aria-valuemin={0}
       aria-valuemax={run.totalItems}
       aria-valuenow={run.finishedItems}
@@ -99,7 +101,10 @@ function Progress({ run }: { run: LiveRun }) {
 function ScoresSoFar({ run }: { run: LiveRun }) {
   return Object.entries(run.avgScores).map(([name, value]) => (
     <span key={name} className="max-w-48 truncate">
-      <span className="text-muted text-xs">{name}</span> <span className="tabular-nums">{score(value)}</span>
+      <span className="text-muted text-xs">
+        <Text>{name}</Text>
+      </span>{' '}
+      <span className="tabular-nums">{score(value)}</span>
     </span>
   ));
 }

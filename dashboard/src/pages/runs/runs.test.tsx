@@ -112,7 +112,7 @@ describe('filters', () => {
       experiment: 'answers',
       verdict: 'passed',
       tag: 'nightly',
-      since: '2026-02-01',
+      since: new Date('2026-02-01T00:00').toISOString(),
       search: 'main',
       sort: 'timestamp',
       order: 'desc',

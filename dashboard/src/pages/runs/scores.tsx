@@ -1,9 +1,11 @@
 // The averages of a run's evaluators, with how they went over the runs before.
-
 import type { RunRow } from '../../api/types';
 import { Sparkline } from '../../components/sparkline';
+import { Text } from '../../components/text';
 import { Tooltip } from '../../components/tooltip';
 import { score } from '../../lib/format';
+import { own } from '../../lib/own';
+import { plain } from '../../lib/texts';
 import { useMedia } from '../../lib/use-media';
 
 type Scored = Pick<RunRow, 'avgScores' | 'recentScores'>;
@@ -31,15 +33,15 @@ export function Scores({ of }: { of: Scored }) {
 }
 
 export function Evaluator({ name, of }: { name: string; of: Scored }) {
-  const value = of.avgScores[name];
+  const value = own(of.avgScores, name);
   return (
     <div className="w-25 min-w-0">
-      <div className="truncate text-muted text-xs" title={name}>
-        {name}
+      <div className="truncate text-muted text-xs" title={plain(name)}>
+        <Text>{name}</Text>
       </div>
       <div className="flex h-5 items-center gap-2 tabular-nums">
         {value === undefined ? '–' : score(value)}
-        <Sparkline values={of.recentScores?.[name] ?? []} label={`${name} over the last runs`} />
+        <Sparkline values={own(of.recentScores, name) ?? []} label={`${plain(name)} over the last runs`} />
       </div>
     </div>
   );
@@ -50,8 +52,10 @@ function Rest({ names, of }: { names: string[]; of: Scored }) {
     <dl className="grid grid-cols-[1fr_auto] gap-x-4 gap-y-1">
       {names.map((name) => (
         <div key={name} className="contents">
-          <dt className="min-w-0 truncate text-muted">{name}</dt>
-          <dd className="tabular-nums">{score(of.avgScores[name] ?? Number.NaN)}</dd>
+          <dt className="min-w-0 truncate text-muted">
+            <Text>{name}</Text>
+          </dt>
+          <dd className="tabular-nums">{score(own(of.avgScores, name) ?? Number.NaN)}</dd>
         </div>
       ))}
     </dl>

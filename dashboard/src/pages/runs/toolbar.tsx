@@ -4,6 +4,7 @@ import { useCallback, useState } from 'react';
 import type { Runs } from '../../api/types';
 import { IconButton } from '../../components/button';
 import { DateField, SearchField, SelectField } from '../../components/field';
+import { plain } from '../../lib/texts';
 import { useMedia } from '../../lib/use-media';
 import { type Filters, SORTS, type Sort, VERDICTS } from './use-filters';
 
@@ -61,7 +62,7 @@ function Fields({ filters: { query, set }, known }: Parameters<typeof Toolbar>[0
       >
         <option value="">All experiments</option>
         {names(known?.experiments, query.experiment).map(({ name, runs }) => (
-          <option key={name} value={name}>{`${name} (${runs})`}</option>
+          <option key={name} value={name}>{`${plain(name)} (${runs})`}</option>
         ))}
       </SelectField>
       <SelectField label="Verdict" value={query.verdict ?? ''} onChange={(verdict) => set({ verdict })}>
@@ -80,7 +81,7 @@ function Fields({ filters: { query, set }, known }: Parameters<typeof Toolbar>[0
       >
         <option value="">All tags</option>
         {names(known?.tags, query.tag).map(({ name, runs }) => (
-          <option key={name} value={name}>{`${name} (${runs})`}</option>
+          <option key={name} value={name}>{`${plain(name)} (${runs})`}</option>
         ))}
       </SelectField>
       <DateField

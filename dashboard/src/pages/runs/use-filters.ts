@@ -1,6 +1,7 @@
 // What is asked for on the page of runs, as its address says.
 import { useCallback, useMemo } from 'react';
 import type { RunsQuery, RunVerdict } from '../../api/types';
+import { edgeOfDay } from '../../lib/format';
 import { useParameters } from '../../lib/use-parameters';
 
 export type Sort = NonNullable<RunsQuery['sort']>;
@@ -60,6 +61,16 @@ export function useFilters() {
     [address, sort, order],
   );
 
+  // The days are those of the times that the list shows: where the browser is, not in UTC.
+  const asked = useMemo(
+    (): RunsQuery => ({
+      ...query,
+      since: query.since && edgeOfDay(query.since, 'start'),
+      until: query.until && edgeOfDay(query.until, 'end'),
+    }),
+    [query],
+  );
+
   /** Sorts by something, from where it usually begins. */
   const sortBy = (chosen: Sort) =>
     set({ sort: chosen === 'timestamp' ? undefined : chosen, order: undefined });
@@ -72,7 +83,7 @@ export function useFilters() {
     [set],
   );
 
-  return { query, sort, order, sortBy, turn, set, clear, active: FILTERS.filter((it) => query[it]) };
+  return { query, asked, sort, order, sortBy, turn, set, clear, active: FILTERS.filter((it) => query[it]) };
 }
 
 export type Filters = ReturnType<typeof useFilters>;

@@ -23,11 +23,20 @@ export type Axis = 'runs' | 'time';
 /** The day so many days ago, which is the same all day long. */
 const since = (days: number) => new Date(Date.now() - days * DAY).toISOString().slice(0, 10);
 
+/** A name out of the address, which anybody may have written. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** What is chosen, and how to choose. */
 export function useChosen() {
   const { get, set } = useParameters();
   const days = RANGES.find((range) => range.value === get('range'))?.days;
-  const hidden = get('hide') === '' ? [] : get('hide').split(',').map(decodeURIComponent);
+  const hidden = get('hide') === '' ? [] : get('hide').split(',').map(decoded);
   return {
     experiment: get('experiment'),
     evaluator: get('evaluator'),

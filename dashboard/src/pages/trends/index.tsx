@@ -86,7 +86,8 @@ function Drawn({ trends, chosen }: { trends: Trends; chosen: Chosen }) {
   const inPlaces = useMemo(() => places(trends.trends, axis), [trends, axis]);
   const scores = useMemo(() => {
     const all = scoreSeries(evaluators(trends.trends));
-    return evaluator === '' ? all : all.filter(({ name }) => name === evaluator);
+    const one = all.filter(({ name }) => name === evaluator);
+    return one.length === 0 ? all : one;
   }, [trends, evaluator]);
   const open = useCallback((id: string) => navigate(`/runs/${encodeURIComponent(id)}`), [navigate]);
   const shared = { places: inPlaces, active, onActive: setActive };

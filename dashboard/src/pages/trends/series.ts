@@ -1,5 +1,6 @@
 // What is drawn: the runs in their places, and the figures of each as lines.
 import type { ThresholdLine, TrendPoint } from '../../api/types';
+import { own } from '../../lib/own';
 import type { Axis } from './chosen';
 
 /** A run in its place on the axis. */
@@ -48,7 +49,7 @@ export const evaluators = (points: TrendPoint[]) =>
 
 /** A line for each evaluator; its look is the same whichever others are shown. */
 export const scoreSeries = (names: string[]): Series[] =>
-  names.map((name, place) => ({ name, ...look(place), of: (point) => point.scores[name] }));
+  names.map((name, place) => ({ name, ...look(place), of: (point) => own(point.scores, name) }));
 
 /** The lines that may be drawn with these evaluators' scores; those that bound all scores are always. */
 export const scoreLines = (lines: ThresholdLine[], names: string[]) =>

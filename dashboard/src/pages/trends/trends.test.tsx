@@ -99,6 +99,21 @@ test('lines are hidden and shown by their names, which the address keeps', async
   expect(router.state.location.search).toBe('');
 });
 
+test('an address that nobody could have made hides nothing', async () => {
+  draw({}, '/trends?hide=%25');
+  expect(await screen.findByRole('button', { name: 'tone' })).toHaveAttribute('aria-pressed', 'true');
+});
+
+test('an evaluator that no run has leaves all of them', async () => {
+  draw({}, '/trends?evaluator=gone');
+  expect(await screen.findByRole('columnheader', { name: 'tone' })).toBeVisible();
+});
+
+test('an evaluator may be called what every object has', () => {
+  const [series] = scoreSeries(['constructor']);
+  expect(series?.of(point())).toBeUndefined();
+});
+
 test('thresholds are drawn and named, those of hidden lines are not', async () => {
   const { container, user } = draw();
   const named = await screen.findByRole('list', { name: 'Thresholds' });

@@ -20,6 +20,16 @@ pub(super) struct Matched {
 }
 
 impl Matched {
+    /// The item's identity.
+    pub(super) fn key<'a>(&self, runs: &'a Runs) -> Option<&'a str> {
+        let mut places = self.places.iter().zip(runs);
+        places.find_map(|(place, run)| Some(&*run.items[(*place)?].key))
+    }
+
+    pub(super) fn is_changed(&self) -> bool {
+        self.is_worse() || self.is_better()
+    }
+
     pub(super) fn is_worse(&self) -> bool {
         self.worst < 0.0
     }

@@ -47,38 +47,52 @@ impl Store {
             evaluator_of(&runs[runs.len() - 1], name)?;
         }
         let mut items = matched(runs, evaluator);
-        let (regressed, improved) = (count(&items, Matched::is_worse), count(&items, Matched::is_better));
         let total = items.len();
+        if let Some(text) = query.search.as_deref().filter(|text| !text.is_empty()) {
+            self.keep_found(runs, &mut items, text)?;
+        }
+        let found = items.len();
+        let count = |is: fn(&Matched) -> bool| items.iter().filter(|item| is(item)).count();
+        let (changed, regressed, improved) =
+            (count(Matched::is_changed), count(Matched::is_worse), count(Matched::is_better));
         items.retain(|item| match query.only {
             Changed::All => true,
-            Changed::Changed => item.is_worse() || item.is_better(),
+            Changed::Changed => item.is_changed(),
             Changed::Regressed => item.is_worse(),
             Changed::Improved => item.is_better(),
         });
-        if let Some(text) = query.search.as_deref().filter(|text| !text.is_empty()) {
-            let found = runs.iter().map(|run| self.found(run, text)).collect::<Result<Vec<_>, _>>()?;
-            let found: Vec<HashSet<_>> = found.iter().map(|found| found.iter().copied().collect()).collect();
-            items.retain(|item| {
-                item.places
-                    .iter()
-                    .zip(&found)
-                    .any(|(place, found)| place.is_some_and(|place| found.contains(&place)))
-            });
-        }
         items.sort_by(|one, two| in_order(one, two, query.sort));
         let matching = items.len();
+        let item_at =
+            query.item.as_deref().and_then(|key| items.iter().position(|item| item.key(runs) == Some(key)));
         let page = items.into_iter().skip(query.offset).take(query.limit.unwrap_or(usize::MAX)).collect();
         let head = Compared {
             runs: runs.iter().map(|run| compared_run(&run.head)).collect(),
             score_diffs: score_diffs(runs),
             comparisons: self.statistics(runs).to_vec(),
             matching,
+            item_at,
             total,
+            found,
+            changed,
             regressed,
             improved,
             items: Vec::new(),
         };
         Ok(Comparing { head, runs: runs.to_vec(), items: page, evaluator: query.evaluator.clone() })
+    }
+
+    /// Leaves the items that have a text in one of the runs.
+    fn keep_found(&self, runs: &Runs, items: &mut Vec<Matched>, text: &str) -> Result<(), FileProblem> {
+        let found = runs.iter().map(|run| self.found(run, text)).collect::<Result<Vec<_>, _>>()?;
+        let found: Vec<HashSet<_>> = found.iter().map(|found| found.iter().copied().collect()).collect();
+        items.retain(|item| {
+            item.places
+                .iter()
+                .zip(&found)
+                .any(|(place, found)| place.is_some_and(|place| found.contains(&place)))
+        });
+        Ok(())
     }
 
     /// What is to be said of all items together, which takes long to work out.
@@ -100,10 +114,6 @@ impl Store {
 /// The runs that are asked for, the base first.
 fn ids(query: &CompareQuery) -> impl Iterator<Item = &str> {
     [Some(&query.a), Some(&query.b), query.c.as_ref()].into_iter().flatten().map(String::as_str)
-}
-
-fn count(items: &[Matched], is: fn(&Matched) -> bool) -> usize {
-    items.iter().filter(|item| is(item)).count()
 }
 
 /// Of equal items, the data set's order remains.

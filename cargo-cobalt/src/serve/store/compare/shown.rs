@@ -78,6 +78,7 @@ fn output(run: &LoadedRun, light: &LoadedItem, whole: &cobalt::report::ItemResul
         status: light.status,
         passed: light.passed,
         runs: light.runs,
+        failed_runs: light.failed.len(),
         scores: evaluators.filter_map(|(at, name)| Some((name.clone(), light.scores.mean(at)?))).collect(),
     }
 }
