@@ -5,24 +5,30 @@ use crate::wording::decimal;
 
 /// The decimals of scores and ratios.
 const OF_SHARES: usize = 3;
+/// In milliseconds.
+const SECOND: f64 = 1000.0;
 
 /// A figure with its unit. What is rounded to the other side of the bound is shown with more decimals, or in full.
 pub(crate) fn with_unit(threshold: &Threshold, actual: f64) -> String {
     let is_ratio = threshold.metric() == Metric::Ratio;
-    let fewest = match threshold.category() {
+    let (unit, name) = match threshold.category() {
+        Category::Latency if !is_ratio && actual.abs() >= SECOND => (SECOND, "s"),
+        _ => (1.0, "ms"),
+    };
+    let (amount, fewest) = match threshold.category() {
         Category::Latency | Category::Tokens | Category::Cost | Category::JudgeCost if !is_ratio => {
-            three_digits(actual)
+            (actual / unit, three_digits(actual / unit))
         }
-        _ => OF_SHARES,
+        _ => (actual, OF_SHARES),
     };
     let keeps_its_side = |figure: &String| {
-        figure.parse().is_ok_and(|rounded| threshold.holds(rounded) == threshold.holds(actual))
+        figure.parse::<f64>().is_ok_and(|it| threshold.holds(it * unit) == threshold.holds(actual))
     };
-    let figure = (fewest..=fewest + 4).map(|decimals| decimal(actual, decimals)).find(keeps_its_side);
-    let figure = figure.unwrap_or_else(|| actual.to_string());
+    let figure = (fewest..=fewest + 4).map(|decimals| decimal(amount, decimals)).find(keeps_its_side);
+    let figure = figure.unwrap_or_else(|| amount.to_string());
     match threshold.category() {
         _ if is_ratio => figure,
-        Category::Latency => format!("{figure} ms"),
+        Category::Latency => format!("{figure} {name}"),
         Category::Cost | Category::JudgeCost => match figure.strip_prefix('-') {
             Some(figure) => format!("-${figure}"),
             None => format!("${figure}"),
@@ -50,7 +56,10 @@ mod tests {
         for (threshold, actual, expected) in [
             ("score.avg >= 0.8", 2.0 / 3.0, "0.667"),
             ("vs_baseline.latency.ratio <= 1.2", 1.234_567, "1.235"),
-            ("latency.avg <= 5s", 1_234.567_891, "1234.6 ms"),
+            ("latency.avg <= 5s", 1_234.567_891, "1.23 s"),
+            ("latency.p95 <= 2m", 62_345.6, "62.3 s"),
+            ("vs_baseline.latency.rise <= 5s", -1_500.0, "-1.5 s"),
+            ("latency.avg <= 5s", 999.6, "999.6 ms"),
             ("latency.avg <= 5s", 12.345_678, "12.3 ms"),
             ("latency.avg <= 5s", 0.000_213_4, "0.000213 ms"),
             ("vs_baseline.latency.rise <= 5ms", -0.000_000_12, "0 ms"),
@@ -69,5 +78,6 @@ mod tests {
             [0.5, 0.799_6, 0.799_999_999, 0.800_000_001].map(shown),
             ["0.5", "0.7996", "0.799999999", "0.8"]
         );
+        assert_eq!(super::with_unit(&"latency.p95 <= 4s".parse().unwrap(), 4_000.4), "4.0004 s");
     }
 }

@@ -120,7 +120,11 @@ function valuesOf(category: string, item: Item): number[] {
 }
 
 function figureOf(category: string, actual: number): string {
-  if (category === 'latency') return `${actual >= 100 ? actual.toFixed(1) : actual.toPrecision(3)} ms`;
+  if (category === 'latency') {
+    return actual < 1000
+      ? `${Number(actual.toPrecision(3))} ms`
+      : `${Number((actual / 1000).toPrecision(3))} s`;
+  }
   if (category === 'cost') return `$${actual.toPrecision(3)}`;
   return String(Number(actual.toFixed(3)));
 }

@@ -795,7 +795,7 @@ export interface components {
              * @description How many items are finished, and can be asked for.
              */
             finishedItems: number;
-            /** @description Of each evaluator, how many scores of all executions lie in each of 20 equal parts of 0 to 1, 1 among the last. */
+            /** @description Of each evaluator, how many items have their mean score in each of 20 equal parts of 0 to 1, 1 among the last. */
             histograms: {
                 [key: string]: number[];
             };

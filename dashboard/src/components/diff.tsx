@@ -70,11 +70,21 @@ const GROUND =
   'rounded-md border border-line bg-sunken/50 px-3 py-2 whitespace-pre-wrap [overflow-wrap:anywhere]';
 
 function Whole({ found }: { found: Difference }) {
+  // It may be of any length.
+  if (found.isEqual) {
+    return (
+      <TextBlock isCode={found.isStructure} className={GROUND}>
+        {found.after}
+      </TextBlock>
+    );
+  }
   return <Parts parts={found.parts} isCode={found.isStructure} label="Difference" />;
 }
 
 function Sides({ found, names }: { found: Difference; names: DiffProps['names'] }) {
-  if (found.by === undefined) return <Raw texts={[found.before, found.after]} names={names} />;
+  if (found.by === undefined || found.isEqual) {
+    return <Raw texts={[found.before, found.after]} names={names} />;
+  }
   const without = (kind: Part['kind']) => found.parts.filter((part) => part.kind !== kind);
   return (
     <div className="grid gap-3 sm:grid-cols-2">

@@ -1,4 +1,4 @@
-// An object as its fields, each with its name: texts as texts, all else as JSON.
+// An object as its fields, each with its name: texts as texts, lists as JSON.
 import { asStructure, asText } from '../lib/texts';
 import { Text, TextBlock } from './text';
 
@@ -10,14 +10,35 @@ export function Value({ of: value }: { of: unknown }) {
   return <code className="font-mono text-xs">{asText(value)}</code>;
 }
 
-/** The fields of an object, in its order. */
+interface Field {
+  /** The names that lead to it. */
+  path: string[];
+  value: unknown;
+}
+
+/** How deep objects are taken apart; what lies deeper is JSON. */
+const DEEPEST = 3;
+
+function fieldsOf(record: object, around: string[] = []): Field[] {
+  return Object.entries(record).flatMap(([name, value]) => {
+    const path = [...around, name];
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    const isTakenApart = isObject && Object.keys(value).length > 0 && path.length < DEEPEST;
+    return isTakenApart ? fieldsOf(value, path) : [{ path, value }];
+  });
+}
+
+/** The fields of an object in its order, those of objects in it by names such as `customer.plan`. */
 export function Fields({ of: record }: { of: Record<string, unknown> }) {
   return (
     <dl className="divide-y divide-line overflow-hidden rounded-md border border-line">
-      {Object.entries(record).map(([name, value]) => (
-        <div key={name} className="grid gap-x-4 gap-y-0.5 px-3 py-2 sm:grid-cols-[9rem_minmax(0,1fr)]">
+      {fieldsOf(record).map(({ path, value }) => (
+        <div
+          key={JSON.stringify(path)}
+          className="grid gap-x-4 gap-y-0.5 px-3 py-2 sm:grid-cols-[9rem_minmax(0,1fr)]"
+        >
           <dt className="font-mono text-muted text-xs/5 [overflow-wrap:anywhere]">
-            <Text>{name}</Text>
+            <Text>{path.join('.')}</Text>
           </dt>
           <dd className="min-w-0">
             <Value of={value} />

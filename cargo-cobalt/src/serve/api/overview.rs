@@ -26,7 +26,7 @@ pub(in crate::serve) struct Overview {
     pub(in crate::serve) finished_items: usize,
     /// How many items there are to run.
     pub(in crate::serve) planned_items: usize,
-    /// Of each evaluator, how many scores of all executions lie in each of 20 equal parts of 0 to 1, 1 among the last.
+    /// Of each evaluator, how many items have their mean score in each of 20 equal parts of 0 to 1, 1 among the last.
     pub(in crate::serve) histograms: BTreeMap<String, Vec<usize>>,
     /// The agent's tokens for an item over all of its runs; absent where none were reported.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -48,10 +48,11 @@ impl Store {
     }
 }
 
+/// Of the same scores that items are filtered by, so that a part has as many items as its filter lets through.
 fn histograms(run: &LoadedRun) -> BTreeMap<String, Vec<usize>> {
     let histogram = |(at, name): (usize, &String)| {
         let mut parts = vec![0; PARTS];
-        let scores = run.items.iter().flat_map(|item| item.scores.given(at));
+        let scores = run.items.iter().filter_map(|item| item.scores.mean(at));
         scores.for_each(|score| parts[((score * PARTS as f64) as usize).min(PARTS - 1)] += 1);
         parts.iter().any(|count| *count > 0).then(|| (name.clone(), parts))
     };

@@ -1,11 +1,11 @@
 // How each figure of the other runs differs from the baseline's: the change, its interval, and the verdict.
 import clsx from 'clsx';
 import type { Comparison, Difference } from '../../api/types';
+import { DifferenceVerdict } from '../../components/difference-verdict';
 import { Text } from '../../components/text';
 import { chance, intervalOf, plainOf, signedOf } from './figures';
 import { Interval, reach, Scale } from './interval';
 import { Mark } from './mark';
-import { DifferenceVerdict } from './verdict';
 import { explained } from './words';
 
 /** A figure of one of the other runs; `place` is the run's, the baseline's being 0. */

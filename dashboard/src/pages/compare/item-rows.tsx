@@ -5,8 +5,8 @@ import type { Ref } from 'react';
 import type { ComparedItem, ComparedRun } from '../../api/types';
 import { Badge } from '../../components/badge';
 import { Text } from '../../components/text';
+import { asked } from '../../lib/asked';
 import { duration } from '../../lib/format';
-import { asText } from '../../lib/texts';
 import { Changes } from './changes';
 import { ItemDetail } from './item-detail';
 import { LETTERS, Mark } from './mark';
@@ -55,7 +55,7 @@ export function ItemRows({ ref, index, item, runs, evaluator, isOpen, onToggle }
                 <Kind item={item} />
               </span>
               <span className="block truncate text-muted text-xs/5">
-                <Text>{question(item.input)}</Text>
+                <Text>{asked(item.input)}</Text>
               </span>
             </span>
           </button>
@@ -107,15 +107,4 @@ function Latencies({ item: { outputs } }: { item: ComparedItem }) {
       {output === null ? '–' : duration(output.latencyMs)}
     </span>
   ));
-}
-
-/** The fields that are usual for what an agent is asked. */
-const ASKED = ['input', 'question', 'prompt', 'query'];
-
-/** What the agent was asked in a line, or all of the item where no field tells it. */
-function question(input: ComparedItem['input']): string {
-  const field = ASKED.find((name) => name in input);
-  return asText(field === undefined ? input : input[field])
-    .slice(0, 300)
-    .replace(/\s+/g, ' ');
 }

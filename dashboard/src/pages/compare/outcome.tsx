@@ -1,11 +1,11 @@
 // What the comparison comes to: the verdicts said first, what speaks against comparing, and all figures.
 import { TriangleAlert } from 'lucide-react';
 import type { Comparison } from '../../api/types';
+import { DifferenceVerdict } from '../../components/difference-verdict';
 import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { Differences } from './differences';
 import { LETTERS, Mark } from './mark';
-import { DifferenceVerdict } from './verdict';
 import { headline, isCorrected, matching, withoutHeadline } from './words';
 
 export function Outcome({ comparisons }: { comparisons: Comparison[] }) {

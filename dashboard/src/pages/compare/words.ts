@@ -5,21 +5,6 @@ import { detectable } from './figures';
 
 type Verdict = Difference['verdict'];
 
-export const VERDICTS: Record<Verdict, string> = {
-  better: 'better',
-  worse: 'worse',
-  'within-noise': 'within noise',
-  inconclusive: 'inconclusive',
-};
-
-/** What each verdict means. */
-export const MEANINGS: Record<Verdict, string> = {
-  better: 'The other run is better, beyond noise.',
-  worse: 'The other run is worse, beyond noise.',
-  'within-noise': 'No difference was seen, and one that matters would have shown.',
-  inconclusive: 'No difference was shown, and there are too few items to rule one out that matters.',
-};
-
 /** The most keys of items that are named. */
 const KEYS = 3;
 

@@ -1,10 +1,8 @@
 // What became better or worse since the run that this one was held against.
-import { Equal, TrendingDown, TrendingUp } from 'lucide-react';
-import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import { address } from '../../api/client';
 import type { Comparison, Difference } from '../../api/types';
-import { Badge, type Tone } from '../../components/badge';
+import { DifferenceVerdict } from '../../components/difference-verdict';
 import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { counted, score, signed } from '../../lib/format';
@@ -70,15 +68,7 @@ export function Baseline({ comparison, itemAt }: BaselineProps) {
 
 const figure = (value: number | null) => (value === null ? '–' : score(value));
 
-const VERDICTS: Record<Difference['verdict'], { tone: Tone; icon: ReactNode; word: string }> = {
-  better: { tone: 'good', icon: <TrendingUp />, word: 'Better' },
-  worse: { tone: 'bad', icon: <TrendingDown />, word: 'Worse' },
-  'within-noise': { tone: 'plain', icon: <Equal />, word: 'Within noise' },
-  inconclusive: { tone: 'warn', icon: <Equal />, word: 'Inconclusive' },
-};
-
 function Change({ difference: { name, base, other, difference, verdict } }: { difference: Difference }) {
-  const { tone, icon, word } = VERDICTS[verdict];
   return (
     <li className="grid grid-cols-[minmax(0,1fr)_auto_auto_7.5rem] items-center gap-x-3 tabular-nums">
       <span className="truncate">
@@ -89,9 +79,7 @@ function Change({ difference: { name, base, other, difference, verdict } }: { di
       </span>
       <span className="text-right">{signed(difference)}</span>
       <span className="text-right">
-        <Badge tone={tone} icon={icon}>
-          {word}
-        </Badge>
+        <DifferenceVerdict of={verdict} />
       </span>
     </li>
   );

@@ -5,7 +5,8 @@ import type { Overview } from '../../api/types';
 import { cost, count, counted, duration } from '../../lib/format';
 
 export function Figures({ overview }: { overview: Overview }) {
-  const { summary, ciStatus } = overview.run;
+  const { run } = overview;
+  const { summary, ciStatus } = run;
   const thresholds = ciStatus?.thresholds ?? [];
   const found = (finding: string) => thresholds.filter((threshold) => threshold.finding === finding).length;
   const open = found('inconclusive');
@@ -19,7 +20,9 @@ export function Figures({ overview }: { overview: Overview }) {
         note={
           thresholds.length > 0
             ? `of ${thresholds.length}${open > 0 ? `, ${open} inconclusive` : ''}`
-            : 'none set'
+            : run.config.thresholds?.length
+              ? 'not judged'
+              : 'none set'
         }
         tone={ciStatus?.passed === false ? 'text-bad' : undefined}
       >

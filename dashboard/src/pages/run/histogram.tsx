@@ -1,6 +1,6 @@
-// How an evaluator's scores are spread over 0 to 1. Each bar leads to its items.
+// How the items' mean scores by an evaluator are spread over 0 to 1. Each bar leads to its items.
 import clsx from 'clsx';
-import { count, counted } from '../../lib/format';
+import { counted } from '../../lib/format';
 
 export interface Range {
   low: number;
@@ -10,7 +10,7 @@ export interface Range {
 interface HistogramProps {
   /** The evaluator. */
   name: string;
-  /** How many scores lie in each of the equal parts. */
+  /** How many items have their mean score in each of the equal parts. */
   parts: number[];
   /** The score from which an output passes. */
   mark?: number | undefined;
@@ -29,16 +29,16 @@ export function Histogram({ name, parts, mark, onRange }: HistogramProps) {
       className="flex items-end border-line border-b"
       style={{ height: HEIGHT }}
     >
-      {parts.map((scores, part) => {
+      {parts.map((items, part) => {
         const range = { low: part / parts.length, high: (part + 1) / parts.length };
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
           <li key={part} className="flex h-full flex-1 items-end">
-            {scores > 0 && (
+            {items > 0 && (
               <Bar
-                scores={scores}
+                items={items}
                 range={range}
-                height={Math.max(LEAST, (scores / most) * HEIGHT)}
+                height={Math.max(LEAST, (items / most) * HEIGHT)}
                 isLow={mark !== undefined && range.high <= mark + Number.EPSILON}
                 onChoose={() => onRange(range)}
               />
@@ -51,20 +51,20 @@ export function Histogram({ name, parts, mark, onRange }: HistogramProps) {
 }
 
 interface BarProps {
-  scores: number;
+  items: number;
   range: Range;
   height: number;
   isLow: boolean;
   onChoose: () => void;
 }
 
-function Bar({ scores, range, height, isLow, onChoose }: BarProps) {
+function Bar({ items, range, height, isLow, onChoose }: BarProps) {
   const bounds = `${range.low.toFixed(2)} to ${range.high.toFixed(2)}`;
   return (
     <button
       type="button"
-      title={`${bounds}: ${counted(scores, 'score')}`}
-      aria-label={`${count(scores)} from ${bounds}${isLow ? ', below the mark' : ''}: show the items`}
+      title={`${bounds}: ${counted(items, 'item')}`}
+      aria-label={`${counted(items, 'item')} from ${bounds}${isLow ? ', below the mark' : ''}: show them`}
       onClick={onChoose}
       className="group flex h-full w-full items-end px-px"
     >

@@ -1,9 +1,9 @@
 // One run: its verdict, its figures, and its items.
-import { useQuery } from '@tanstack/react-query';
+import { usePrefetchQuery, useQuery } from '@tanstack/react-query';
 import { useCallback, useRef } from 'react';
 import { Link, useLocation, useParams } from 'react-router';
 import { ApiError } from '../../api/client';
-import { overviewQuery } from '../../api/queries';
+import { itemsQuery, overviewQuery } from '../../api/queries';
 import type { Overview } from '../../api/types';
 import { buttonLook } from '../../components/button';
 import { Empty } from '../../components/empty';
@@ -19,14 +19,17 @@ import { Figures } from './figures';
 import { Head } from './head';
 import type { Range } from './histogram';
 import { Items } from './items';
-import { inRange } from './items/choice';
+import { choiceOf, inRange } from './items/choice';
 import { Scores } from './scores';
 import { Thresholds } from './thresholds';
 import { Unfinished } from './unfinished';
 
 export function Component() {
   const { id = '' } = useParams();
+  const { search } = useParameters();
   const { data, error, refetch } = useQuery(overviewQuery(id));
+  // The items need not wait for what is told of all of them.
+  usePrefetchQuery(itemsQuery(id, choiceOf(search), 0));
   useTitle(data === undefined ? `Run ${id}` : plain(data.run.name));
   if (error instanceof ApiError && error.status === 404) return <NoRun message={error.message} />;
   if (error !== null && data === undefined) {

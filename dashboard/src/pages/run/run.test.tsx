@@ -63,6 +63,22 @@ describe('a run', () => {
     expect(within(table).getByText('noise')).toBeVisible();
   });
 
+  test('thresholds that a run of some items was not held against are named, and called so', async () => {
+    const config = { ...report().config, thresholds: ['latency.p95<=3s'] };
+    open({ run: report({ partial: true, config }) });
+    const thresholds = await screen.findByRole('region', { name: 'Thresholds' });
+    expect(thresholds).toHaveTextContent('is not judged');
+    expect(thresholds).toHaveTextContent('latency.p95 ≤ 3s');
+    expect(screen.getByText('not judged')).toBeVisible();
+  });
+
+  test('its items are asked for along with its figures', async () => {
+    const { asked } = open();
+    await screen.findByRole('table', { name: 'Items' });
+    const paths = asked.map((url) => url.pathname).filter((path) => path.startsWith(RUN));
+    expect(paths.slice(0, 2).sort()).toEqual([`${RUN}/items`, `${RUN}/overview`]);
+  });
+
   test('an evaluator has its average, interval, pass rate and mark', async () => {
     open();
     const table = await screen.findByRole('table', { name: 'Scores by evaluator' });
@@ -143,8 +159,11 @@ describe('the items', () => {
 
   test('a bar of a histogram leads to its items', async () => {
     const { router, user } = open();
-    await user.click(await screen.findByRole('button', { name: /2 from 0.20 to 0.25, below the mark/ }));
-    expect(router.state.location.search).toBe('?evaluator=correctness&minScore=0.2&maxScore=0.2499');
+    await user.click(
+      await screen.findByRole('button', { name: /2 items from 0.20 to 0.25, below the mark/ }),
+    );
+    expect(router.state.location.search).toBe('?evaluator=correctness&minScore=0.2&maxScore=0.249999999');
+    expect(screen.getByLabelText('Highest score')).toHaveValue(0.25);
   });
 
   test('an item opens by Enter, and the keys go to its neighbours', async () => {

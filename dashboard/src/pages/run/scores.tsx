@@ -32,7 +32,7 @@ export function Scores({ overview, onRange }: ScoresProps) {
                 Passed
               </th>
               <th scope="col" className="w-52">
-                Scores from 0 to 1
+                {run.config.runs > 1 ? 'Items by mean score, 0 to 1' : 'Items by score, 0 to 1'}
               </th>
             </tr>
           </thead>

@@ -15,11 +15,10 @@ export function halves(name: string): [figure: string, bound: string] {
 
 export function Thresholds({ run }: { run: Report }) {
   const outcomes = run.ciStatus?.thresholds ?? [];
-  const summary = run.ciStatus?.summary;
   return (
     <Panel title="Thresholds">
       {outcomes.length === 0 ? (
-        <p className="text-muted">{summary ?? 'This experiment has none, so scores alone cannot fail it.'}</p>
+        <Unjudged run={run} />
       ) : (
         <table className="w-full">
           <caption className="sr-only">Thresholds</caption>
@@ -45,17 +44,48 @@ export function Thresholds({ run }: { run: Report }) {
   );
 }
 
+/** Why there is nothing to be said of thresholds, and those that the run was not held against. */
+function Unjudged({ run: { ciStatus, config, partial } }: { run: Report }) {
+  const { thresholds = [] } = config;
+  if (thresholds.length === 0) {
+    const none = 'This experiment has none, so scores alone cannot fail it.';
+    return <p className="text-muted">{ciStatus?.summary ?? none}</p>;
+  }
+  return (
+    <>
+      <p className="text-muted">
+        {partial === true
+          ? 'They hold for all items, so that a run of some of them is not judged:'
+          : 'They are judged when the run has ended:'}
+      </p>
+      <ul className="mt-2 divide-y divide-line">
+        {thresholds.map((name) => (
+          <li key={name} className="py-1.5">
+            <Name of={name} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Name({ of: name }: { of: string }) {
+  const [figure, bound] = halves(name);
+  return (
+    <span className="font-mono text-xs/5 [overflow-wrap:anywhere]">
+      {figure} <span className="whitespace-nowrap text-muted">{bound}</span>
+    </span>
+  );
+}
+
 function Row({ outcome }: { outcome: ThresholdOutcome }) {
-  const [figure, bound] = halves(outcome.name);
   // Of the others, the figure and the bound tell all.
   const needsWords = outcome.finding === 'inconclusive' || outcome.actual == null;
   return (
     <>
       <tr className="border-line border-t align-top [&>*]:pt-2 [&>*]:pb-1">
         <th scope="row" className="text-left font-normal">
-          <span className="font-mono text-xs/5 [overflow-wrap:anywhere]">
-            {figure} <span className="whitespace-nowrap text-muted">{bound}</span>
-          </span>
+          <Name of={outcome.name} />
         </th>
         <td className="px-3 text-right whitespace-nowrap tabular-nums">{outcome.figure ?? '–'}</td>
         <td className="text-right">

@@ -4,13 +4,9 @@ use std::ops::Range;
 
 use cobalt::llm::prices::PriceTable;
 use cobalt::report::{ItemResult, MeasuredItem, RunConfig, Status};
-use cobalt::wording::cut;
-use serde_json::Value;
 
+use super::preview;
 use super::scores::Scores;
-
-/// How many characters of a text a list has.
-const PREVIEW: usize = 200;
 
 /// What lists and comparisons need of an item.
 #[derive(Debug)]
@@ -53,9 +49,9 @@ impl LoadedItem {
             passed: item.passed,
             status: item.status(),
             runs: item.runs.len(),
-            input: preview(&input(item)),
-            output: item.first().output.as_ref().map(|output| preview(&output.text())),
-            error: item.why_in_error().map(|error| preview(&error)),
+            input: preview::input(&item.input),
+            output: item.first().output.as_ref().map(|output| preview::text(&output.text())),
+            error: item.why_in_error().map(|error| preview::text(&error)),
             latency_ms: measured.latency_ms,
             tokens: measured.tokens,
             cost: measured.cost,
@@ -96,17 +92,4 @@ impl LoadedItem {
             + self.scores.size()
             + size_of_val(&*self.failed)
     }
-}
-
-/// The item's input, or all of the item where it has no field of that name.
-fn input(item: &ItemResult) -> String {
-    match item.input.get("input") {
-        Some(Value::String(text)) => text.clone(),
-        Some(other) => other.to_string(),
-        None => Value::Object((*item.input).clone()).to_string(),
-    }
-}
-
-fn preview(text: &str) -> Box<str> {
-    cut(text, PREVIEW).into()
 }

@@ -6,6 +6,7 @@
 mod file;
 mod item;
 mod loading;
+mod preview;
 mod row;
 mod scores;
 mod unfinished;

@@ -4,12 +4,13 @@ import type { Execution, Report, WholeItem } from '../../../api/types';
 import { Copy } from '../../../components/copy';
 import { Fields } from '../../../components/fields';
 import { Text } from '../../../components/text';
+import { expectedField } from '../../../lib/asked';
 import { cost, count, duration } from '../../../lib/format';
 import { asText } from '../../../lib/texts';
 import { Answer } from './answer';
 import { Calls } from './calls';
 import { Evaluations } from './evaluations';
-import { executionsOf, expectedField, metadataOf, tokensOf, without } from './item';
+import { executionsOf, inputOf, metadataOf, tokensOf, without } from './item';
 import { Section } from './section';
 import { Spread } from './spread';
 import { toolCalls } from './tool-calls';
@@ -27,7 +28,7 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
   const executions = executionsOf(item);
   const place = shown < executions.length ? shown : 0;
   const execution = executions[place] ?? item;
-  const expected = expectedField(item);
+  const expected = expectedField(item.input);
   const metadata = metadataOf(execution);
   const tools = toolCalls(metadata);
   const rest = without(metadata, [tools?.field, 'model', 'tokens']);
@@ -35,7 +36,7 @@ export function Content({ run, whole, shown, onShow }: ContentProps) {
     <div className="divide-y divide-line">
       <Facts execution={execution} metadata={metadata} spent={row.cost} runs={executions.length} />
       <Section title="Input" actions={<Copy text={asText(item.input)} label="Copy the input" />}>
-        <Fields of={without(item.input, [expected])} />
+        <Fields of={inputOf(item)} />
       </Section>
       {executions.length > 1 && (
         <Section title={`${executions.length} runs`}>

@@ -2,6 +2,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type KeyboardEvent, type MouseEvent, useEffect, useId, useRef } from 'react';
 import { useNavigate } from 'react-router';
+import { ApiError } from '../../../api/client';
 import type { Report, WholeItem } from '../../../api/types';
 import { Problem } from '../../../components/problem';
 import { Skeleton } from '../../../components/skeleton';
@@ -64,15 +65,15 @@ export function Drawer({ run, itemKey, query, itemAt, onClose }: DrawerProps) {
           tabIndex={-1}
           className="min-h-0 flex-1 overflow-y-auto overscroll-contain outline-none"
         >
-          {query.isError && (
-            <Problem title="This item is not there" error={query.error} onRetry={query.refetch} />
+          {query.isError && whole === undefined && (
+            <Problem title={problem(query.error)} error={query.error} onRetry={query.refetch} />
           )}
           {query.isPending && (
             <div className="p-5">
               <Skeleton label="Loading the item" rows={5} className="h-20" />
             </div>
           )}
-          {whole && !query.isError && (
+          {whole && (
             <Content
               key={whole.item.key}
               run={run}
@@ -86,6 +87,9 @@ export function Drawer({ run, itemKey, query, itemAt, onClose }: DrawerProps) {
     </dialog>
   );
 }
+
+const problem = (error: Error) =>
+  error instanceof ApiError && error.status === 404 ? 'This item is not there' : 'The item did not come';
 
 /** The item that a key asks for. */
 function neighbour(event: KeyboardEvent, whole: WholeItem | undefined): string | undefined {

@@ -1,11 +1,13 @@
 // What is known of an item, from its parts.
 import type { Execution, Item } from '../../../api/types';
+import { askedField, expectedField } from '../../../lib/asked';
 
-/** Fields in which data sets hold the answer that is hoped for, as `cobalt` looks for them. */
-const EXPECTED = ['expectedOutput', 'expected_output', 'expected', 'reference', 'target', 'answer'];
-
-/** The field of the answer that is hoped for. */
-export const expectedField = (item: Item) => EXPECTED.find((name) => item.input[name] != null);
+/** The fields of an item's input, first what the agent is asked, without what is expected of it. */
+export function inputOf({ input }: Item): Record<string, unknown> {
+  const field = askedField(input);
+  const others = without(input, [field, expectedField(input)]);
+  return field === undefined ? others : { [field]: input[field], ...others };
+}
 
 /** All runs of the item; one that was not repeated has one. */
 export const executionsOf = (item: Item): Execution[] => (item.runs?.length ? item.runs : [item]);

@@ -52,8 +52,11 @@ export function sortedBy(column: string, choice: ItemsChoice): Record<string, st
   return { sort: undefined, order: undefined };
 }
 
+/** By how much a part of a histogram ends before its upper bound: less than any two scores differ by. */
+const BEFORE = 1e-9;
+
 /** The filter for the items in one part of a histogram; a part ends before its upper bound, the last one with it. */
 export function inRange(evaluator: string, { low, high }: { low: number; high: number }) {
-  const last = high >= 1 ? undefined : (high - 0.0001).toFixed(4);
+  const last = high >= 1 ? undefined : (high - BEFORE).toFixed(9);
   return { evaluator, minScore: low > 0 ? String(Number(low.toFixed(4))) : undefined, maxScore: last };
 }

@@ -123,7 +123,7 @@ interface BoundProps {
 
 /** One end of a range of scores; it counts when it is left, or at Enter. */
 function Bound({ label, empty, value, onChange }: BoundProps) {
-  const shown = value === undefined ? '' : String(value);
+  const shown = value === undefined ? '' : String(Number(value.toFixed(4)));
   const [typed, setTyped] = useState(shown);
   useEffect(() => setTyped(shown), [shown]);
   const take = () => typed !== shown && onChange(typed);

@@ -6,6 +6,7 @@ import { itemQuery } from '../../../api/queries';
 import type { Overview } from '../../../api/types';
 import { Button } from '../../../components/button';
 import { Empty } from '../../../components/empty';
+import { Problem } from '../../../components/problem';
 import { counted } from '../../../lib/format';
 import { useParameters } from '../../../lib/use-parameters';
 import { Drawer } from '../drawer';
@@ -54,7 +55,9 @@ export function Items({
         total={overview.finishedItems}
         onChange={set}
       />
-      {matching === 0 && start.data !== undefined ? (
+      {start.isError && start.data === undefined ? (
+        <Problem title="The items did not come" error={start.error} onRetry={start.refetch} />
+      ) : matching === 0 && start.data !== undefined ? (
         <None isFiltered={isFiltered(choice)} onClear={() => set(UNFILTERED)} />
       ) : (
         <ItemTable
