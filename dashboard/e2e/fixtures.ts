@@ -11,7 +11,7 @@ export const NARROW = { viewport: { width: 390, height: 844 } };
 export const DARK = { colorScheme: 'dark' } as const;
 
 /** What went wrong in a page while a test looked at something else. */
-export interface Faults {
+interface Faults {
   /** Lets pass what a test provokes, such as the console's line on a 404. */
   expect(pattern: RegExp): void;
 }

@@ -7,7 +7,7 @@ import { reportOf } from './report';
 export const CAUGHT = 'cobaltWasRun';
 const RUN = `window.${CAUGHT}=1`;
 
-export const HOSTILE_NAME = `<script>${RUN}</script>\n<img src=x onerror="${RUN}">`;
+const HOSTILE_NAME = `<script>${RUN}</script>\n<img src=x onerror="${RUN}">`;
 
 /** Each is a key, an input, an output and a reason at once. */
 const TEXTS = {

@@ -4,7 +4,7 @@ import type { Plan, PlannedItem } from './plan';
 import { digits, Random, rounded } from './random';
 import { reportOf } from './report';
 
-export const LARGE_RUNS = 2000;
+const LARGE_RUNS = 2000;
 export const LARGE_ITEMS = 10_000;
 const HOUR = 3600 * 1000;
 const START = Date.UTC(2026, 5, 1);

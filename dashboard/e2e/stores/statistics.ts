@@ -20,7 +20,7 @@ export function deviation(values: readonly number[], lost: 0 | 1): number {
 }
 
 /** A percentile of values in ascending order, interpolated linearly. */
-export function percentile(sorted: readonly number[], share: number): number {
+function percentile(sorted: readonly number[], share: number): number {
   const place = share * (sorted.length - 1);
   const below = sorted[Math.floor(place)] ?? 0;
   const above = sorted[Math.ceil(place)] ?? below;

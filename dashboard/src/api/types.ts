@@ -19,7 +19,6 @@ export type StateCounts = Schemas['StateCounts'];
 export type ItemRow = Schemas['ItemRow'];
 export type WholeItem = Schemas['WholeItem'];
 export type Item = Schemas['Item'];
-export type Aggregated = Schemas['Aggregated'];
 export type RunAggregation = Schemas['RunAggregation'];
 export type Execution = Schemas['Execution'];
 export type Evaluation = Schemas['ScoredEvaluation'];

@@ -12,7 +12,7 @@ const HEIGHT = 18;
 const MARGIN = 2.5;
 
 /** The place of each value that is there, from the lowest at the bottom to the highest at the top. */
-export function points(values: (number | null)[]): [number, number][] {
+function points(values: (number | null)[]): [number, number][] {
   const known = values.filter((value) => value !== null);
   const low = Math.min(...known);
   const span = Math.max(...known) - low;

@@ -64,7 +64,7 @@ export function ago(timestamp: string, now = Date.now()): string {
 const two = (value: number) => String(value).padStart(2, '0');
 
 /** The day where the browser is: `2026-02-05`. */
-export function date(timestamp: string): string {
+function date(timestamp: string): string {
   const time = new Date(timestamp);
   return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
 }

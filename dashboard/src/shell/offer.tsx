@@ -2,7 +2,7 @@
 import { Command } from 'cmdk';
 import type { ReactNode } from 'react';
 
-export interface Offer {
+interface Offer {
   /** Tells it apart from all others. */
   value: string;
   icon: ReactNode;

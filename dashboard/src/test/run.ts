@@ -1,7 +1,7 @@
 // A run and its items for tests: each helper makes a whole one, of which a test names what it is about.
 import type { Evaluation, Item, ItemRow, Items, Overview, Report, ScoreStats, WholeItem } from '../api/types';
 
-export const stats = (given: Partial<ScoreStats> = {}): ScoreStats => ({
+const stats = (given: Partial<ScoreStats> = {}): ScoreStats => ({
   avg: 0.9,
   min: 0,
   max: 1,
@@ -58,7 +58,7 @@ export const overview = (given: Partial<Overview> = {}): Overview => ({
   ...given,
 });
 
-export const itemRow = (index: number, given: Partial<ItemRow> = {}): ItemRow => ({
+const itemRow = (index: number, given: Partial<ItemRow> = {}): ItemRow => ({
   key: `key-${index}`,
   name: `item ${index}`,
   index,
@@ -89,7 +89,7 @@ export const items =
 
 export const evaluation = (given: Partial<Evaluation> = {}): Evaluation => ({ score: 0.9, ...given });
 
-export const item = (index: number, given: Partial<Item> = {}): Item => ({
+const item = (index: number, given: Partial<Item> = {}): Item => ({
   key: `key-${index}`,
   index,
   input: { question: `question ${index}`, expectedOutput: 'the red fox' },

@@ -34,7 +34,7 @@ export interface Attempt {
 
 const START = Date.UTC(2026, 9, 19, 2, 30);
 const DAY = 24 * 3600 * 1000;
-export const WEEKS = 4;
+const WEEKS = 4;
 
 /** The moment of a run of the four weeks; nightly ones start within half an hour. */
 export function moment(progress: number, random: Random): Date {

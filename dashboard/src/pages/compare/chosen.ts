@@ -19,8 +19,7 @@ export const SIDES = ['a', 'b', 'c'] as const;
 const close = (ids: string[]) => ids.filter((id) => id !== '');
 
 /** The parameters for these runs. */
-export const named = (ids: string[]) =>
-  Object.fromEntries(SIDES.map((side, place) => [side, close(ids)[place]]));
+const named = (ids: string[]) => Object.fromEntries(SIDES.map((side, place) => [side, close(ids)[place]]));
 
 /** The address that compares these runs. */
 export function compareAddress(ids: string[]): string {

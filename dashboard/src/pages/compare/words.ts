@@ -9,7 +9,7 @@ type Verdict = Difference['verdict'];
 const KEYS = 3;
 
 /** All that was compared. */
-export const differences = (comparison: Comparison) => [...comparison.evaluators, ...comparison.amounts];
+const differences = (comparison: Comparison) => [...comparison.evaluators, ...comparison.amounts];
 
 /** How many items became better and worse: `12 items: 3 better, 1 worse, 8 equal`. */
 function moved(difference: Difference): string {

@@ -8,7 +8,7 @@ import { Text } from '../../components/text';
 const SIGNS: Record<string, string> = { '>=': '≥', '<=': '≤', '>': '>', '<': '<' };
 
 /** A threshold's name in its two halves: `score.avg` and `≥ 0.8`. */
-export function halves(name: string): [figure: string, bound: string] {
+function halves(name: string): [figure: string, bound: string] {
   const parted = /^(.*\S)\s*(>=|<=|>|<)\s*([^<>=]+)$/.exec(name);
   return parted === null ? [name, ''] : [parted[1] ?? '', `${SIGNS[parted[2] ?? '']} ${parted[3]}`];
 }

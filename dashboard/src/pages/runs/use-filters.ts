@@ -8,7 +8,7 @@ export type Sort = NonNullable<RunsQuery['sort']>;
 export type Order = NonNullable<RunsQuery['order']>;
 
 /** What runs are filtered by, in the order in which it is shown. */
-export const FILTERS = ['search', 'experiment', 'verdict', 'tag', 'since', 'until'] as const;
+const FILTERS = ['search', 'experiment', 'verdict', 'tag', 'since', 'until'] as const;
 export type Filter = (typeof FILTERS)[number];
 
 export const SORTS: Record<Sort, string> = {

@@ -6,7 +6,7 @@ import type { RunRow } from '../../api/types';
 import { useParameters } from '../../lib/use-parameters';
 
 /** How many runs can be compared. */
-export const MOST = 3;
+const MOST = 3;
 
 export type Picked = Pick<RunRow, 'id' | 'name' | 'timestamp'>;
 

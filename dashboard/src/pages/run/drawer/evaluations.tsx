@@ -73,7 +73,7 @@ function Row({ name, mark, evaluation }: RowProps) {
 }
 
 /** What is shown when it is asked for. */
-export function Folded({ name, children }: { name: string; children: ReactNode }) {
+function Folded({ name, children }: { name: string; children: ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   return (
