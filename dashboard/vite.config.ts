@@ -1,3 +1,4 @@
+// How the page is built, served while it is written, and tested.
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';

@@ -1,3 +1,4 @@
+// What every test begins and ends with.
 import '@testing-library/jest-dom/vitest';
 import { cleanup, configure } from '@testing-library/react';
 import { afterEach, vi } from 'vitest';

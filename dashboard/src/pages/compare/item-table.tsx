@@ -83,7 +83,7 @@ export function ItemTable({ compared, start, choice, chosen }: ItemsProps) {
         <Space height={after} />
       </table>
       {items.error !== null && (
-        <Problem title="The items did not come" error={items.error} onRetry={items.retry} />
+        <Problem title="The items could not be loaded" error={items.error} onRetry={items.retry} />
       )}
     </>
   );

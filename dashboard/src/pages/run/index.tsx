@@ -33,7 +33,7 @@ export function Component() {
   useTitle(data === undefined ? `Run ${id}` : plain(data.run.name));
   if (error instanceof ApiError && error.status === 404) return <NoRun message={error.message} />;
   if (error !== null && data === undefined) {
-    return <Problem title="The run did not come" error={error} onRetry={refetch} />;
+    return <Problem title="The run could not be loaded" error={error} onRetry={refetch} />;
   }
   if (data === undefined) return <Waiting />;
   // What is open on the page belongs to one run.

@@ -89,7 +89,9 @@ export function Drawer({ run, itemKey, query, itemAt, onClose }: DrawerProps) {
 }
 
 const problem = (error: Error) =>
-  error instanceof ApiError && error.status === 404 ? 'This item is not there' : 'The item did not come';
+  error instanceof ApiError && error.status === 404
+    ? 'This item is not there'
+    : 'The item could not be loaded';
 
 /** The item that a key asks for. */
 function neighbour(event: KeyboardEvent, whole: WholeItem | undefined): string | undefined {

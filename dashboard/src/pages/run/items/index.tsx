@@ -56,7 +56,7 @@ export function Items({
         onChange={set}
       />
       {start.isError && start.data === undefined ? (
-        <Problem title="The items did not come" error={start.error} onRetry={start.refetch} />
+        <Problem title="The items could not be loaded" error={start.error} onRetry={start.refetch} />
       ) : matching === 0 && start.data !== undefined ? (
         <None isFiltered={isFiltered(choice)} onClear={() => set(UNFILTERED)} />
       ) : (
@@ -81,7 +81,7 @@ export function Items({
 function None({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {
   if (!isFiltered) return <Empty title="No item has come yet" />;
   return (
-    <Empty title="No item is like this">
+    <Empty title="No item matches">
       <Button onClick={onClear}>Clear the filters</Button>
     </Empty>
   );

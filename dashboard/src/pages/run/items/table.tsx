@@ -61,7 +61,7 @@ export function ItemTable(props: ItemTableProps) {
   return (
     <>
       {items.error !== null && (
-        <Problem title="The items did not come" error={items.error} onRetry={items.retry} />
+        <Problem title="The items could not be loaded" error={items.error} onRetry={items.retry} />
       )}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: it listens for the keys that its rows' links let through */}
       <div
