@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn an_item_of_other_fields_is_shown_by_them_but_not_by_what_is_expected() {
-        let item = item! { "id": "i-1", "audience": "customers", "severity": 3, "expectedOutput": "All is well" };
+        let item =
+            item! { "id": "i-1", "audience": "customers", "severity": 3, "expectedOutput": "All is well" };
         assert_eq!(&*input(&item), "audience: customers · severity: 3");
         assert_eq!(&*input(&item! { "id": "i-1" }), "");
     }

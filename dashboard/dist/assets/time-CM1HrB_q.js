@@ -1,1 +1,0 @@
-import{f as e,s as t,t as n}from"./format-BGJ7riUw.js";var r=e();function i({of:e}){return(0,r.jsx)(`time`,{dateTime:e,title:t(e),className:`whitespace-nowrap`,children:n(e)})}export{i as t};
