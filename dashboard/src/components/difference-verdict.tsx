@@ -7,7 +7,7 @@ import { Badge, type Tone } from './badge';
 type Verdict = Difference['verdict'];
 
 /** As `cargo cobalt compare` says them. */
-export const VERDICTS: Record<Verdict, string> = {
+const VERDICTS: Record<Verdict, string> = {
   better: 'better',
   worse: 'worse',
   'within-noise': 'within noise',
