@@ -36,7 +36,7 @@ const MOST_CONNECTIONS: usize = 200;
 const LONGEST_END: Duration = Duration::from_millis(500);
 /// How many answers are worked on at a time: each thread keeps some memory for itself.
 const WORKERS: usize = 4;
-/// How hard the files of the page are compressed: a tenth smaller than Brotli's usual 4, and still within milliseconds.
+/// How hard the files of the page are compressed: a few percent smaller than Brotli's usual 4, and still within milliseconds.
 const PAGE_COMPRESSION: CompressionLevel = CompressionLevel::Precise(6);
 
 /// Serves until this program is asked to end.

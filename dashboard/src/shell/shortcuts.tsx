@@ -25,6 +25,13 @@ const GROUPS = [
       { does: 'Pick the run to compare', keys: ['x', 'Space'] },
     ],
   },
+  {
+    name: 'An open item',
+    keys: [
+      { does: 'Next item', keys: ['j', '→'] },
+      { does: 'Previous item', keys: ['k', '←'] },
+    ],
+  },
 ];
 
 export function Shortcuts({ onClose }: { onClose: () => void }) {

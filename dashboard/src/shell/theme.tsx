@@ -18,8 +18,12 @@ const shown = (): Theme => (root.dataset.theme === 'dark' ? 'dark' : 'light');
 /** Chooses, for this browser. */
 export function choose(theme: Theme) {
   root.dataset.theme = theme;
-  localStorage.setItem('theme', theme);
   for (const listener of listeners) listener();
+  try {
+    localStorage.setItem('theme', theme);
+  } catch {
+    // A browser that keeps nothing for this page shows the theme until it is left.
+  }
 }
 
 /** The theme that is shown. */
