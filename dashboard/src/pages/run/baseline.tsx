@@ -50,7 +50,10 @@ export function Baseline({ comparison, itemAt }: BaselineProps) {
                     ? 'failed'
                     : scores
                         .slice(0, 1)
-                        .map(({ name, base, other }) => `${plain(name)} ${figure(base)} → ${figure(other)}`)}
+                        .map(
+                          ({ evaluator, base, other }) =>
+                            `${plain(evaluator)} ${figure(base)} → ${figure(other)}`,
+                        )}
                 </span>
               </li>
             ))}
