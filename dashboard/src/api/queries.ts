@@ -68,6 +68,8 @@ export const itemQuery = (id: string, key: string, query: ItemsChoice) =>
     queryKey: ['run', id, 'item', key, query],
     queryFn: ({ signal }) => get<WholeItem>(`/api/runs/${inPath(id)}/items/${inPath(key)}`, query, signal),
     placeholderData: keepPreviousData,
+    // An item may be large.
+    gcTime: 60_000,
   });
 
 /** Which runs are compared, and which of their items are shown, whatever page of them. */

@@ -10,6 +10,19 @@ describe('a difference', () => {
     expect(parts.filter((part) => part.kind !== 'same').map((part) => part.text)).toEqual(['red', 'grey']);
   });
 
+  test('of texts that share nothing but space is the one and the other', () => {
+    expect(difference('On a rail', 'The passages do not').parts).toEqual([
+      { text: 'On a rail', kind: 'removed' },
+      { text: 'The passages do not', kind: 'added' },
+    ]);
+    expect(difference('one two three', 'one 2 3').parts).toEqual([
+      { text: 'one ', kind: 'same' },
+      { text: 'two three', kind: 'removed' },
+      { text: '2 3', kind: 'added' },
+    ]);
+    expect(kinds('red fox runs', 'grey fox runs')).toEqual(['removed', 'added', 'same']);
+  });
+
   test('of JSON is told by lines, whatever the order of its names, and whether or not it came as a text', () => {
     expect(difference({ a: 1, b: [2] }, '{"b": [2], "a": 1}').isEqual).toBe(true);
     const { by, isStructure } = difference({ a: 1, b: 2 }, { a: 1, b: 3 });

@@ -37,7 +37,7 @@ export function difference(before: unknown, after: unknown): Difference {
   const size = one.length + two.length;
   if (!isStructure && size <= MOST_BY_WORDS) {
     const words = diffWordsWithSpace(one, two, MOST_CHANGES);
-    if (words !== undefined) return { ...texts, by: 'words', parts: words.map(part) };
+    if (words !== undefined) return { ...texts, by: 'words', parts: joined(words.map(part)) };
   }
   const lines = size <= MOST_BY_LINES ? diffLines(one, two, MOST_CHANGES) : undefined;
   if (lines !== undefined) return { ...texts, by: 'lines', parts: lines.map(part) };
@@ -46,6 +46,37 @@ export function difference(before: unknown, after: unknown): Difference {
 
 function part({ value, added, removed }: Change): Part {
   return { text: value, kind: added ? 'added' : removed ? 'removed' : 'same' };
+}
+
+/** The same with changes in a row as one, where nothing but space is between them: one can read what was there, and what is. */
+function joined(parts: Part[]): Part[] {
+  const all: Part[] = [];
+  let row: Part[] = [];
+  const end = () => {
+    // The space behind the last change is no part of it.
+    const isSpaceLast = row.length > 1 && row.at(-1)?.kind === 'same';
+    const behind = isSpaceLast ? row.slice(-1) : [];
+    const changes = isSpaceLast ? row.slice(0, -1) : row;
+    for (const kind of ['removed', 'added'] as const) {
+      const text = changes
+        .filter((part) => part.kind === kind || part.kind === 'same')
+        .map(({ text }) => text);
+      if (changes.some((part) => part.kind === kind)) all.push({ text: text.join(''), kind });
+    }
+    all.push(...behind);
+    row = [];
+  };
+  for (const part of parts) {
+    const isBetween = part.kind === 'same' && part.text.trim() === '' && row.length > 0;
+    if (part.kind !== 'same' || isBetween) {
+      row.push(part);
+    } else {
+      end();
+      all.push(part);
+    }
+  }
+  end();
+  return all;
 }
 
 /** JSON with sorted names, so that their order is no difference. */

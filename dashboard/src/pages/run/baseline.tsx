@@ -6,6 +6,7 @@ import { DifferenceVerdict } from '../../components/difference-verdict';
 import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
 import { counted, score, signed } from '../../lib/format';
+import { plain } from '../../lib/texts';
 
 /** The most items that are named here; the comparison has all. */
 const MOST = 6;
@@ -47,7 +48,12 @@ export function Baseline({ comparison, itemAt }: BaselineProps) {
                 <span className="whitespace-nowrap text-muted text-xs tabular-nums">
                   {failed === true
                     ? 'failed'
-                    : scores.slice(0, 1).map(({ base, other }) => `${figure(base)} → ${figure(other)}`)}
+                    : scores
+                        .slice(0, 1)
+                        .map(
+                          ({ evaluator, base, other }) =>
+                            `${plain(evaluator)} ${figure(base)} → ${figure(other)}`,
+                        )}
                 </span>
               </li>
             ))}
@@ -70,7 +76,7 @@ const figure = (value: number | null) => (value === null ? '–' : score(value))
 
 function Change({ difference: { name, base, other, difference, verdict } }: { difference: Difference }) {
   return (
-    <li className="grid grid-cols-[minmax(0,1fr)_auto_auto_7.5rem] items-center gap-x-3 tabular-nums">
+    <li className="grid grid-cols-[minmax(0,1fr)_auto_7.5rem] items-center sm:grid-cols-[minmax(0,1fr)_auto_auto_7.5rem] gap-x-3 tabular-nums">
       <span className="truncate">
         <Text>{name}</Text>
       </span>

@@ -1,14 +1,15 @@
 // The means of the evaluators as a picture: a radar for three and more, else bars.
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import type { Report } from '../../api/types';
 import { Choice } from '../../components/choice';
 import { Panel } from '../../components/panel';
 import { Skeleton } from '../../components/skeleton';
 import { own } from '../../lib/own';
+import { useLoaded } from '../../lib/use-loaded';
 import { evaluatorsOf } from './verdict';
 
-// The library for charts is as heavy as all the rest of the page.
-const Chart = lazy(() => import('./chart'));
+// The library for charts is as heavy as all the rest of the page, which does not wait for it.
+const loadChart = () => import('./chart');
 
 const SHAPES = [
   { value: 'radar', name: 'Radar' },
@@ -24,6 +25,7 @@ export function ChartPanel({ run }: { run: Report }) {
   });
   const mayBeRadar = means.length >= 3;
   const [shape, setShape] = useState<Shape>('radar');
+  const Chart = useLoaded(loadChart)?.default;
   return (
     <Panel
       title="Averages"
@@ -32,9 +34,11 @@ export function ChartPanel({ run }: { run: Report }) {
       }
     >
       <figure aria-label="Average of each evaluator; the table of scores has the same figures">
-        <Suspense fallback={<Skeleton label="Loading the chart" className="h-56" />}>
+        {Chart === undefined ? (
+          <Skeleton label="Loading the chart" className="h-56" />
+        ) : (
           <Chart means={means} shape={mayBeRadar ? shape : 'bars'} />
-        </Suspense>
+        )}
       </figure>
     </Panel>
   );

@@ -178,6 +178,12 @@ describe('the items', () => {
     expect(router.state.location.search).toBe('?item=key-1');
   });
 
+  test('the neighbours of an open item are there before somebody goes to them', async () => {
+    const { asked } = open({}, { at: '?item=key-0' });
+    await screen.findByRole('dialog');
+    await waitFor(() => expect(asked.map((url) => url.pathname)).toContain(`${RUN}/items/key-1`));
+  });
+
   test('a drawer that is closed leads back to the row of its item', async () => {
     const { router, user } = open({}, { at: '?item=key-1' });
     const drawer = await screen.findByRole('dialog');

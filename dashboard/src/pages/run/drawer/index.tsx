@@ -35,7 +35,9 @@ export function Drawer({ run, itemKey, query, itemAt, onClose }: DrawerProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: each item is read from its beginning
   useEffect(() => body.current?.scrollTo({ top: 0 }), [itemKey]);
 
-  const go = (key: string) => navigate(itemAt(key), { replace: true, preventScrollReset: true });
+  // Drawn at once, since the next key goes on from there.
+  const go = (key: string) =>
+    navigate(itemAt(key), { replace: true, preventScrollReset: true, flushSync: true });
   const onKeyDown = (event: KeyboardEvent) => {
     const wanted = neighbour(event, query.data);
     if (wanted === undefined) return;

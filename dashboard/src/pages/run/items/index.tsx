@@ -1,8 +1,6 @@
 // All items of a run: what of them is wanted, the table, and the one that is looked at.
-import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useCallback, useMemo } from 'react';
 import { useLocation } from 'react-router';
-import { itemQuery } from '../../../api/queries';
 import type { Overview } from '../../../api/types';
 import { Button } from '../../../components/button';
 import { Empty } from '../../../components/empty';
@@ -14,6 +12,7 @@ import { evaluatorsOf } from '../verdict';
 import { choiceOf, isFiltered, sortedBy, UNFILTERED } from './choice';
 import { Filters } from './filters';
 import { ItemTable } from './table';
+import { useItem } from './use-item';
 import { useFirstItems } from './use-items';
 
 export function Items({
@@ -29,7 +28,7 @@ export function Items({
   const evaluators = useMemo(() => evaluatorsOf(overview.run), [overview.run]);
   const start = useFirstItems(id, choice);
   const key = get('item');
-  const item = useQuery({ ...itemQuery(id, key, choice), enabled: key !== '' });
+  const item = useItem(id, key, choice);
   const itemAt = useItemAddress();
   const close = useCallback(() => set({ item: undefined, execution: undefined }), [set]);
   const sort = (column: string) => set(sortedBy(column, choice));
