@@ -1432,6 +1432,7 @@ export interface components {
              * @description The agent's, in USD; absent where it is not known.
              */
             cost?: number | null;
+            /** @description A hash of the data set. */
             datasetHash?: string | null;
             /** Format: int64 */
             durationMs: number;
@@ -1440,7 +1441,9 @@ export interface components {
              * @description Items and evaluations in error.
              */
             errors: number;
+            /** @description The commit that was checked out. */
             gitCommit?: string | null;
+            /** @description Whether tracked files differed from it. */
             gitDirty?: boolean | null;
             id: string;
             /**
@@ -1457,7 +1460,10 @@ export interface components {
             timestamp: string;
             /** Format: int64 */
             totalItems: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description The agent's; absent where none were reported.
+             */
             totalTokens?: number | null;
             verdict: components["schemas"]["RunVerdict"];
         };

@@ -7,6 +7,7 @@ mod compare;
 mod error;
 mod events;
 mod export;
+mod facts;
 mod health;
 mod items;
 mod live;
@@ -31,6 +32,7 @@ pub(super) use compare::{
 pub(super) use error::ApiError;
 pub(super) use events::Happening;
 pub(super) use export::{ExportFormat, ExportQuery};
+pub(super) use facts::RunFacts;
 pub(super) use items::{ItemRow, ItemState, Items, ItemsQuery, WholeItem};
 pub(super) use live::{LiveRun, RunState};
 pub(super) use openapi::description;

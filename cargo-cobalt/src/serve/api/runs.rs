@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ApiError;
 use super::asked::{Asked, Order};
+use super::facts::RunFacts;
 use super::live::LiveRun;
 use super::tagged::{Asking, answer};
 use crate::index::RunStatus;
@@ -114,17 +115,12 @@ pub(in crate::serve) struct SkippedFile {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::serve) struct RunRow {
-    pub(in crate::serve) id: String,
+    #[serde(flatten)]
+    pub(in crate::serve) facts: RunFacts,
     /// The experiment's name.
     pub(in crate::serve) name: String,
-    /// The start, ISO 8601 in UTC.
-    pub(in crate::serve) timestamp: String,
-    pub(in crate::serve) tags: Vec<String>,
     /// Each evaluator's mean, from 0 to 1; one that gave no score is absent.
     pub(in crate::serve) avg_scores: BTreeMap<String, f64>,
-    pub(in crate::serve) total_items: i64,
-    pub(in crate::serve) duration_ms: i64,
-    pub(in crate::serve) verdict: RunVerdict,
     /// What became of it; of a partial run too, of which the verdict does not tell it.
     #[schemars(with = "Outcome")]
     pub(in crate::serve) status: RunStatus,
@@ -132,26 +128,6 @@ pub(in crate::serve) struct RunRow {
     pub(in crate::serve) failed_items: i64,
     /// Evaluations without a score.
     pub(in crate::serve) eval_errors: i64,
-    /// In milliseconds.
-    pub(in crate::serve) avg_latency_ms: f64,
-    /// The agent's; absent where none were reported.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) total_tokens: Option<i64>,
-    /// The agent's, in USD; absent where it is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) cost: Option<f64>,
-    /// The judges', in USD.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) judge_cost: Option<f64>,
-    /// The commit that was checked out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) git_commit: Option<String>,
-    /// Whether tracked files differed from it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) git_dirty: Option<bool>,
-    /// A hash of the data set.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) dataset_hash: Option<String>,
     /// Each evaluator's means in the runs of the experiment up to this one, oldest first; null where a run has none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(in crate::serve) recent_scores: BTreeMap<String, Vec<Option<f64>>>,

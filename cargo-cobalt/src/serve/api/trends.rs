@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ApiError;
 use super::asked::Asked;
-use super::runs::RunVerdict;
+use super::facts::RunFacts;
 use super::tagged::{Asking, answer};
 use crate::serve::store::Store;
 
@@ -42,33 +42,12 @@ pub(in crate::serve) struct Trends {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::serve) struct TrendPoint {
-    pub(in crate::serve) id: String,
-    /// The start, ISO 8601 in UTC.
-    pub(in crate::serve) timestamp: String,
+    #[serde(flatten)]
+    pub(in crate::serve) facts: RunFacts,
     /// Each evaluator's mean, from 0 to 1; one that gave no score is absent.
     pub(in crate::serve) scores: BTreeMap<String, f64>,
-    pub(in crate::serve) verdict: RunVerdict,
-    pub(in crate::serve) tags: Vec<String>,
-    pub(in crate::serve) total_items: i64,
     /// Items and evaluations in error.
     pub(in crate::serve) errors: i64,
-    pub(in crate::serve) duration_ms: i64,
-    /// In milliseconds.
-    pub(in crate::serve) avg_latency_ms: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) total_tokens: Option<i64>,
-    /// The agent's, in USD; absent where it is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) cost: Option<f64>,
-    /// The judges', in USD.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) judge_cost: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) git_commit: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) git_dirty: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) dataset_hash: Option<String>,
 }
 
 /// A threshold whose figure the points have, too.

@@ -9,7 +9,7 @@ use super::order::known_first;
 use crate::history::Since;
 use crate::index::{Run, RunStatus};
 use crate::serve::api::{
-    ApiError, Counted, Order, RunRow, RunSort, RunVerdict, Runs, RunsQuery, SkippedFile,
+    ApiError, Counted, Order, RunFacts, RunRow, RunSort, RunVerdict, Runs, RunsQuery, SkippedFile,
 };
 
 /// How long a date is, as in 2026-02-05.
@@ -188,26 +188,14 @@ fn recent_scores(known: &Known, run: &Run, recent: usize) -> BTreeMap<String, Ve
 }
 
 fn row(listed: &Listed<'_>, recent_scores: BTreeMap<String, Vec<Option<f64>>>) -> RunRow {
-    let run = listed.run.clone();
+    let run = listed.run;
     RunRow {
-        recent_scores,
-        verdict: listed.verdict,
-        id: run.id,
-        name: run.name,
-        timestamp: run.timestamp,
-        tags: run.tags,
-        avg_scores: run.scores,
-        total_items: run.total_items,
-        duration_ms: run.duration_ms,
+        facts: RunFacts::of(run, listed.verdict),
+        name: run.name.clone(),
+        avg_scores: run.scores.clone(),
         status: run.status,
         failed_items: run.failed_items,
         eval_errors: run.eval_errors,
-        avg_latency_ms: run.avg_latency_ms,
-        total_tokens: run.total_tokens,
-        cost: run.cost,
-        judge_cost: run.judge_cost,
-        git_commit: run.git_commit,
-        git_dirty: run.git_dirty,
-        dataset_hash: run.dataset_hash,
+        recent_scores,
     }
 }

@@ -7,7 +7,7 @@ use super::Store;
 use super::loaded::FileProblem;
 use super::runs::{moment, verdict};
 use crate::index::Run;
-use crate::serve::api::{ApiError, ThresholdLine, TrendPoint, TrendQuantity, Trends, TrendsQuery};
+use crate::serve::api::{ApiError, RunFacts, ThresholdLine, TrendPoint, TrendQuantity, Trends, TrendsQuery};
 
 impl Store {
     pub(in crate::serve) fn trends(&self, query: &TrendsQuery) -> Result<Trends, ApiError> {
@@ -19,7 +19,7 @@ impl Store {
                 && since.as_ref().is_none_or(|since| run.timestamp >= *since)
         };
         let runs = known.runs.iter().filter(is_meant).take(query.limit.unwrap_or(usize::MAX));
-        let mut runs: Vec<_> = runs.cloned().collect();
+        let mut runs: Vec<_> = runs.collect();
         runs.reverse();
         let evaluator = query.evaluator.as_deref();
         let thresholds = runs.last().map(|run| self.thresholds(&run.id)).transpose()?.unwrap_or_default();
@@ -43,26 +43,13 @@ impl Store {
     }
 }
 
-fn point(mut run: Run, evaluator: Option<&str>) -> TrendPoint {
-    if let Some(evaluator) = evaluator {
-        run.scores.retain(|name, _| name == evaluator);
-    }
+fn point(run: &Run, evaluator: Option<&str>) -> TrendPoint {
+    let mut scores = run.scores.clone();
+    scores.retain(|name, _| evaluator.is_none_or(|evaluator| name == evaluator));
     TrendPoint {
-        verdict: verdict(run.status),
-        id: run.id,
-        timestamp: run.timestamp,
-        scores: run.scores,
-        tags: run.tags,
-        total_items: run.total_items,
+        facts: RunFacts::of(run, verdict(run.status)),
+        scores,
         errors: run.failed_items + run.eval_errors,
-        duration_ms: run.duration_ms,
-        avg_latency_ms: run.avg_latency_ms,
-        total_tokens: run.total_tokens,
-        cost: run.cost,
-        judge_cost: run.judge_cost,
-        git_commit: run.git_commit,
-        git_dirty: run.git_dirty,
-        dataset_hash: run.dataset_hash,
     }
 }
 
