@@ -96,7 +96,7 @@ function Head({
     <th
       scope="col"
       aria-label={name}
-      className={clsx('px-2 py-2 font-medium first:pl-0 last:pr-0', className)}
+      className={clsx('px-2 py-2 align-bottom font-medium first:pl-0 last:pr-0', className)}
     >
       {children}
     </th>

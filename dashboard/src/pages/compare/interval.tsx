@@ -72,15 +72,14 @@ export function Scale({ reach, quantity }: { reach: number; quantity: Difference
   const end = (value: number) => (quantity === 'score' ? signed(value, 2) : `${signed(100 * value, 0)} %`);
   const [left, right] = isMoreBetter(quantity) ? ['worse', 'better'] : ['better', 'worse'];
   return (
-    <span className="grid grid-cols-[1fr_auto_1fr] gap-2 whitespace-nowrap font-normal text-xs tabular-nums">
-      <span className="flex justify-between gap-2">
-        <span>{end(-reach)}</span>
-        <span aria-hidden="true">← {left}</span>
-      </span>
+    <span className="grid grid-cols-[1fr_auto_1fr] gap-x-2 whitespace-nowrap font-normal text-xs tabular-nums">
+      <span>{end(-reach)}</span>
       <span>0</span>
-      <span className="flex justify-between gap-2">
-        <span aria-hidden="true">{right} →</span>
-        <span>{end(reach)}</span>
+      <span className="text-right">{end(reach)}</span>
+      <span aria-hidden="true">← {left}</span>
+      <span />
+      <span aria-hidden="true" className="text-right">
+        {right} →
       </span>
     </span>
   );
