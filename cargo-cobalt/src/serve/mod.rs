@@ -1,7 +1,7 @@
 //! `cargo cobalt serve`: the dashboard, and the API that it reads.
 //!
 //! A request passes the [`guard`], then goes to the [`page`] or to the [`api`], which asks the [`store`]. Around that is the life of
-//! a [`dashboard`]: it begins to [`listen`], [`announce`]s itself, and is known to other commands while it is [`running`].
+//! a [`dashboard`]: it begins to [`mod@listen`], [`announce`]s itself, and is known to other commands while it is [`mod@running`].
 
 mod announce;
 mod api;
