@@ -7,6 +7,8 @@ export default defineConfig({
   // Each worker has servers and a browser of its own; more of them would but wait for each other on two cores.
   workers: 2,
   forbidOnly: Boolean(process.env.CI),
+  // What passes at the second try only is told as flaky: on a busy machine a browser can be late by more than a test waits.
+  retries: 1,
   timeout: 60_000,
   expect: { timeout: 10_000 },
   reporter: process.env.CI ? 'list' : 'line',
