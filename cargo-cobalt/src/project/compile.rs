@@ -51,6 +51,9 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
     let candidates = || candidates.iter().filter(|candidate| candidate.missing_features.is_empty());
     let cargo = cargo();
     let mut command = Command::new(&cargo);
+    for name in variables::of_this_process() {
+        command.env_remove(name);
+    }
     command.args(["test", "--no-run", "--message-format=json-render-diagnostics"]);
     command.args(arguments(build, color));
     for Candidate { package, target, .. } in candidates() {

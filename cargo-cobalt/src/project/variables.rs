@@ -1,6 +1,6 @@
-//! The variables that cargo sets for a test binary while it runs.
+//! The variables that cargo sets for a program while it runs.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +31,14 @@ pub(super) fn of_package(package: &Package) -> Vec<(String, String)> {
         ("PKG_RUST_VERSION", or_empty(package.rust_version.as_ref().map(ToString::to_string))),
     ];
     variables.into_iter().map(|(name, value)| (format!("CARGO_{name}"), value)).collect()
+}
+
+/// The names of those that this process has of its own package, as where `cargo run` started it. They say nothing of what is
+/// built below, and build scripts that ask for them would run again.
+pub(super) fn of_this_process() -> impl Iterator<Item = OsString> {
+    let names = std::env::vars_os().map(|(name, _)| name);
+    let is_of_package = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    names.filter(move |name| name.to_str().is_some_and(is_of_package))
 }
 
 /// The search path for shared libraries: the folders of build scripts that lie in what cargo has built, then cargo's own,

@@ -49,3 +49,24 @@ fn variables_of_the_configuration_of_cargo_are_set() {
         .tells("output: \"d\"")
         .tells("output: \"trial\"");
 }
+
+#[test]
+fn build_scripts_do_not_run_again_where_cargo_run_has_started_the_command() {
+    let project = Project::steered();
+    project.rename("built_once");
+    let script = r#"
+        use std::io::Write;
+
+        fn main() {
+            println!("cargo::rerun-if-env-changed=CARGO_PKG_NAME");
+            println!("cargo::rerun-if-env-changed=CARGO_MANIFEST_DIR");
+            let mut runs = std::fs::OpenOptions::new().create(true).append(true).open("runs.txt").unwrap();
+            writeln!(runs, "again").unwrap();
+        }
+    "#;
+    project.write("build.rs", script);
+    project.cobalt(&["run", "--filter", "strict"], 0);
+    let mut command = project.command(&["run", "--filter", "strict"]);
+    Said::by(command.env("CARGO_PKG_NAME", "cargo-cobalt").env("CARGO_MANIFEST_DIR", "/elsewhere"), 0);
+    assert_eq!(project.read("runs.txt").lines().count(), 1);
+}
