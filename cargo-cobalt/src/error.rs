@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use cobalt::BoxError;
 use cobalt::reporters::printable;
 
 use crate::assistants::AssistantsError;
@@ -20,7 +21,7 @@ pub(crate) enum Error {
     NoProject(PathBuf),
 
     #[error("failed to read `{}`: {source}", .path.display())]
-    Manifest { path: PathBuf, source: Box<dyn std::error::Error> },
+    Manifest { path: PathBuf, source: BoxError },
 
     #[error("failed to read `{}`: {}", .path.display(), env_file_reason(*.line, .source))]
     EnvFile { path: PathBuf, line: usize, source: dotenvy::Error },

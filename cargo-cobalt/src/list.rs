@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use cobalt::config::Flags;
 use cobalt::reporters::{Event, Listed};
 use cobalt::{Wanted, suggest};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::cli::{Color, List};
 use crate::error::Error;
@@ -16,12 +17,14 @@ use crate::run::{Asked, Message, run_binary, variables};
 use crate::terminal::{Align, paint, print, print_json, table};
 
 /// An experiment with the place that it was found in.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Row {
-    package: String,
-    target: String,
-    experiment: Listed,
+pub(crate) struct Row {
+    /// The package's name.
+    pub(crate) package: String,
+    /// The test target's name.
+    pub(crate) target: String,
+    pub(crate) experiment: Listed,
 }
 
 const TITLES: [(&str, Align); 4] = [

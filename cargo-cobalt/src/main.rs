@@ -19,6 +19,7 @@ mod init;
 mod interrupt;
 mod list;
 mod markdown;
+mod mcp;
 mod merge;
 mod project;
 mod reference;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         Command::Import(arguments) => import::import(arguments, &flags),
         Command::Baseline(arguments) => baseline::baseline(&arguments.command, &flags),
         Command::Serve(arguments) => serve::serve(arguments, &flags),
+        Command::Mcp(arguments) => mcp::mcp(arguments),
         Command::Clean(arguments) => clean::clean(arguments, &flags),
         Command::Init(arguments) => init::init(arguments),
         Command::Update(arguments) => assistants::update(arguments),
@@ -112,6 +114,10 @@ fn flags(command: &Command) -> Flags {
         Command::Serve(serve) => of_file(&serve.settings),
         Command::Clean(clean) => of_file(&clean.settings),
         Command::Config(config) => of_file(&config.settings),
-        Command::Init(_) | Command::Update(_) | Command::Completions(_) | Command::Man(_) => Flags::default(),
+        Command::Mcp(_)
+        | Command::Init(_)
+        | Command::Update(_)
+        | Command::Completions(_)
+        | Command::Man(_) => Flags::default(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 /// How cargo is to build, in cargo's own words.
 #[derive(Debug, Args)]
@@ -58,6 +58,10 @@ pub(crate) struct Build {
     #[arg(long, value_name = "PATH")]
     pub(crate) manifest_path: Option<PathBuf>,
 
+    /// How what the compiler says is printed: for people on stderr or, as `json`, each message in a line of stdout as cargo has it
+    #[arg(long, value_name = "FORMAT", default_value = "human", hide_default_value = true)]
+    pub(crate) message_format: MessageFormat,
+
     /// How many jobs cargo runs at a time
     #[arg(short, long, value_name = "N")]
     pub(crate) jobs: Option<String>,
@@ -73,4 +77,14 @@ pub(crate) struct Build {
     /// Both of these
     #[arg(long)]
     pub(crate) frozen: bool,
+}
+
+/// How what the compiler says is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MessageFormat {
+    /// For people, on stderr.
+    #[default]
+    Human,
+    /// For programs, on stdout.
+    Json,
 }

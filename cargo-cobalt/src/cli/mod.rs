@@ -6,6 +6,7 @@ mod clean;
 mod color;
 #[cfg(test)]
 mod documented;
+mod mcp;
 mod merge;
 mod outcome;
 mod pass_on;
@@ -20,9 +21,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use baseline::{Baseline, BaselineCommand, SetBaseline, ShowBaselines};
-pub(crate) use build::Build;
+pub(crate) use build::{Build, MessageFormat};
 pub(crate) use clean::Clean;
 pub(crate) use color::Color;
+pub(crate) use mcp::Mcp;
 pub(crate) use merge::Merge;
 pub(crate) use outcome::Outcome;
 pub(crate) use pass_on::{Export, Format, Import};
@@ -116,6 +118,13 @@ pub(crate) enum Command {
     /// Exit codes: 0 the dashboard of this project runs already; 2 wrong arguments; 3 the address cannot be listened on, or
     /// the runs not be read; 130 stopped by Ctrl-C.
     Serve(Serve),
+    /// Serves coding assistants over the Model Context Protocol
+    ///
+    /// An assistant starts it, as `.mcp.json` tells, and speaks with it over stdin and stdout. It runs experiments, reads and
+    /// compares runs, and writes experiments for an agent. It ends when stdin does.
+    ///
+    /// Exit codes: 0 stdin has ended; 2 wrong arguments; 3 a folder is in no cargo project; 130 stopped by Ctrl-C.
+    Mcp(Mcp),
     /// Removes old runs and answers of models, after a listing of what would go
     ///
     /// Baselines stay, and so do runs that are going on, and all files that are not ours. Without `--yes` it asks first and,

@@ -1,7 +1,7 @@
 //! Has cargo build test targets, and tells where the binaries are.
 
 use std::collections::HashMap;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
@@ -10,9 +10,10 @@ use cargo_metadata::{Artifact, BuildScript, Message, Package, PackageId, TargetK
 
 use super::discover::Candidate;
 use super::{cargo_config, recognise, variables};
-use crate::cli::{Build, Color};
+use crate::cli::{Build, Color, MessageFormat};
 use crate::error::Error;
 use crate::interrupt::Below;
+use crate::terminal::print;
 
 /// A test binary that calls `cobalt::main()`.
 #[derive(Clone, Debug)]
@@ -42,7 +43,7 @@ pub(crate) struct Built {
     pub(crate) foreign: Vec<String>,
 }
 
-/// Builds the targets, in one call of cargo; diagnostics go to stderr as usual.
+/// Builds the targets, in one call of cargo; diagnostics go to stderr as usual, or to stdout as JSON.
 pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> Result<Built, Error> {
     let mut built = Built {
         foreign: candidates.iter().filter_map(Candidate::needs_features).collect(),
@@ -54,7 +55,11 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
     for name in variables::of_this_process() {
         command.env_remove(name);
     }
-    command.args(["test", "--no-run", "--message-format=json-render-diagnostics"]);
+    let format = match build.message_format {
+        MessageFormat::Human => "json-render-diagnostics",
+        MessageFormat::Json => "json",
+    };
+    command.args(["test", "--no-run", "--message-format", format]);
     command.args(arguments(build, color));
     for Candidate { package, target, .. } in candidates() {
         command.args(["--package", &package.name, "--test", target]);
@@ -64,8 +69,12 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
     let below = Below::runs(&child);
     let output = child.stdout.take().into_iter().map(BufReader::new);
     let mut messages = Messages::default();
-    for message in output.flat_map(Message::parse_stream) {
-        match message.map_err(Error::Messages)? {
+    for line in output.flat_map(BufRead::lines) {
+        let line = line.map_err(Error::Messages)?;
+        // Anything else is of a later version.
+        let Ok(message) = serde_json::from_str(&line) else { continue };
+        match message {
+            Message::CompilerMessage(_) => print(&format!("{line}\n"))?,
             Message::CompilerArtifact(artifact) => messages.artifacts.push(artifact),
             Message::BuildScriptExecuted(script) => {
                 messages.scripts.insert(script.package_id.clone(), script);

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::{fmt, fs};
 
 use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, TargetKind};
+use cobalt::BoxError;
 use cobalt::config::{Config, Flags, Setting};
 use cobalt::suggest;
 use glob::Pattern;
@@ -224,7 +225,7 @@ fn nothing_found(packages: &[Rc<Package>], held_back: &[String]) -> String {
 }
 
 fn read_manifest(path: &Path) -> Result<DocumentMut, Error> {
-    let failed = |source: Box<dyn std::error::Error>| Error::Manifest { path: path.to_owned(), source };
+    let failed = |source: BoxError| Error::Manifest { path: path.to_owned(), source };
     let text = fs::read_to_string(path).map_err(|error| failed(error.into()))?;
     text.trim_start_matches('\u{feff}').parse().map_err(|error: TomlError| failed(error.into()))
 }

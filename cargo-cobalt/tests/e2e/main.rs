@@ -22,6 +22,7 @@ mod init;
 mod kept;
 mod keys;
 mod markdown;
+mod mcp;
 mod naming;
 mod page;
 mod plugins;

@@ -101,6 +101,7 @@ pub enum Event {
 
 /// An experiment that is declared.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Listed {
     /// The experiment's name.

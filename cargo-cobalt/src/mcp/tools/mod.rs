@@ -1,0 +1,128 @@
+//! The tools that an assistant calls: what each is called with, and what it answers.
+
+mod list;
+
+use cobalt::reporters::printable;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, ProtocolVersion, Tool,
+    ToolAnnotations,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::command::Commands;
+use super::projects::Projects;
+use crate::error::Error;
+
+/// What a tool has at hand.
+#[derive(Clone, Copy)]
+pub(super) struct Call<'a> {
+    pub(super) projects: &'a Projects,
+    pub(super) commands: &'a Commands,
+    pub(super) context: &'a RequestContext<RoleServer>,
+}
+
+/// What a tool answers.
+struct Answer<T> {
+    /// All of it, for programs.
+    structured: T,
+    /// The same in short, for who reads.
+    text: String,
+    /// Whether what was asked for did not come about.
+    is_error: bool,
+}
+
+/// All tools.
+pub(super) fn all() -> Vec<Tool> {
+    vec![list::description()]
+}
+
+/// Calls a tool. What goes wrong in it is its answer, so that who called it can mend the arguments or the source.
+pub(super) async fn call(
+    call: Call<'_>,
+    request: CallToolRequestParams,
+) -> Result<CallToolResponse, ErrorData> {
+    let arguments = request.arguments.unwrap_or_default();
+    let result = match &*request.name {
+        list::NAME => answer(call, arguments, |arguments| list::call(call, arguments)).await,
+        unknown => {
+            let names: Vec<_> = all().iter().map(|tool| tool.name.to_string()).collect();
+            let instead = cobalt::suggest::instead(unknown, names.iter().map(String::as_str));
+            return Err(ErrorData::invalid_params(format!("there is no tool `{unknown}`; {instead}"), None));
+        }
+    };
+    Ok(result.into())
+}
+
+/// A tool as it is listed.
+fn tool<Arguments: JsonSchema + 'static, Structured: JsonSchema + 'static>(
+    name: &'static str,
+    title: &str,
+    description: &'static str,
+    annotations: ToolAnnotations,
+) -> Tool {
+    Tool::new(name, description, JsonObject::new())
+        .with_title(title)
+        .with_input_schema::<Arguments>()
+        .with_output_schema::<Structured>()
+        .with_annotations(annotations)
+}
+
+/// Reads the arguments, and makes a result of what the tool answers.
+async fn answer<Arguments, Structured, Answering>(
+    call: Call<'_>,
+    arguments: JsonObject,
+    tool: impl FnOnce(Arguments) -> Answering,
+) -> CallToolResult
+where
+    Arguments: DeserializeOwned,
+    Structured: Serialize,
+    Answering: Future<Output = Result<Answer<Structured>, Error>>,
+{
+    let answered = match read(arguments) {
+        Ok(arguments) => tool(arguments).await,
+        Err(error) => Err(error),
+    };
+    let made = answered.and_then(|answer| result(call, answer));
+    made.unwrap_or_else(|error| {
+        CallToolResult::error(vec![ContentBlock::text(format!("error: {}", printable(&error.to_string())))])
+    })
+}
+
+/// Reads the arguments of a tool; what is wrong is told by the name of the field.
+fn read<Arguments: DeserializeOwned>(arguments: JsonObject) -> Result<Arguments, Error> {
+    serde_path_to_error::deserialize(serde_json::Value::Object(arguments)).map_err(|error| {
+        let (path, reason) = (error.path().to_string(), error.into_inner());
+        let place = if path == "." { String::new() } else { format!(" `{path}`") };
+        Error::Arguments(format!("the arguments do not fit{place}: {reason}"))
+    })
+}
+
+fn result<Structured: Serialize>(
+    call: Call<'_>,
+    answer: Answer<Structured>,
+) -> Result<CallToolResult, Error> {
+    let structured = serde_json::to_value(&answer.structured).map_err(|error| Error::Print(error.into()))?;
+    let mut content = vec![ContentBlock::text(answer.text)];
+    if !knows_structured(call.context.protocol_version()) {
+        content.push(ContentBlock::text(structured.to_string()));
+        return Ok(match answer.is_error {
+            true => CallToolResult::error(content),
+            false => CallToolResult::success(content),
+        });
+    }
+    let mut result = match answer.is_error {
+        true => CallToolResult::structured_error(structured),
+        false => CallToolResult::structured(structured),
+    };
+    result.content = content;
+    Ok(result)
+}
+
+/// Whether results have a structured part in this version of the protocol; the dates of versions are in the order of time.
+fn knows_structured(version: Option<ProtocolVersion>) -> bool {
+    version.is_none_or(|version| version.as_str() >= ProtocolVersion::V_2025_06_18.as_str())
+}

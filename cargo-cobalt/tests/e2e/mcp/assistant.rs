@@ -1,0 +1,165 @@
+//! An assistant: the other end of the conversation.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::project::Project;
+
+/// How long an answer may take: packages are built meanwhile.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// A server that was started, and what it says.
+pub(crate) struct Assistant {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    /// All that comes on stdout; what is no JSON fails the test.
+    heard: Receiver<Value>,
+    /// The notifications that came before answers.
+    pub(crate) notifications: Vec<Value>,
+    next_id: u64,
+}
+
+impl Assistant {
+    /// Starts the server in a project, and says hello in the last version of the protocol that has it.
+    pub(crate) fn of(project: &Project) -> Self {
+        Self::speaking(project, &[], "2025-11-25", json!({}))
+    }
+
+    /// Starts the server with arguments, and says hello in a version of the protocol, with capabilities.
+    pub(crate) fn speaking(
+        project: &Project,
+        arguments: &[&str],
+        version: &str,
+        capabilities: Value,
+    ) -> Self {
+        let mut assistant = Self::silent(project, arguments);
+        let client = json!({ "name": "tests", "version": "1" });
+        let hello = json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": client });
+        let said = assistant.ask("initialize", hello);
+        assert_eq!(said["protocolVersion"], version, "{said}");
+        assistant.notify("notifications/initialized", json!({}));
+        assistant
+    }
+
+    /// Starts the server with arguments, and says nothing.
+    pub(crate) fn silent(project: &Project, arguments: &[&str]) -> Self {
+        let mut command = project.command(&["mcp"]);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take().unwrap());
+        let (sender, heard) = channel();
+        thread::spawn(move || {
+            for line in BufReader::new(stdout).lines() {
+                let line = line.unwrap();
+                let message = serde_json::from_str(&line);
+                let message = message.unwrap_or_else(|_| json!({ "noMessage": line }));
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, stdin, heard, notifications: Vec::new(), next_id: 0 }
+    }
+
+    /// Says something, whatever it is.
+    pub(crate) fn say(&mut self, text: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(text.as_bytes()).unwrap();
+        stdin.write_all(b"\n").unwrap();
+        stdin.flush().unwrap();
+    }
+
+    pub(crate) fn notify(&mut self, method: &str, params: Value) {
+        self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string());
+    }
+
+    /// Asks, and does not wait for the answer; the id of the request.
+    pub(crate) fn begin(&mut self, method: &str, params: Value) -> u64 {
+        self.next_id += 1;
+        let id = self.next_id;
+        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
+        id
+    }
+
+    /// The next message of the server.
+    #[track_caller]
+    pub(crate) fn hear(&mut self) -> Value {
+        let message = self.heard.recv_timeout(PATIENCE).expect("the server says something");
+        assert!(message.get("noMessage").is_none(), "stdout has what is no message: {message}");
+        message
+    }
+
+    /// The next message of the server, if there is one in so much time.
+    pub(crate) fn hear_within(&mut self, patience: Duration) -> Option<Value> {
+        self.heard.recv_timeout(patience).ok()
+    }
+
+    /// The whole answer to a request; notifications that come before it are kept.
+    #[track_caller]
+    pub(crate) fn answer_to(&mut self, id: u64) -> Value {
+        loop {
+            let message = self.hear();
+            if message["id"] == id && message.get("method").is_none() {
+                return message;
+            }
+            assert!(message.get("method").is_some(), "an answer to nothing that was asked: {message}");
+            self.notifications.push(message);
+        }
+    }
+
+    /// The result of a request.
+    #[track_caller]
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.begin(method, params);
+        let answer = self.answer_to(id);
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    /// The error of a request.
+    #[track_caller]
+    pub(crate) fn refused(&mut self, method: &str, params: Value) -> Value {
+        let id = self.begin(method, params);
+        let answer = self.answer_to(id);
+        assert!(answer.get("result").is_none(), "{method}: {answer}");
+        answer["error"].clone()
+    }
+
+    /// What a tool answers, all went well.
+    #[track_caller]
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let result = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
+        assert_ne!(result["isError"], true, "{result}");
+        result["structuredContent"].clone()
+    }
+
+    /// The result of a tool that says what went wrong.
+    #[track_caller]
+    pub(crate) fn fails(&mut self, tool: &str, arguments: Value) -> Value {
+        let result = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
+        assert_eq!(result["isError"], true, "{result}");
+        result
+    }
+
+    /// Hangs up; the exit code of the server.
+    pub(crate) fn hang_up(mut self) -> Option<i32> {
+        drop(self.stdin.take());
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Assistant {
+    fn drop(&mut self) {
+        drop(self.stdin.take());
+        // It ends by itself, unless the test failed.
+        if std::thread::panicking() {
+            let _ = self.child.kill();
+        }
+        let _ = self.child.wait();
+    }
+}

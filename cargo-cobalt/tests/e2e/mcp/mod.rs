@@ -1,0 +1,4 @@
+//! `cargo cobalt mcp`: what an assistant is told, over stdin and stdout.
+
+mod assistant;
+mod list;
