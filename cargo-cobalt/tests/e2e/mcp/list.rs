@@ -11,9 +11,9 @@ fn experiments_are_named_with_the_places_of_their_sources() {
     let mut assistant = Assistant::of(&project);
     let listed = assistant.call("cobalt_list", json!({}));
     let experiments = listed["experiments"].as_array().unwrap();
-    let capitals = experiments.iter().find(|row| row["experiment"]["name"] == "capitals").unwrap();
-    assert_eq!(capitals["experiment"]["file"], "tests/evals.rs");
-    assert_eq!(capitals["experiment"]["items"], 2);
+    let strict = experiments.iter().find(|row| row["experiment"]["name"] == "strict").unwrap();
+    assert_eq!(strict["experiment"]["file"], "tests/evals.rs");
+    assert_eq!(strict["experiment"]["items"], 2);
     assert_eq!(assistant.hang_up(), Some(0));
 }
 
