@@ -6,6 +6,7 @@
 
 mod command;
 mod diagnostics;
+mod paths;
 mod projects;
 mod server;
 mod tools;
