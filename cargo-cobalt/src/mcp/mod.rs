@@ -7,8 +7,10 @@
 mod command;
 mod diagnostics;
 mod paths;
+mod past;
 mod projects;
 mod server;
+
 mod tools;
 
 use std::process::ExitCode;
