@@ -1,9 +1,9 @@
 //! What the compiler says, by file and line.
 
-use cobalt::redact::redacted;
-use cobalt::wording::cut;
 use cargo_metadata::Message;
 use cargo_metadata::diagnostic::DiagnosticLevel;
+use cobalt::redact::redacted;
+use cobalt::wording::cut;
 use schemars::JsonSchema;
 use serde::Serialize;
 

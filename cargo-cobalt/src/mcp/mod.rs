@@ -6,11 +6,11 @@
 
 mod command;
 mod diagnostics;
-mod paths;
 mod past;
+mod paths;
 mod projects;
 mod server;
-
+mod stderr;
 mod tools;
 
 use std::process::ExitCode;

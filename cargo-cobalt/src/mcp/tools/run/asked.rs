@@ -1,19 +1,11 @@
 //! The command that builds and runs, heard to its end.
 
-use cobalt::redact::redacted;
-use cobalt::wording::cut;
-
 use super::super::Call;
 use super::heard::Heard;
 use super::progress::Progress;
 use crate::error::Error;
 use crate::mcp::diagnostics::CompileErrors;
 use crate::mcp::projects::Project;
-
-/// How many of the last lines on stderr are told.
-const MOST_LINES: usize = 40;
-/// The longest of them, in characters.
-const LONGEST_LINE: usize = 300;
 
 /// What a command came to.
 #[derive(Debug, Default)]
@@ -54,8 +46,6 @@ pub(super) async fn run(
     heard.cut_off();
     let ended = running.end().await?;
     outcome.code = ended.status.code();
-    let last = ended.stderr.len().saturating_sub(MOST_LINES);
-    let told = |line: &String| cut(&redacted(line), LONGEST_LINE).into_owned();
-    outcome.stderr = ended.stderr[last..].iter().map(told).collect();
+    outcome.stderr = ended.stderr;
     Ok(outcome)
 }

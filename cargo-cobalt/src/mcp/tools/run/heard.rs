@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cobalt::report::{SourcePlace, Status};
 use cobalt::reporters::{Event, ExperimentFinished, ExperimentStarted, ItemFinished};
-use cobalt::wording::{cut, decimal};
+use cobalt::wording::{count, cut, decimal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -43,6 +43,12 @@ pub(super) struct NotRun {
     pub(super) declared_at: Option<SourcePlace>,
 }
 
+impl NotRun {
+    pub(super) fn is_cut_off(&self) -> bool {
+        self.state == WhyNotRun::CutOff
+    }
+}
+
 /// Why an experiment has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -70,9 +76,11 @@ impl Heard {
             Event::ItemFinished(item) => return self.item(&item),
             Event::ExperimentFinished(finished) => {
                 self.running.remove(&finished.experiment);
-                self.errors.extend(finished.unsaved.iter().map(|error| {
-                    format!("the results of `{}` are not kept: {error}", finished.report.name)
-                }));
+                self.errors.extend(
+                    finished.unsaved.iter().map(|error| {
+                        format!("the results of `{}` are not kept: {error}", finished.report.name)
+                    }),
+                );
                 self.finished.push(*finished);
             }
             Event::ExperimentBroken { name, error, declared_at } => {
@@ -98,6 +106,50 @@ impl Heard {
             let reason = format!("it ended after {done} of {items} items, which are kept");
             self.add(name, WhyNotRun::CutOff, reason, Some(id), declared_at);
         }
+    }
+
+    /// Whether there was an experiment, and all of them ran and passed.
+    pub(super) fn is_passed(&self) -> bool {
+        let is_fine =
+            |not_run: &NotRun| matches!(not_run.state, WhyNotRun::Ignored | WhyNotRun::NothingToRun);
+        !self.finished.is_empty()
+            && self.finished.iter().all(|finished| finished.report.passed)
+            && self.not_run.iter().all(is_fine)
+    }
+
+    /// Whether an experiment says of itself what is wrong with it.
+    pub(super) fn has_broken(&self) -> bool {
+        self.not_run.iter().any(|not_run| not_run.state == WhyNotRun::Broken)
+    }
+
+    /// What became of the experiments, in a sentence; of the build, where that has errors.
+    pub(super) fn verdict(&self, compile_errors: usize) -> String {
+        if compile_errors > 0 {
+            return format!("not built: {}", count(compile_errors, "error"));
+        }
+        let passed = self.finished.iter().filter(|finished| finished.report.passed).count();
+        let mut parts = Vec::new();
+        let all = self.finished.len() + self.not_run.len();
+        if all == 0 {
+            return "no experiment was run".to_owned();
+        }
+        for (number, what) in [
+            (passed, "passed"),
+            (self.finished.len() - passed, "failed"),
+            (self.number(WhyNotRun::Broken), "cannot be run"),
+            (self.number(WhyNotRun::CutOff), "cut off"),
+            (self.number(WhyNotRun::Ignored), "ignored"),
+            (self.number(WhyNotRun::NothingToRun), "with nothing to run"),
+        ] {
+            if number > 0 {
+                parts.push(format!("{number} {what}"));
+            }
+        }
+        format!("{}: {}", count(all, "experiment"), parts.join(", "))
+    }
+
+    fn number(&self, state: WhyNotRun) -> usize {
+        self.not_run.iter().filter(|not_run| not_run.state == state).count()
     }
 
     fn add(

@@ -17,7 +17,7 @@ use self::asked::{Outcome, run};
 use self::progress::Progress;
 use super::{Answer, Call, tool};
 use crate::error::Error;
-use crate::mcp::past::Past;
+use crate::mcp::past::{Past, State};
 use crate::mcp::paths;
 use crate::mcp::projects::Project;
 
@@ -53,15 +53,40 @@ pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<
         }
         _ => outcome,
     };
-    Ok(answer::of(&project, outcome))
+    answer::of(&project, outcome)
 }
 
-/// Puts the id of the newest run that was cut off for `latest`.
+/// Puts ids for the names of the runs that are to be resumed.
 fn resolved(project: &Project, mut arguments: Arguments) -> Result<Arguments, Error> {
     if let Some(resume) = &mut arguments.resume {
-        *resume = Past::of(project)?.to_resume(resume)?;
+        let past = Past::of(project)?;
+        let ids: Result<Vec<_>, _> = resume.split(',').map(|name| cut_off(&past, name.trim())).collect();
+        *resume = ids?.join(",");
     }
     Ok(arguments)
+}
+
+/// The id of a run that was cut off.
+fn cut_off(past: &Past, name: &str) -> Result<String, Error> {
+    if name == "latest" {
+        let found = past.unfinished().filter_map(|id| past.find(id).ok());
+        let cut_off = found.filter(|found| found.state == State::CutOff);
+        let newest = cut_off.max_by_key(|found| found.report.timestamp);
+        return newest.map(|found| found.report.id).ok_or_else(|| {
+            Error::Arguments("`resume`: no run was cut off; leave it out to run anew".to_owned())
+        });
+    }
+    let found = past.find(name)?;
+    let id = found.report.id;
+    match found.state {
+        State::CutOff => Ok(id),
+        State::GoingOn => {
+            Err(Error::Arguments(format!("`resume`: run `{id}` is going on; wait for its end, or cancel it")))
+        }
+        State::Ended => Err(Error::Arguments(format!(
+            "`resume`: run `{id}` has come to its end, and nothing of it is left to run; leave `resume` out to run anew"
+        ))),
+    }
 }
 
 /// Runs the experiments that are declared in a file which is no test target; where there are none, what was answered stands.
