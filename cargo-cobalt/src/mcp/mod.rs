@@ -9,6 +9,7 @@ mod diagnostics;
 mod past;
 mod projects;
 mod server;
+mod shown;
 
 mod tools;
 
