@@ -10,7 +10,9 @@ mod past;
 mod paths;
 mod projects;
 mod server;
+mod shown;
 mod stderr;
+
 mod tools;
 
 use std::process::ExitCode;

@@ -33,7 +33,7 @@ const LONGEST: usize = 200;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Ran {
+pub(in crate::mcp) struct Ran {
     project: Project,
     /// Whether all experiments that were asked for ran and passed.
     passed: bool,

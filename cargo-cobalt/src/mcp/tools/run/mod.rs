@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use rmcp::model::{Tool, ToolAnnotations};
 
-use self::answer::Ran;
+pub(super) use self::answer::Ran;
 pub(super) use self::arguments::Arguments;
 use self::asked::{Outcome, run};
 use self::progress::Progress;
