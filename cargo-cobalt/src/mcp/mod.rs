@@ -8,6 +8,7 @@ mod command;
 mod diagnostics;
 mod past;
 mod projects;
+mod runs;
 mod server;
 mod shown;
 
