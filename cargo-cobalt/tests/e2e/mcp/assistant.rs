@@ -1,13 +1,15 @@
 //! An assistant: the other end of the conversation.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Stdio};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::command::{COBALT, program};
 use crate::project::Project;
 
 /// How long an answer may take: packages are built meanwhile.
@@ -30,6 +32,14 @@ impl Assistant {
         Self::speaking(project, &[], "2025-11-25", json!({}))
     }
 
+    /// The same in a folder, with the folders of projects.
+    pub(crate) fn over(folder: &Path, projects: &[&Path], version: &str) -> Self {
+        let mut command = program(COBALT, folder);
+        command.args(["cobalt", "mcp"]);
+        projects.iter().for_each(|project| drop(command.arg("--project").arg(project)));
+        Self::started(command).hello(version, json!({}))
+    }
+
     /// Starts the server with arguments, and says hello in a version of the protocol, with capabilities.
     pub(crate) fn speaking(
         project: &Project,
@@ -37,7 +47,11 @@ impl Assistant {
         version: &str,
         capabilities: Value,
     ) -> Self {
-        let mut assistant = Self::silent(project, arguments);
+        Self::silent(project, arguments).hello(version, capabilities)
+    }
+
+    fn hello(self, version: &str, capabilities: Value) -> Self {
+        let mut assistant = self;
         let client = json!({ "name": "tests", "version": "1" });
         let hello = json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": client });
         let said = assistant.ask("initialize", hello);
@@ -49,7 +63,12 @@ impl Assistant {
     /// Starts the server with arguments, and says nothing.
     pub(crate) fn silent(project: &Project, arguments: &[&str]) -> Self {
         let mut command = project.command(&["mcp"]);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args(arguments);
+        Self::started(command)
+    }
+
+    fn started(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take().unwrap());
         let (sender, heard) = channel();
