@@ -40,7 +40,7 @@ impl Large<'_> {
             )
         };
         let input: Map<String, Value> =
-            (0..20).map(|field| (format!("field-{field}"), json!([text, field]))).collect();
+            (0..3).map(|field| (format!("field-{field}"), json!([text, field]))).collect();
         json!({
             "index": index, "key": format!("{index}{}", self.text(self.name_length)), "status": "ok", "passed": true, "latencyMs": 10.0,
             "input": input, "output": { "output": { "answer": text, "parts": [text] }, "metadata": { "model": text } },
@@ -94,7 +94,7 @@ fn a_run_of_10_000_items_is_read_page_by_page_within_bounds() {
     let mut assistant = Assistant::over(store.folder(), &[], "2025-11-25");
     let schema = output_schema(&mut assistant, "cobalt_results");
     let (mut seen, mut cursor) = (HashSet::new(), None);
-    for page in 0..5 {
+    for page in 0..3 {
         let mut arguments = json!({ "runId": "aaaa" });
         if let Some(cursor) = cursor {
             arguments["cursor"] = cursor;
@@ -110,7 +110,7 @@ fn a_run_of_10_000_items_is_read_page_by_page_within_bounds() {
         }
         cursor = run.get("nextCursor").cloned();
     }
-    assert!(seen.len() > 50, "{}", seen.len());
+    assert!(seen.len() > 30, "{}", seen.len());
     let schema = output_schema(&mut assistant, "cobalt_compare");
     let started = Instant::now();
     let result =
@@ -123,7 +123,7 @@ fn a_run_of_10_000_items_is_read_page_by_page_within_bounds() {
 fn whatever_a_run_holds_its_answer_stays_within_bounds_in_every_version() {
     let usual = Large {
         id: "aaaaaaaaaaaa",
-        items: 30,
+        items: 12,
         evaluators: 5,
         thresholds: 5,
         filler: "x",
@@ -131,7 +131,7 @@ fn whatever_a_run_holds_its_answer_stays_within_bounds_in_every_version() {
         text_length: 100,
     };
     for (what, large) in [
-        ("outputs of 1 MB", Large { items: 3, evaluators: 1, text_length: 1 << 20, ..usual }),
+        ("outputs of 1 MB", Large { items: 1, evaluators: 1, text_length: 1 << 20, ..usual }),
         ("200 evaluators", Large { evaluators: 200, ..usual }),
         ("1,000 thresholds", Large { thresholds: 1000, ..usual }),
         ("names of 10 kB", Large { name_length: 10_000, ..usual }),
@@ -144,7 +144,7 @@ fn whatever_a_run_holds_its_answer_stays_within_bounds_in_every_version() {
                 evaluators: 200,
                 thresholds: 1000,
                 filler: "\"\n\u{1b}",
-                text_length: 3_000,
+                text_length: 600,
                 name_length: 1000,
                 ..usual
             },
