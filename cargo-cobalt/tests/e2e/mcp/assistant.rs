@@ -36,7 +36,9 @@ impl Assistant {
     pub(crate) fn over(folder: &Path, projects: &[&Path], version: &str) -> Self {
         let mut command = program(COBALT, folder);
         command.args(["cobalt", "mcp"]);
-        projects.iter().for_each(|project| drop(command.arg("--project").arg(project)));
+        for project in projects {
+            command.arg("--project").arg(project);
+        }
         Self::started(command).hello(version, json!({}))
     }
 
