@@ -12,6 +12,7 @@ mod past;
 mod paths;
 mod projects;
 mod roots;
+mod runs;
 mod server;
 mod shown;
 mod stderr;

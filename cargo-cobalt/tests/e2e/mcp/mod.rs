@@ -2,9 +2,13 @@
 
 mod assistant;
 mod cancel;
+mod compare;
+mod large;
 mod life;
 mod list;
 mod progress;
 mod projects;
+mod results;
 mod run;
+mod schema;
 mod versions;
