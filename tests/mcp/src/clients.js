@@ -50,6 +50,18 @@ export class Assistant {
     return assistant;
   }
 
+  /** Holds a conversation, and sees that the server ends, whatever becomes of it. */
+  static async with(client, options, converse) {
+    const assistant = await Assistant.connect(client, options);
+    try {
+      await converse(assistant);
+    } catch (error) {
+      await assistant.server.close();
+      throw error;
+    }
+    await assistant.close();
+  }
+
   /** What a tool answers, whether or not all went well. The client holds it against the tool's schema unless it failed. */
   async result(name, args = {}, options = {}) {
     const request = { name, arguments: args };

@@ -18,19 +18,23 @@ describe('versions of the protocol', () => {
 
   for (const version of [...WITH_INITIALIZE, NEWEST]) {
     it(`a client of ${version} is answered in it`, async () => {
-      const assistant = await Assistant.connect(modern(version), { folder: project.root });
-      assert.equal(assistant.client.getNegotiatedProtocolVersion(), version);
-      assert.equal(assistant.client.getServerVersion().name, 'cobalt');
-      assert.match(assistant.client.getInstructions(), /cobalt_run/);
-      const result = await assistant.result('cobalt_list');
-      assert.notEqual(result.isError, true);
-      const text = result.content.map((block) => block.text).join('\n');
-      assert.match(text, /capitals/);
-      // Results have a structured part from 2025-06-18 on; before, it is a text.
-      const structured = result.structuredContent ?? JSON.parse(result.content.at(-1).text);
-      assert.equal(structured.project.root, project.root);
-      assert.equal(result.structuredContent !== undefined, version >= '2025-06-18');
-      await assistant.close();
+      await Assistant.with(modern(version), { folder: project.root }, async (assistant) => {
+        const { client } = assistant;
+        assert.equal(client.getNegotiatedProtocolVersion(), version);
+        assert.equal(client.getServerVersion().name, 'cobalt');
+        assert.match(client.getInstructions(), /cobalt_run/);
+        const result = await assistant.result('cobalt_list');
+        assert.notEqual(result.isError, true);
+        assert.match(result.content.map((block) => block.text).join('\n'), /capitals/);
+        // Results have a structured part from 2025-06-18 on; before, it is a text.
+        const structured = result.structuredContent ?? JSON.parse(result.content.at(-1).text);
+        assert.equal(structured.project.root, project.root);
+        assert.equal(result.structuredContent !== undefined, version >= '2025-06-18');
+        const { resources } = await client.listResources();
+        assert.ok(resources.some((resource) => resource.uri === 'cobalt://config'));
+        const { prompts } = await client.listPrompts();
+        assert.ok(prompts.some((prompt) => prompt.name === 'improve-agent'));
+      });
     });
   }
 
@@ -42,7 +46,7 @@ describe('versions of the protocol', () => {
 
   it('the first client speaks over its own transport', async () => {
     const client = new LegacyClient({ name: 'tests', version: '1' });
-    await client.connect(new LegacyTransport(parameters()));
+    await client.connect(new LegacyTransport(parameters()), { timeout: 30_000 });
     assert.ok((await client.listTools()).tools.some((tool) => tool.name === 'cobalt_list'));
     await client.close();
   });
@@ -52,7 +56,7 @@ describe('versions of the protocol', () => {
       { name: 'tests', version: '1' },
       { versionNegotiation: { mode: 'auto' } },
     );
-    await client.connect(new ModernTransport(parameters()));
+    await client.connect(new ModernTransport(parameters()), { timeout: 30_000 });
     assert.equal(client.getNegotiatedProtocolVersion(), NEWEST);
     assert.ok((await client.listTools()).tools.some((tool) => tool.name === 'cobalt_list'));
     await client.close();
