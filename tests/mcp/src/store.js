@@ -4,10 +4,10 @@ import { mkdirSync } from 'node:fs';
 const NAMES = ['correct', 'tone'];
 
 /** Writes the result file of a run of so many items; a later `number` is a later run, and a better one. Its id. */
-export function writeRun(project, number, count) {
+export function writeRun(project, number, count, sentences = 4) {
   const id = (0xa0 + number).toString(16).padEnd(12, '0');
   const timestamp = `2026-01-0${number}T10:00:00.000Z`;
-  const items = Array.from({ length: count }, (_, index) => item(index, number));
+  const items = Array.from({ length: count }, (_, index) => item(index, number, sentences));
   const report = {
     schema: 1,
     id,
@@ -31,16 +31,19 @@ export function writeRun(project, number, count) {
   return id;
 }
 
-function item(index, number) {
+function item(index, number, sentences) {
   const isRight = index % 10 >= 6 - number;
   return {
     index,
     key: `item-${index}`,
-    input: { input: `${index}: A customer asks why the parcel is late. `.repeat(4), expectedOutput: 'late' },
-    output: { output: 'It is late as there is snow. '.repeat(4), metadata: { model: 'gpt-4o-mini' } },
+    input: {
+      input: `${index}: A customer asks why the parcel is late. `.repeat(sentences),
+      expectedOutput: 'late',
+    },
+    output: { output: 'It is late as there is snow. '.repeat(sentences), metadata: { model: 'gpt-4o-mini' } },
     latencyMs: 10 + (index % 7),
     evaluations: {
-      correct: { score: isRight ? 1 : 0, reason: 'It is said why. '.repeat(4) },
+      correct: { score: isRight ? 1 : 0, reason: 'It is said why. '.repeat(sentences) },
       tone: { score: ((index * 7919) % 1000) / 1000 },
     },
     status: 'ok',

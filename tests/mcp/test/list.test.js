@@ -13,7 +13,7 @@ for (const [name, client] of CLIENTS) {
       assistant = await Assistant.connect(client(), { folder: project.root });
     });
     after(async () => {
-      await assistant.close();
+      await assistant?.close();
       project.remove();
     });
 

@@ -20,7 +20,7 @@ describe('paths outside of the project', () => {
     assistant = await Assistant.connect(client(), { folder: project.root });
   });
   after(async () => {
-    await assistant.close();
+    await assistant?.close();
     project.remove();
   });
 
