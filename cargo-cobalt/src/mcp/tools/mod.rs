@@ -139,6 +139,15 @@ fn result<Structured: Serialize>(
     Ok(result)
 }
 
+/// All tools as a version of the protocol has them. A client that knows a result's schema insists on a structured part.
+pub(super) fn listed(version: Option<ProtocolVersion>) -> Vec<Tool> {
+    let mut tools = all();
+    if !knows_structured(version) {
+        tools.iter_mut().for_each(|tool| tool.output_schema = None);
+    }
+    tools
+}
+
 /// Whether results have a structured part in this version of the protocol; the dates of versions are in the order of time.
 fn knows_structured(version: Option<ProtocolVersion>) -> bool {
     version.is_none_or(|version| version.as_str() >= ProtocolVersion::V_2025_06_18.as_str())
