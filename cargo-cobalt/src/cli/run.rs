@@ -96,7 +96,7 @@ pub(crate) struct List {
 }
 
 /// Which experiments.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Selection {
     /// Test targets by name, by file, or by a folder of such files; a word that a target has for its name is no folder
     #[arg(value_name = "TARGET")]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cobalt::config::Flags;
 
-use crate::cli::RunOptions;
+use crate::cli::{Build, Selection};
 use crate::config::settings_of;
 use crate::environment;
 use crate::error::Error;
@@ -20,7 +20,7 @@ const PROBE: &str = "4913";
 
 /// The folders to look into, and what of them to leave out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Scope {
+pub(crate) struct Scope {
     /// The root of the workspace, the packages that are run, and all that they depend on by their paths.
     pub(super) roots: BTreeSet<PathBuf>,
     /// Files and folders that runs and builds write.
@@ -32,11 +32,11 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    pub(super) fn read(options: &RunOptions, flags: &Flags) -> Result<Self, Error> {
-        let project = Project::read(&options.build)?;
+    pub(crate) fn read(selection: &Selection, build: &Build, flags: &Flags) -> Result<Self, Error> {
+        let project = Project::read(build)?;
         let mut roots = BTreeSet::from([project.root().to_owned()]);
         let mut written = vec![project.target_folder().to_owned()];
-        for candidate in project.candidates(&options.selection, &options.build, flags)? {
+        for candidate in project.candidates(selection, build, flags)? {
             roots.extend(project.local_folders(&candidate.package)?);
         }
         for root in &roots {
@@ -53,6 +53,12 @@ impl Scope {
             written,
             settings: flags.config.as_deref().and_then(|path| path.canonicalize().ok()),
         })
+    }
+
+    /// The whole folder of a project of which no more is known, as cargo cannot read it.
+    pub(crate) fn around(root: &Path) -> Self {
+        let roots = BTreeSet::from([root.to_owned()]);
+        Self { roots, written: Vec::new(), settings: None, lock: root.join(LOCK) }
     }
 
     /// Whether a folder within another that is looked into is looked into, too.
@@ -74,6 +80,11 @@ impl Scope {
         // Emacs locks and saves with these.
         let is_marked = name.starts_with('#');
         !(is_passing || is_hidden || is_marked || self.is_written(file))
+    }
+
+    /// Whether a file that someone writes counts, and not a build.
+    pub(crate) fn has_source(&self, file: &Path) -> bool {
+        file != self.lock && self.has_file(file)
     }
 
     /// The folder of the settings, where a flag names them.
