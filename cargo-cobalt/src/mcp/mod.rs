@@ -6,8 +6,10 @@
 
 mod command;
 mod diagnostics;
+mod past;
 mod projects;
 mod server;
+
 mod tools;
 
 use std::process::ExitCode;
