@@ -4,10 +4,13 @@
 //! be built is left to a [`command`] below this one, which stands in the project's folder as a user would; what was run before
 //! is read of the result files.
 
+mod changes;
 mod command;
+mod complete;
 mod diagnostics;
 mod past;
 mod projects;
+mod resources;
 mod server;
 
 mod tools;

@@ -16,7 +16,7 @@ use cobalt::config::Flags;
 use cobalt::wording::count;
 
 pub(crate) use self::folders::folders;
-pub(crate) use self::scope::Scope;
+pub(crate) use self::scope::{Scope, is_made};
 pub(crate) use self::watched::{Watched, is_change};
 
 use self::changes::Changes;

@@ -63,10 +63,8 @@ impl Scope {
 
     /// Whether a folder within another that is looked into is looked into, too.
     pub(super) fn has_folder(&self, folder: &Path) -> bool {
-        let is_made = || MADE.iter().any(|made| folder.ends_with(made)) || folder.join(CACHE).exists();
         let is_other = || folder.join(MANIFEST).exists();
-        self.roots.contains(folder)
-            || !(is_hidden(folder) || self.is_written(folder) || is_made() || is_other())
+        self.roots.contains(folder) || !(is_made(folder) || self.is_written(folder) || is_other())
     }
 
     /// Whether a file in a folder that is looked into counts.
@@ -103,6 +101,11 @@ fn is_beside(path: &Path, database: &Path) -> bool {
     let (Some(name), Some(database_name)) = (name(path), name(database)) else { return false };
     path.parent() == database.parent()
         && name.strip_prefix(&*database_name).is_some_and(|rest| rest.starts_with('-'))
+}
+
+/// Whether a folder is one of a program, or of what was built or fetched, rather than of what people write.
+pub(crate) fn is_made(folder: &Path) -> bool {
+    is_hidden(folder) || MADE.iter().any(|made| folder.ends_with(made)) || folder.join(CACHE).exists()
 }
 
 fn is_hidden(path: &Path) -> bool {

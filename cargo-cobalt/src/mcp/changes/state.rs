@@ -11,10 +11,8 @@ use cobalt::store::{Layout, ResultFileName};
 
 use super::news::News;
 use crate::index::{Stamp, result_files};
+use crate::mcp::past::journals;
 use crate::mcp::projects::Project;
-
-/// How the names of journals end.
-const JOURNAL: &str = ".jsonl";
 
 #[derive(Debug)]
 pub(super) struct State {
@@ -57,7 +55,8 @@ impl State {
         if let Some(layout) = &self.layout {
             // Where a folder cannot be listed, that is told to whoever asks for runs.
             self.results = result_files(layout.results()).unwrap_or_default();
-            self.journals = journals(&layout.journals());
+            let journals = journals(&layout.journals()).into_iter();
+            self.journals = journals.filter_map(|(id, path)| Some((id, stamp(&path)?))).collect();
         }
         let results = differences(&before.results, &self.results);
         let runs = results.iter().map(|file| id_of(file)).chain(differences(&before.journals, &self.journals));
@@ -94,13 +93,9 @@ fn nearest(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|folder| folder.is_dir()).map(Path::to_owned)
 }
 
-fn journals(folder: &Path) -> BTreeMap<String, Stamp> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let journal = |entry: fs::DirEntry| {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        Some((name.strip_suffix(JOURNAL)?.to_owned(), Stamp::of(&entry.metadata().ok()?)))
-    };
-    entries.filter_map(journal).collect()
+/// A run may have ended at this moment, by which its journal goes.
+fn stamp(path: &Path) -> Option<Stamp> {
+    Some(Stamp::of(&fs::metadata(path).ok()?))
 }
 
 /// The names of what came, went or has changed.

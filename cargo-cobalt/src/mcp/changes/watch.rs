@@ -38,7 +38,9 @@ pub(super) enum Extent {
 
 /// Goes on until it is dropped.
 #[derive(Debug)]
-pub(super) struct Watch(#[expect(dead_code, reason = "ends the watch when it is dropped")] DropGuard);
+pub(super) struct Watch {
+    _end: DropGuard,
+}
 
 impl Watch {
     /// What happens from its return on is told.
@@ -62,7 +64,7 @@ impl Watch {
                 tokio::spawn(follow(sources, events, tell, end.clone()));
             }
         }
-        Ok(Self(end.drop_guard()))
+        Ok(Self { _end: end.drop_guard() })
     }
 }
 

@@ -17,6 +17,8 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b
 /// The template of a run, and that of an item of one.
 pub(super) const RUN: &str = "cobalt://runs/{runId}";
 pub(super) const ITEM: &str = "cobalt://runs/{runId}/items/{key}";
+/// What follows them where several projects are served, as RFC 6570 has it.
+pub(super) const OF_PROJECT: &str = "{?project}";
 
 /// What there is, in words.
 const THERE: &str = "there are cobalt://config, cobalt://experiments, cobalt://latest-results, cobalt://runs/{runId} and \
