@@ -12,6 +12,7 @@ mod past;
 mod projects;
 mod resources;
 mod server;
+mod shown;
 
 mod tools;
 
