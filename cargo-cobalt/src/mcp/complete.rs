@@ -13,6 +13,7 @@ use walkdir::WalkDir;
 use super::past::Past;
 use super::projects::{Project, Projects};
 use super::resources::{is_template, name_among};
+use super::shown::keys;
 use crate::watch::is_made;
 
 /// The newest run of any experiment.
@@ -108,7 +109,7 @@ impl Asked {
         let run = self.context.get_argument("runId").map_or(LATEST, String::as_str);
         let past = self.projects.iter().filter_map(|project| Past::of(project).ok());
         let found = past.filter_map(|past| past.find(run).ok()).next();
-        found.map_or_else(Vec::new, |found| found.report.items.into_iter().map(|item| item.key).collect())
+        found.map_or_else(Vec::new, |found| keys(&found.report))
     }
 }
 

@@ -10,6 +10,8 @@ use cobalt::Report;
 use cobalt::config::Config;
 use cobalt::store::{JournalContents, is_going_on, read_journal, read_report};
 use cobalt::suggest;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::projects::{Project, Projects};
 use crate::error::Error;
@@ -49,7 +51,8 @@ pub(super) struct FoundReport {
 }
 
 /// Whether a run has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub(super) enum State {
     Ended,
     /// It goes on: further items will be finished.

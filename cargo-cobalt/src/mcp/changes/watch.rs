@@ -147,7 +147,7 @@ impl Records {
 impl Look for Records {
     fn look(&mut self, events: Vec<Told>) -> Result<Option<News>, Error> {
         for event in events.into_iter().flatten() {
-            for path in event.paths.iter().filter(|path| self.watched.has(path)) {
+            for path in &event.paths {
                 self.watched.forget(path, &event.kind);
             }
         }

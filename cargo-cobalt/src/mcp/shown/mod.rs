@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub(super) use self::size::size;
+pub(super) use self::size::{keep, size};
 pub(super) use self::text::text;
 pub(super) use self::wanted::{ItemStatus, Wanted};
 use crate::error::Error;
@@ -169,7 +169,7 @@ pub(super) fn item(report: &Report, key: &str, budget: usize) -> Result<ShownIte
 }
 
 /// What each item is found by: its key, made unique.
-fn keys(report: &Report) -> Vec<String> {
+pub(super) fn keys(report: &Report) -> Vec<String> {
     let mut names = ItemNames::new(report.partial);
     report.items.iter().for_each(|item| names.add(item));
     names.keys()
