@@ -44,7 +44,7 @@ impl State {
     /// The folders in which something happens when it changes. Where one is not there yet, that in which it will be made.
     pub(super) fn folders(&self, project: &Project) -> BTreeSet<PathBuf> {
         let mut folders = BTreeSet::from([project.root.clone(), workspace_root(&project.root)]);
-        for layout in &self.layout {
+        if let Some(layout) = &self.layout {
             folders.extend([layout.results(), &layout.journals()].into_iter().filter_map(nearest));
         }
         folders
