@@ -11,6 +11,7 @@ mod diagnostics;
 mod past;
 mod projects;
 mod resources;
+mod runs;
 mod server;
 mod shown;
 

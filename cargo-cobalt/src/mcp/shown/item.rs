@@ -3,11 +3,12 @@
 use std::cmp::Ordering;
 
 use cobalt::report::ItemResult;
+use cobalt::report::comparison::ItemChange;
 use serde_json::{Map, Value, json};
 
 use super::cut;
 use super::head::LONGEST_NAME;
-use super::size::{shares, size};
+use super::size::{self, shares, size};
 
 /// An evaluation with less room is left out.
 const LEAST_EVALUATION: usize = 200;
@@ -31,6 +32,16 @@ pub(super) fn item(item: &ItemResult, key: &str, evaluator: Option<&str>, room: 
         cut.insert(LEFT_OUT.to_owned(), left_out.into());
     }
     if size(&cut) <= room { cut } else { least(item, key) }
+}
+
+/// An item of two runs in at most so many bytes, of which there are to be two thousand at least.
+pub(in crate::mcp) fn change(change: &ItemChange, room: usize) -> Fields {
+    let Ok(Value::Object(whole)) = serde_json::to_value(change) else { return Fields::new() };
+    if size(&whole) <= room {
+        return whole;
+    }
+    let evaluator = change.scores.first().map(|score| &*score.evaluator);
+    parts(whole, evaluator, room, &mut Vec::new())
 }
 
 /// What identifies an item, where nothing else has room.
@@ -59,6 +70,8 @@ fn parts(mut whole: Fields, evaluator: Option<&str>, room: usize, left_out: &mut
             ("output", Value::Object(output)) => self::output(output, room).into(),
             ("evaluations", Value::Object(all)) => evaluations(all, evaluator, room, left_out).into(),
             ("runs", Value::Array(all)) => runs(all, evaluator, room, left_out).into(),
+            ("base" | "other", Value::Object(side)) => parts(side, evaluator, room, left_out).into(),
+            ("scores", Value::Array(all)) => scores(all, room).into(),
             ("aggregated", Value::Object(all)) => aggregated(all, evaluator, room, left_out).into(),
             (_, value) => cut::value(value, room),
         };
@@ -120,6 +133,17 @@ fn runs(all: Vec<Value>, evaluator: Option<&str>, room: usize, left_out: &mut Ve
         run => run,
     };
     kept.into_iter().zip(shares).map(cut).collect()
+}
+
+/// The first of the scores that changed.
+fn scores(mut all: Vec<Value>, room: usize) -> Vec<Value> {
+    for score in &mut all {
+        if let Some(Value::String(name)) = score.get_mut("evaluator") {
+            *name = cut::text(name, LONGEST_NAME);
+        }
+    }
+    size::keep(&mut all, room, "scores", &mut Vec::new());
+    all
 }
 
 /// The figures of all runs, which cannot be cut: those of some evaluators.

@@ -24,8 +24,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+pub(super) use self::item::change;
 pub(super) use self::size::{keep, size};
-pub(super) use self::text::text;
+pub(super) use self::text::{ROOM, list, text};
 pub(super) use self::wanted::{ItemStatus, Wanted};
 use crate::error::Error;
 use crate::formats::markdown::verdict;

@@ -1,6 +1,8 @@
 //! The tools that an assistant calls: what each is called with, and what it answers.
 
+mod compare;
 mod list;
+mod results;
 
 use cobalt::reporters::printable;
 use rmcp::model::{
@@ -13,6 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub(super) use self::results::Status;
 use super::command::Commands;
 use super::projects::{Project, Projects};
 use crate::error::Error;
@@ -37,7 +40,7 @@ struct Answer<T> {
 
 /// All tools.
 pub(super) fn all() -> Vec<Tool> {
-    vec![list::description()]
+    vec![list::description(), results::description(), compare::description()]
 }
 
 /// Calls a tool. What goes wrong in it is its answer, so that who called it can mend the arguments or the source.
@@ -48,6 +51,8 @@ pub(super) async fn call(
     let arguments = request.arguments.unwrap_or_default();
     let result = match &*request.name {
         list::NAME => answer(call, arguments, |arguments| list::call(call, arguments)).await,
+        results::NAME => answer(call, arguments, |arguments| results::call(call, arguments)).await,
+        compare::NAME => answer(call, arguments, |arguments| compare::call(call, arguments)).await,
         unknown => {
             let names: Vec<_> = all().iter().map(|tool| tool.name.to_string()).collect();
             let instead = cobalt::suggest::instead(unknown, names.iter().map(String::as_str));
