@@ -9,11 +9,13 @@ mod command;
 mod complete;
 mod diagnostics;
 mod past;
+mod paths;
 mod projects;
 mod resources;
 mod runs;
 mod server;
 mod shown;
+mod stderr;
 
 mod tools;
 

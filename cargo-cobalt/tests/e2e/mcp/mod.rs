@@ -1,10 +1,13 @@
 //! `cargo cobalt mcp`: what an assistant is told, over stdin and stdout.
 
 mod assistant;
+mod cancel;
 mod changes;
 mod complete;
 mod list;
+mod progress;
 mod resources;
+mod run;
 
 use serde_json::json;
 
