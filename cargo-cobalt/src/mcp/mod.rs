@@ -8,6 +8,7 @@ mod command;
 mod diagnostics;
 mod paths;
 mod projects;
+mod prompts;
 mod server;
 mod tools;
 

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::command::Commands;
 use super::projects::Projects;
+use super::prompts;
 use super::tools::{self, Call};
 
 /// What an assistant is told of all of it.
@@ -35,7 +36,7 @@ impl Server {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().build();
         let cobalt = Implementation::new("cobalt", env!("CARGO_PKG_VERSION")).with_title("Cobalt");
         ServerConfig::new(capabilities).with_server_info(cobalt).with_instructions(INSTRUCTIONS)
     }
@@ -55,5 +56,21 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let call = Call { projects: &self.projects, commands: &self.commands, context: &context };
         tools::call(call, request).await
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(prompts::all()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        prompts::get(&self.projects, request).await.map(GetPromptResponse::from)
     }
 }

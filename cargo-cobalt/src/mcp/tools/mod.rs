@@ -92,8 +92,8 @@ where
     })
 }
 
-/// Reads the arguments of a tool; what is wrong is told by the name of the field.
-fn read<Arguments: DeserializeOwned>(arguments: JsonObject) -> Result<Arguments, Error> {
+/// Reads the arguments of a tool or a prompt; what is wrong is told by the name of the field.
+pub(super) fn read<Arguments: DeserializeOwned>(arguments: JsonObject) -> Result<Arguments, Error> {
     serde_path_to_error::deserialize(serde_json::Value::Object(arguments)).map_err(|error| {
         let (path, reason) = (error.path().to_string(), error.into_inner());
         let place = if path == "." { String::new() } else { format!(" `{path}`") };
