@@ -7,9 +7,11 @@
 mod command;
 mod diagnostics;
 mod paths;
+mod past;
 mod projects;
 mod prompts;
 mod server;
+
 mod tools;
 
 use std::process::ExitCode;
