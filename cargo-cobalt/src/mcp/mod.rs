@@ -6,8 +6,8 @@
 
 mod command;
 mod diagnostics;
-mod paths;
 mod past;
+mod paths;
 mod projects;
 mod prompts;
 mod server;

@@ -137,7 +137,8 @@ impl Past {
             ([(_, path)], []) => Ok(Some(Place::Journal((*path).clone()))),
             _ => {
                 let all = ended.into_iter().chain(journals.into_iter().map(|(id, _)| id)).cloned();
-                Err(UnknownRun::Ambiguous { typed: name.to_owned(), runs: all.take(MOST_NAMED).collect() }.into())
+                Err(UnknownRun::Ambiguous { typed: name.to_owned(), runs: all.take(MOST_NAMED).collect() }
+                    .into())
             }
         }
     }
@@ -151,7 +152,11 @@ impl Past {
             Place::Journal(path) => {
                 let bytes = fs::read(&path).map_err(|error| unreadable(&path, &error))?;
                 let contents = read_journal(&bytes).map_err(|error| unreadable(&path, &error))?;
-                let state = if is_going_on(&path).map_err(|error| unreadable(&path, &error))? { State::GoingOn } else { State::CutOff };
+                let state = if is_going_on(&path).map_err(|error| unreadable(&path, &error))? {
+                    State::GoingOn
+                } else {
+                    State::CutOff
+                };
                 let report = so_far(contents, &self.settings);
                 Ok(FoundReport { report, file: path, state, note: None })
             }
@@ -187,9 +192,12 @@ pub(super) fn project_of(
         0 => projects.choose(None).and_then(|project| Ok((Arc::clone(&project), Past::of(&project)?))),
         1 => Ok(having.remove(0)),
         _ => {
-            let names: Vec<_> = having.iter().map(|(project, _)| project.root.display().to_string()).collect();
+            let names: Vec<_> =
+                having.iter().map(|(project, _)| project.root.display().to_string()).collect();
             let names = suggest::list(names.iter().map(String::as_str));
-            Err(Error::Arguments(format!("several projects have a run `{run}`: name one in `project`; it is in {names}")))
+            Err(Error::Arguments(format!(
+                "several projects have a run `{run}`: name one in `project`; it is in {names}"
+            )))
         }
     }
 }
@@ -224,6 +232,8 @@ fn so_far(contents: JournalContents, settings: &Config) -> Report {
 }
 
 fn unreadable(path: &Path, error: &dyn std::error::Error) -> Error {
-    let reason = format!("{error}; it may have been removed or written anew meanwhile: ask again, or `cobalt_results` lists the runs");
+    let reason = format!(
+        "{error}; it may have been removed or written anew meanwhile: ask again, or `cobalt_results` lists the runs"
+    );
     Error::RunFile { path: path.to_owned(), reason }
 }

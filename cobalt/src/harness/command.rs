@@ -121,7 +121,8 @@ fn list(
             listed.dataset = Some(plan.dataset().source().to_owned());
             listed.items = Some(plan.dataset().len());
             let first = plan.dataset().get(0);
-            listed.fields = first.into_iter().flat_map(|item| item.keys().take(MOST_FIELDS).cloned()).collect();
+            listed.fields =
+                first.into_iter().flat_map(|item| item.keys().take(MOST_FIELDS).cloned()).collect();
             listed.runs = definition.runs;
             listed.evaluators = evaluator_names(definition);
             listed.thresholds = definition.thresholds.iter().map(crate::Threshold::case_name).collect();

@@ -56,7 +56,8 @@ pub(super) fn declared(root: &Path, report: &Report) -> Option<Declared> {
     let is_named = |function: &&Function| function.is_experiment && function.name == report.name;
     let experiment = functions.iter().find(is_there).or_else(|| functions.iter().find(is_named))?;
     let within = reached(experiment, &functions);
-    let wanted: Vec<&Call> = std::iter::once(experiment).chain(within.iter().copied()).flat_map(|it| &it.calls).collect();
+    let wanted: Vec<&Call> =
+        std::iter::once(experiment).chain(within.iter().copied()).flat_map(|it| &it.calls).collect();
     let mut calls = elsewhere(root, &path, &wanted);
     calls.extend(within.into_iter().map(|function| at(root, &path, function)));
     calls.truncate(MOST_PLACES);
@@ -64,7 +65,7 @@ pub(super) fn declared(root: &Path, report: &Report) -> Option<Declared> {
 }
 
 /// The functions of the same file that a function calls, by itself or through others of them.
-fn reached<'a>(from: &'a Function, functions: &'a [Function]) -> Vec<&'a Function> {
+pub(super) fn reached<'a>(from: &'a Function, functions: &'a [Function]) -> Vec<&'a Function> {
     let mut reached: Vec<&Function> = Vec::new();
     let mut waiting = vec![from];
     while let Some(function) = waiting.pop() {
@@ -120,8 +121,10 @@ pub(super) fn package_of(path: &Path) -> Option<&Path> {
 
 /// The sources below a folder, sorted.
 pub(super) fn rust_files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    let is_hidden = |entry: &DirEntry| entry.depth() > 0 && entry.file_name().to_string_lossy().starts_with('.');
-    let entries = WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(move |entry| !is_hidden(entry));
+    let is_hidden =
+        |entry: &DirEntry| entry.depth() > 0 && entry.file_name().to_string_lossy().starts_with('.');
+    let entries =
+        WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(move |entry| !is_hidden(entry));
     let files = entries.flatten().filter(|entry| entry.file_type().is_file());
     files.map(DirEntry::into_path).filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
 }

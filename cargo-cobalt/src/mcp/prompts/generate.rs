@@ -44,17 +44,24 @@ impl super::Arguments for Arguments {
         let path = inside(project, "agentFile", &self.agent_file)?;
         let file = shown(&project.root, &path);
         let wrong = |reason: String| Error::Arguments(format!("`agentFile`: `{file}` {reason}"));
-        let text = source::read(&path).ok_or_else(|| wrong("is no text that can be read, or larger than 1 MB".to_owned()))?;
-        let functions = source::functions(&text).map_err(|error| {
-            wrong(format!("is no Rust: line {}: {error}", error.span().start().line))
-        })?;
+        let text = source::read(&path)
+            .ok_or_else(|| wrong("is no text that can be read, or larger than 1 MB".to_owned()))?;
+        let functions = source::functions(&text)
+            .map_err(|error| wrong(format!("is no Rust: line {}: {error}", error.span().start().line)))?;
         let experiments = experiments(project, &path, &functions);
         Ok(self.text(project, tools, &file, &functions, &experiments))
     }
 }
 
 impl Arguments {
-    fn text(&self, project: &Project, tools: &Tools, file: &str, functions: &[Function], experiments: &[Place]) -> String {
+    fn text(
+        &self,
+        project: &Project,
+        tools: &Tools,
+        file: &str,
+        functions: &[Function],
+        experiments: &[Place],
+    ) -> String {
         let mut text = format!(
             "# Write an experiment for the agent in {}\n\nProject {}, in {}.\n",
             name(file),
@@ -96,7 +103,12 @@ fn known(tools: &Tools, experiments: &[Place]) -> String {
     }
     let mut text = "\n## Experiments that call it already\n\n".to_owned();
     for place in experiments.iter().take(MOST_EXPERIMENTS) {
-        let _ = writeln!(text, "- {}: {}", name(&place.function), name(&format!("{}:{}", place.file, place.line)));
+        let _ = writeln!(
+            text,
+            "- {}: {}",
+            name(&place.function),
+            name(&format!("{}:{}", place.file, place.line))
+        );
     }
     let run = experiments.first().map(|place| tools.call("cobalt_run", json!({ "file": place.file })));
     let _ = writeln!(
@@ -118,7 +130,9 @@ fn experiments(project: &Project, path: &Path, functions: &[Function]) -> Vec<Pl
         let calls = |function: &&Function| {
             let within = reached(function, &of_file);
             let calls = within.into_iter().chain([*function]).flat_map(|function| &function.calls);
-            calls.into_iter().any(|call| functions.iter().any(|agent| agent.is_public && call.may_mean(agent)))
+            calls
+                .into_iter()
+                .any(|call| functions.iter().any(|agent| agent.is_public && call.may_mean(agent)))
         };
         let experiments = of_file.iter().filter(|function| function.is_experiment).filter(calls);
         places.extend(experiments.map(|function| at(&project.root, &file, function)));

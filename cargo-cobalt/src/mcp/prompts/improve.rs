@@ -57,7 +57,11 @@ impl super::Arguments for Arguments {
 /// Reads the score that is aimed at.
 fn aim(typed: &str) -> Result<f64, Error> {
     let aim = typed.trim().parse().ok().filter(|aim| (0.0..=1.0).contains(aim));
-    aim.ok_or_else(|| Error::Arguments(format!("`threshold`: expected a score from 0 to 1, such as 0.85, and found `{typed}`")))
+    aim.ok_or_else(|| {
+        Error::Arguments(format!(
+            "`threshold`: expected a score from 0 to 1, such as 0.85, and found `{typed}`"
+        ))
+    })
 }
 
 /// The experiment whose newest whole run did not pass, the newest of them; else that of the newest run.
@@ -108,7 +112,11 @@ fn text(project: &Project, tools: &Tools, past: &Past, report: &Report, aim: Opt
     text += &scores(report);
     text += &thresholds(report);
     let steps = steps(tools, report, declared.as_ref(), &others(past, report));
-    let title = format!("\n## {} of {} need work, the worst first\n\n", wanting.len(), count(report.items.len(), "item"));
+    let title = format!(
+        "\n## {} of {} need work, the worst first\n\n",
+        wanting.len(),
+        count(report.items.len(), "item")
+    );
     // What is left is said in a line.
     let room = LONGEST.saturating_sub(text.len() + title.len() + DATA.len() + steps.len() + 400);
     let (items, shown) = written(report, &wanting, room);
@@ -128,9 +136,13 @@ fn text(project: &Project, tools: &Tools, past: &Past, report: &Report, aim: Opt
 
 fn aim_in_words(report: &Report, aim: Option<f64>) -> String {
     match (aim, report.config.thresholds.is_empty()) {
-        (Some(aim), _) => format!("every evaluator scores every item at {aim} or above, and what passes now still does."),
+        (Some(aim), _) => {
+            format!("every evaluator scores every item at {aim} or above, and what passes now still does.")
+        }
         (None, false) => "all thresholds are met, without a new low score.".to_owned(),
-        (None, true) => "every item reaches the pass mark of every evaluator, and none is in error.".to_owned(),
+        (None, true) => {
+            "every item reaches the pass mark of every evaluator, and none is in error.".to_owned()
+        }
     }
 }
 
@@ -141,10 +153,17 @@ fn sources(report: &Report, declared: Option<&Declared>) -> String {
         Some(place) => {
             let _ = writeln!(text, "- The experiment: {}", name(&format!("{}:{}", place.file, place.line)));
         }
-        None => text += "- The run does not tell where the experiment is declared: `cobalt_list` or a search for its name does.\n",
+        None => {
+            text += "- The run does not tell where the experiment is declared: `cobalt_list` or a search for its name does.\n"
+        }
     }
     for place in declared.into_iter().flat_map(|declared| &declared.calls) {
-        let _ = writeln!(text, "- It calls {}: {}", name(&place.function), name(&format!("{}:{}", place.file, place.line)));
+        let _ = writeln!(
+            text,
+            "- It calls {}: {}",
+            name(&place.function),
+            name(&format!("{}:{}", place.file, place.line))
+        );
     }
     if let Some(dataset) = &report.dataset {
         let _ = writeln!(text, "- Its data set: {}", name(&dataset.source));
@@ -156,12 +175,20 @@ fn sources(report: &Report, declared: Option<&Declared>) -> String {
 }
 
 fn scores(report: &Report) -> String {
-    let mut rows: Vec<_> = report.config.evaluators().map(|(name, mark)| (name, mark, report.summary.scores.get(name))).collect();
+    let mut rows: Vec<_> = report
+        .config
+        .evaluators()
+        .map(|(name, mark)| (name, mark, report.summary.scores.get(name)))
+        .collect();
     // The lowest first; without a score at all, before these.
-    rows.sort_by(|(.., one), (.., two)| one.map_or(-1.0, |it| it.avg).total_cmp(&two.map_or(-1.0, |it| it.avg)));
-    let mut text = String::from("\n## Scores\n\n| evaluator | mean | lowest | pass mark |\n|---|--:|--:|--:|\n");
+    rows.sort_by(|(.., one), (.., two)| {
+        one.map_or(-1.0, |it| it.avg).total_cmp(&two.map_or(-1.0, |it| it.avg))
+    });
+    let mut text =
+        String::from("\n## Scores\n\n| evaluator | mean | lowest | pass mark |\n|---|--:|--:|--:|\n");
     for (evaluator, mark, stats) in rows.iter().take(MOST_ROWS) {
-        let [mean, lowest] = stats.map_or(["no score".to_owned(), String::new()], |it| [figure(it.avg), figure(it.min)]);
+        let [mean, lowest] =
+            stats.map_or(["no score".to_owned(), String::new()], |it| [figure(it.avg), figure(it.min)]);
         let _ = writeln!(text, "| {} | {mean} | {lowest} | {mark} |", cell(&name(evaluator)));
     }
     if rows.len() > MOST_ROWS {
@@ -192,21 +219,30 @@ fn thresholds(report: &Report) -> String {
 /// The other experiments, and whether they passed.
 fn others(past: &Past, report: &Report) -> Vec<String> {
     let others = newest(past).into_iter().filter(|(experiment, _)| *experiment != report.name);
-    others.take(MOST_OTHERS).map(|(experiment, status)| format!("{} ({})", name(experiment), status.as_str())).collect()
+    others
+        .take(MOST_OTHERS)
+        .map(|(experiment, status)| format!("{} ({})", name(experiment), status.as_str()))
+        .collect()
 }
 
 fn steps(tools: &Tools, report: &Report, declared: Option<&Declared>, others: &[String]) -> String {
     let place = declared.and_then(|declared| declared.calls.first());
     let read = match place {
-        Some(place) => format!("Read {} and what it calls, down to the model's prompt if there is one.", name(&place.file)),
+        Some(place) => format!(
+            "Read {} and what it calls, down to the model's prompt if there is one.",
+            name(&place.file)
+        ),
         None => "Read the experiment and the functions that it calls: one of them is the agent.".to_owned(),
     };
     let results = tools.call("cobalt_results", json!({ "runId": report.id, "status": "failed" }));
     let run = tools.run(&report.name);
-    let compare = tools.call("cobalt_compare", json!({ "runA": report.id, "runB": format!("{}@latest", report.name) }));
+    let compare =
+        tools.call("cobalt_compare", json!({ "runA": report.id, "runB": format!("{}@latest", report.name) }));
     let others = match others {
         [] => String::new(),
-        others => format!("\nOther experiments of this project, which must not suffer: {}.\n", others.join(", ")),
+        others => {
+            format!("\nOther experiments of this project, which must not suffer: {}.\n", others.join(", "))
+        }
     };
     format!(
         "\n## What to do\n\n\

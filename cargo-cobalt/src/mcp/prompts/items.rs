@@ -67,7 +67,12 @@ pub(super) fn written(report: &Report, wanting: &[Wanting<'_>], room: usize) -> 
 }
 
 fn section(report: &Report, wanting: &Wanting<'_>) -> String {
-    let mut found: Vec<_> = wanting.low.iter().take(MOST_LOW).map(|(evaluator, score)| format!("{} {}", name(evaluator), figure(*score))).collect();
+    let mut found: Vec<_> = wanting
+        .low
+        .iter()
+        .take(MOST_LOW)
+        .map(|(evaluator, score)| format!("{} {}", name(evaluator), figure(*score)))
+        .collect();
     if wanting.low.len() > MOST_LOW {
         found.push(format!("and {} more", wanting.low.len() - MOST_LOW));
     }
@@ -88,7 +93,10 @@ pub(super) fn heading(item: &ItemResult) -> String {
 pub(super) fn known(report: &Report, item: &ItemResult, most: usize) -> String {
     let mut text = explain(item, &report.name, &report.config);
     let expected = expected_field(&item.input);
-    let fields = item.input.iter().filter(|(field, _)| *field != "input" && *field != "id" && Some(field.as_str()) != expected);
+    let fields = item
+        .input
+        .iter()
+        .filter(|(field, _)| *field != "input" && *field != "id" && Some(field.as_str()) != expected);
     let fields: serde_json::Map<_, _> = fields.map(|(field, value)| (field.clone(), value.clone())).collect();
     if !fields.is_empty() {
         let fields = Value::Object(fields).to_string();

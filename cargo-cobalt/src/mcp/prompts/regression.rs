@@ -7,7 +7,7 @@ use cobalt::config::Config;
 use cobalt::report::Measurements;
 use cobalt::report::comparison::{Comparison, Difference, RegressedItem, Verdict, compare};
 use cobalt::reporters::figure;
-use cobalt::wording::count;
+use cobalt::wording::{count, cut};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -16,6 +16,7 @@ use super::items::known;
 use super::text::{DATA, LONGEST, Tools, name};
 use crate::compare::markdown::{headline, table};
 use crate::error::Error;
+use crate::markdown::sentence;
 use crate::mcp::past::Past;
 use crate::mcp::projects::Project;
 
@@ -28,6 +29,8 @@ const MOST_ROWS: usize = 10;
 const MOST_NAMED: usize = 10;
 /// The most bytes of what one run made of an item.
 const LONGEST_SIDE: usize = 1000;
+/// The longest note on a comparison, in characters.
+const LONGEST_NOTE: usize = 300;
 /// So many bytes are kept for what comes after the comparisons.
 const REST: usize = 2500;
 
@@ -105,7 +108,11 @@ fn earlier(past: &Past, experiment: &str, baseline: Option<&str>) -> Result<Opti
     let Some(baseline) = baseline else {
         let runs = past.runs();
         let runs = runs.iter().filter(|run| !run.is_partial && run.run.name == experiment).count();
-        return if runs < 2 { Ok(None) } else { Ok(Some(past.find(&format!("{experiment}@latest~1"))?.report)) };
+        return if runs < 2 {
+            Ok(None)
+        } else {
+            Ok(Some(past.find(&format!("{experiment}@latest~1"))?.report))
+        };
     };
     // A count or a revision may be meant, of this experiment; an id is of one already.
     let of_it = past.find(&format!("{experiment}@{baseline}"));
@@ -119,7 +126,10 @@ fn too_few(tools: &Tools, past: &Past) -> String {
         Some(_) => "There is nothing to compare yet: an experiment needs two whole runs".to_owned(),
     };
     let before = match past.experiments().first() {
-        None => format!("Call {} for what the agents do now: that is what later runs are held against.", tools.call("cobalt_run", json!({}))),
+        None => format!(
+            "Call {} for what the agents do now: that is what later runs are held against.",
+            tools.call("cobalt_run", json!({}))
+        ),
         Some(_) => "The runs that there are show what the agents did before.".to_owned(),
     };
     format!(
@@ -134,8 +144,16 @@ fn section(settings: &Config, tools: &Tools, base: &Report, newest: &Report, roo
     let [before, after] = [base, newest].map(|report| Measurements::of(report, settings.prices()));
     let Some(comparison) = compare(&before, &[&after]).pop() else { return String::new() };
     let mut text = format!("\n## {}\n\n", name(&newest.name));
-    let of = |report: &Report| format!("run {} of {}", name(&report.id), &report.timestamp.to_string()[..16].replace('T', " "));
-    let _ = writeln!(text, "{} against {}: {} in both.", of(newest), of(base), count(comparison.items.matched, "item"));
+    let of = |report: &Report| {
+        format!("run {} of {}", name(&report.id), &report.timestamp.to_string()[..16].replace('T', " "))
+    };
+    let _ = writeln!(
+        text,
+        "{} against {}: {} in both.",
+        of(newest),
+        of(base),
+        count(comparison.items.matched, "item")
+    );
     if base.id == newest.id {
         text += "\nThe baseline is the newest run itself: run anew first.\n";
         return text;
@@ -146,7 +164,7 @@ fn section(settings: &Config, tools: &Tools, base: &Report, newest: &Report, roo
     }
     let _ = writeln!(text, "\n**{}**", bounded_headline(&comparison));
     for note in comparison.notes.iter().take(3) {
-        let _ = writeln!(text, "\n> {}", name(note));
+        let _ = writeln!(text, "\n> {}", sentence(&cut(note, LONGEST_NOTE)));
     }
     text += &differences(&comparison);
     text += &regressed(tools, [base, newest], &comparison, room.saturating_sub(text.len()));
@@ -156,7 +174,12 @@ fn section(settings: &Config, tools: &Tools, base: &Report, newest: &Report, roo
 fn bounded_headline(comparison: &Comparison) -> String {
     if comparison.evaluators.len() > MOST_ROWS {
         let of = |verdict| comparison.evaluators.iter().filter(|it| it.verdict == verdict).count();
-        return format!("{} evaluators are worse, {} better, {} inconclusive", of(Verdict::Worse), of(Verdict::Better), of(Verdict::Inconclusive));
+        return format!(
+            "{} evaluators are worse, {} better, {} inconclusive",
+            of(Verdict::Worse),
+            of(Verdict::Better),
+            of(Verdict::Inconclusive)
+        );
     }
     headline(comparison)
 }
@@ -190,7 +213,8 @@ fn regressed(tools: &Tools, [base, newest]: [&Report; 2], comparison: &Compariso
         let _ = writeln!(text, "- {}: {}", name(&item.key), change(item));
     }
     for item in comparison.regressed.iter().take(MOST_NAMED) {
-        let sides = [base, newest].map(|report| Some((report, report.items.iter().find(|it| it.key == item.key)?)));
+        let sides =
+            [base, newest].map(|report| Some((report, report.items.iter().find(|it| it.key == item.key)?)));
         let [Some((base, before)), Some((newest, after))] = sides else { continue };
         let next = format!(
             "\n### {}\n\nbefore:\n\n{}\nnow:\n\n{}",
@@ -209,7 +233,11 @@ fn regressed(tools: &Tools, [base, newest]: [&Report; 2], comparison: &Compariso
 /// How an item became worse.
 fn change(item: &RegressedItem) -> String {
     let score = |score: Option<f64>| score.map_or("no score".to_owned(), figure);
-    let fallen = item.scores.iter().take(3).map(|it| format!("{} {} → {}", name(&it.evaluator), score(it.base), score(it.other)));
+    let fallen = item
+        .scores
+        .iter()
+        .take(3)
+        .map(|it| format!("{} {} → {}", name(&it.evaluator), score(it.base), score(it.other)));
     let failed = item.failed.then(|| "in error now".to_owned());
     failed.into_iter().chain(fallen).collect::<Vec<_>>().join(", ")
 }
@@ -236,7 +264,8 @@ fn left_out(pairs: &[[Report; 2]], without: &[&str]) -> String {
 fn steps(tools: &Tools, pairs: &[[Report; 2]]) -> String {
     let mut runs = String::new();
     for [_, newest] in pairs.iter().take(MOST_EXPERIMENTS) {
-        let compare = tools.call("cobalt_compare", json!({ "runA": newest.id, "runB": format!("{}@latest", newest.name) }));
+        let compare = tools
+            .call("cobalt_compare", json!({ "runA": newest.id, "runB": format!("{}@latest", newest.name) }));
         let _ = writeln!(runs, "   - {}, then {compare}", tools.run(&newest.name));
     }
     format!(

@@ -100,7 +100,14 @@ struct Found {
 }
 
 impl Found {
-    fn add(&mut self, attributes: &[syn::Attribute], is_public: bool, signature: &syn::Signature, whole: impl Spanned, body: &syn::Block) {
+    fn add(
+        &mut self,
+        attributes: &[syn::Attribute],
+        is_public: bool,
+        signature: &syn::Signature,
+        whole: impl Spanned,
+        body: &syn::Block,
+    ) {
         if attributes.iter().any(is_of_tests) {
             return;
         }
@@ -148,7 +155,9 @@ impl<'a> Visit<'a> for Found {
 
 /// `#[test]`, `#[tokio::test]`, `#[cfg(test)]`.
 fn is_of_tests(attribute: &syn::Attribute) -> bool {
-    let is_cfg = || attribute.path().is_ident("cfg") && attribute.parse_args::<syn::Ident>().is_ok_and(|it| it == "test");
+    let is_cfg = || {
+        attribute.path().is_ident("cfg") && attribute.parse_args::<syn::Ident>().is_ok_and(|it| it == "test")
+    };
     attribute.path().segments.last().is_some_and(|last| last.ident == "test") || is_cfg()
 }
 

@@ -52,7 +52,7 @@ impl Tools {
 
     /// A call that runs one experiment.
     pub(super) fn run(&self, experiment: &str) -> String {
-        self.call("cobalt_run", json!({ "filter": experiment }))
+        self.call("cobalt_run", json!({ "experiments": [experiment] }))
     }
 
     /// The `project`, to be named beside other arguments.

@@ -2,3 +2,4 @@
 
 mod assistant;
 mod list;
+mod prompts;
