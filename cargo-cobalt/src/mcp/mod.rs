@@ -11,7 +11,7 @@ mod paths;
 mod projects;
 mod prompts;
 mod server;
-
+mod stderr;
 mod tools;
 
 use std::process::ExitCode;

@@ -1,6 +1,8 @@
 //! The tools that an assistant calls: what each is called with, and what it answers.
 
+mod failures;
 mod list;
+mod run;
 
 use cobalt::reporters::printable;
 use rmcp::model::{
@@ -13,6 +15,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use self::failures::failures;
 use super::command::Commands;
 use super::projects::Projects;
 use crate::error::Error;
@@ -37,7 +40,7 @@ struct Answer<T> {
 
 /// All tools.
 pub(super) fn all() -> Vec<Tool> {
-    vec![list::description()]
+    vec![list::description(), run::description()]
 }
 
 /// Calls a tool. What goes wrong in it is its answer, so that who called it can mend the arguments or the source.
@@ -48,6 +51,7 @@ pub(super) async fn call(
     let arguments = request.arguments.unwrap_or_default();
     let result = match &*request.name {
         list::NAME => answer(call, arguments, |arguments| list::call(call, arguments)).await,
+        run::NAME => answer(call, arguments, |arguments| run::call(call, arguments)).await,
         unknown => {
             let names: Vec<_> = all().iter().map(|tool| tool.name.to_string()).collect();
             let instead = cobalt::suggest::instead(unknown, names.iter().map(String::as_str));
