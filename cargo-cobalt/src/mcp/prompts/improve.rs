@@ -128,8 +128,12 @@ fn text(project: &Project, tools: &Tools, past: &Past, report: &Report, aim: Opt
         text += &items;
     }
     if shown < wanting.len() {
-        let rest = tools.call("cobalt_results", json!({ "runId": report.id, "status": "failed" }));
-        let _ = writeln!(text, "\n{} more are left out here: {rest} reads them.", wanting.len() - shown);
+        let rest = tools.call("cobalt_results", json!({ "runId": report.id }));
+        let _ = writeln!(
+            text,
+            "\n{} more are left out here: {rest} reads all items, the worst first.",
+            wanting.len() - shown
+        );
     }
     text + &steps
 }
@@ -234,7 +238,7 @@ fn steps(tools: &Tools, report: &Report, declared: Option<&Declared>, others: &[
         ),
         None => "Read the experiment and the functions that it calls: one of them is the agent.".to_owned(),
     };
-    let results = tools.call("cobalt_results", json!({ "runId": report.id, "status": "failed" }));
+    let results = tools.call("cobalt_results", json!({ "runId": report.id }));
     let run = tools.run(&report.name);
     let compare =
         tools.call("cobalt_compare", json!({ "runA": report.id, "runB": format!("{}@latest", report.name) }));
@@ -246,7 +250,7 @@ fn steps(tools: &Tools, report: &Report, declared: Option<&Declared>, others: &[
     };
     format!(
         "\n## What to do\n\n\
-         1. {read} {results} has the items whole.\n\
+         1. {read} {results} has the items whole, the worst first.\n\
          2. Find what the items have in common. What is in error (network, key, judge) is no low score: mend or report it first.\n\
          3. Make one change to the agent that mends the cause for all such inputs. Do not change the data set, the evaluators, pass \
          marks or thresholds to get there, and write no item's answer into the agent.\n\
