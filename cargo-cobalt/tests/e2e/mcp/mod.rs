@@ -1,5 +1,7 @@
 //! `cargo cobalt mcp`: what an assistant is told, over stdin and stdout.
 
 mod assistant;
+mod configured;
+mod documented;
 mod list;
 mod prompts;
