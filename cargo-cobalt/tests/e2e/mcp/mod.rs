@@ -3,5 +3,8 @@
 mod assistant;
 mod configured;
 mod documented;
+mod life;
 mod list;
+mod projects;
 mod prompts;
+mod versions;
