@@ -3,13 +3,17 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use cobalt::Report;
 use cobalt::config::Config;
+use cobalt::llm::prices::PriceTable;
 use cobalt::store::{JournalContents, is_going_on, read_journal, read_report};
 use cobalt::suggest;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::projects::{Project, Projects};
 use crate::error::Error;
@@ -48,14 +52,56 @@ pub(super) struct FoundReport {
     pub(super) note: Option<String>,
 }
 
+/// A run that has not ended, as lists name it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct UnfinishedRun {
+    pub(super) id: String,
+    /// The experiment's name.
+    pub(super) experiment: String,
+    /// The start, ISO 8601 in UTC.
+    pub(super) timestamp: String,
+    pub(super) state: State,
+    /// How many items are finished.
+    pub(super) finished_items: usize,
+    /// How many there are to run.
+    pub(super) total_items: usize,
+}
+
+impl UnfinishedRun {
+    /// Reads a journal; `None` where it is gone meanwhile, or not begun.
+    fn read(path: &Path) -> Option<Self> {
+        let bytes = fs::read(path).ok()?;
+        let mut lines = memchr::memchr_iter(b'\n', &bytes);
+        let header = read_journal(&bytes[..=lines.next()?]).ok()?.header;
+        let total_items = header.planned_items();
+        Some(Self {
+            finished_items: lines.count().min(total_items),
+            total_items,
+            timestamp: header.timestamp.to_string(),
+            state: State::of_journal(path).ok()?,
+            id: header.id,
+            experiment: header.name,
+        })
+    }
+}
+
 /// Whether a run has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub(super) enum State {
+    /// It has ended: its file has all that it found.
     Ended,
     /// It goes on: further items will be finished.
     GoingOn,
     /// It was cut off, and can be resumed.
     CutOff,
+}
+
+impl State {
+    fn of_journal(path: &Path) -> io::Result<Self> {
+        Ok(if is_going_on(path)? { Self::GoingOn } else { Self::CutOff })
+    }
 }
 
 /// Where a name was found.
@@ -91,9 +137,16 @@ impl Past {
         self.known.experiments()
     }
 
-    /// The ids of the runs that have not ended.
-    pub(super) fn unfinished(&self) -> impl Iterator<Item = &str> {
-        self.journals.keys().map(String::as_str)
+    /// The runs that have not ended, the newest first. Of each, only its header is understood.
+    pub(super) fn unfinished(&self) -> Vec<UnfinishedRun> {
+        let mut runs: Vec<_> = self.journals.values().filter_map(|path| UnfinishedRun::read(path)).collect();
+        runs.sort_by(|one, two| two.timestamp.cmp(&one.timestamp));
+        runs
+    }
+
+    /// The prices of models.
+    pub(super) fn prices(&self) -> &PriceTable {
+        self.settings.prices()
     }
 
     /// Reads the run of a name: `latest`, `latest~1`, `experiment@latest`, an id or its beginning, or a git revision.
@@ -111,7 +164,7 @@ impl Past {
     /// Whether a name is the id of a run, or the beginning of one.
     fn has_id(&self, name: &str) -> bool {
         let runs = self.known.whole().iter().chain(&self.partial).map(|run| &*run.id);
-        !name.is_empty() && runs.chain(self.unfinished()).any(|id| id.starts_with(name))
+        !name.is_empty() && runs.chain(self.journals.keys().map(String::as_str)).any(|id| id.starts_with(name))
     }
 
     fn places(&self, names: &[&str]) -> Result<Vec<Place>, Error> {
@@ -152,11 +205,7 @@ impl Past {
             Place::Journal(path) => {
                 let bytes = fs::read(&path).map_err(|error| unreadable(&path, &error))?;
                 let contents = read_journal(&bytes).map_err(|error| unreadable(&path, &error))?;
-                let state = if is_going_on(&path).map_err(|error| unreadable(&path, &error))? {
-                    State::GoingOn
-                } else {
-                    State::CutOff
-                };
+                let state = State::of_journal(&path).map_err(|error| unreadable(&path, &error))?;
                 let report = so_far(contents, &self.settings);
                 Ok(FoundReport { report, file: path, state, note: None })
             }

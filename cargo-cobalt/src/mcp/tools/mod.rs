@@ -1,7 +1,9 @@
 //! The tools that an assistant calls: what each is called with, and what it answers.
 
+mod compare;
 mod failures;
 mod list;
+mod results;
 mod run;
 
 use cobalt::reporters::printable;
@@ -16,6 +18,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use self::failures::failures;
+pub(super) use self::results::Status;
 use super::command::Commands;
 use super::projects::Projects;
 use crate::error::Error;
@@ -40,7 +43,7 @@ struct Answer<T> {
 
 /// All tools.
 pub(super) fn all() -> Vec<Tool> {
-    vec![list::description(), run::description()]
+    vec![list::description(), run::description(), results::description(), compare::description()]
 }
 
 /// Calls a tool. What goes wrong in it is its answer, so that who called it can mend the arguments or the source.
@@ -52,6 +55,8 @@ pub(super) async fn call(
     let result = match &*request.name {
         list::NAME => answer(call, arguments, |arguments| list::call(call, arguments)).await,
         run::NAME => answer(call, arguments, |arguments| run::call(call, arguments)).await,
+        results::NAME => answer(call, arguments, |arguments| results::call(call, arguments)).await,
+        compare::NAME => answer(call, arguments, |arguments| compare::call(call, arguments)).await,
         unknown => {
             let names: Vec<_> = all().iter().map(|tool| tool.name.to_string()).collect();
             let instead = cobalt::suggest::instead(unknown, names.iter().map(String::as_str));
