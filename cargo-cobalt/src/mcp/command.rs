@@ -8,20 +8,24 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
+use tokio::sync::OwnedMutexGuard;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::sleep;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
+use super::group::Group;
+use super::lines::Lines;
 use super::projects::Project;
+use super::turns::Turns;
 use crate::error::Error;
-use crate::interrupt::interrupt;
 
 /// How long a command has for its end once it was told: what is finished is kept by then.
 const TIME_TO_END: Duration = Duration::from_secs(10);
+/// The same where the server ends, which the assistant may kill before long.
+const TIME_TO_END_WITH_SERVER: Duration = Duration::from_secs(3);
 /// How many lines may wait to be heard.
 const MOST_WAITING: usize = 1024;
 /// How many of the last lines of stderr are kept.
@@ -43,14 +47,29 @@ pub(super) struct Commands {
     /// This program: the path that it was started by, under which a later build lies, too.
     program: Arc<PathBuf>,
     running: TaskTracker,
+    turns: Turns,
+    /// That the server ends.
     end: CancellationToken,
 }
 
 impl Commands {
-    pub(super) fn new() -> Result<Self, Error> {
+    /// Those of a server: when it is to `end`, they are.
+    pub(super) fn new(end: CancellationToken) -> Result<Self, Error> {
         let program = std::env::current_exe()
             .map_err(|source| Error::Start { program: "cargo cobalt".to_owned(), source })?;
-        Ok(Self { program: Arc::new(program), running: TaskTracker::new(), end: CancellationToken::new() })
+        Ok(Self { program: Arc::new(program), running: TaskTracker::new(), turns: Turns::default(), end })
+    }
+
+    /// Waits until nothing else runs experiments of a project, and says first that it `has_to`. The turn lasts until it is
+    /// dropped.
+    pub(super) async fn turn(
+        &self,
+        project: &Project,
+        cancelled: &CancellationToken,
+        has_to: impl AsyncFnOnce(),
+    ) -> Result<OwnedMutexGuard<()>, Error> {
+        let turn = self.turns.wait(project.root.clone(), has_to);
+        cancelled.run_until_cancelled(turn).await.ok_or(Error::Interrupted)
     }
 
     /// Starts `cargo cobalt` with arguments. When `cancelled`, or when nobody waits for it any more, it is told to end.
@@ -60,21 +79,28 @@ impl Commands {
         arguments: &[String],
         cancelled: &CancellationToken,
     ) -> Result<Running, Error> {
+        if self.end.is_cancelled() || cancelled.is_cancelled() {
+            return Err(Error::Interrupted);
+        }
+        if !project.root.is_dir() {
+            return Err(Error::NoProject(project.root.clone()));
+        }
         let mut command = Command::new(&*self.program);
         command.arg("cobalt").args(arguments).current_dir(&project.root).env("NO_COLOR", "1");
+        leave_toolchain_to_folder(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        Group::begin(&mut command);
         let child = command
             .spawn()
             .map_err(|source| Error::Start { program: self.program.display().to_string(), source })?;
-        let end = cancelled.child_token();
+        let told = cancelled.child_token();
         let (sender, lines) = channel(MOST_WAITING);
-        let ended = self.running.spawn(see_through(child, sender, end.clone(), self.end.clone()));
-        Ok(Running { lines, ended, _told_to_end: end.drop_guard() })
+        let ended = self.running.spawn(see_through(child, sender, told.clone(), self.end.clone()));
+        Ok(Running { lines, ended, _told_to_end: told.drop_guard() })
     }
 
-    /// Tells all commands to end, and waits for them.
-    pub(super) async fn end(&self) {
-        self.end.cancel();
+    /// Waits for the end of all commands, once they were told.
+    pub(super) async fn ended(&self) {
         self.running.close();
         self.running.wait().await;
     }
@@ -102,24 +128,40 @@ impl Running {
     }
 }
 
+/// Where rustup has chosen this program's toolchain by the folder that it was started in, it chooses again in the command's.
+fn leave_toolchain_to_folder(command: &mut Command) {
+    let source = std::env::var("RUSTUP_TOOLCHAIN_SOURCE").unwrap_or_default();
+    if ["default", "path-override", "toolchain-file"].contains(&&*source) {
+        // Cargo's own path is that of the toolchain.
+        for name in ["RUSTUP_TOOLCHAIN", "RUSTUP_TOOLCHAIN_SOURCE", "CARGO"] {
+            command.env_remove(name);
+        }
+    }
+}
+
 /// Sees a command through to its end.
 async fn see_through(
     mut child: Child,
     lines: Sender<String>,
     cancelled: CancellationToken,
-    end: CancellationToken,
+    server_ends: CancellationToken,
 ) -> io::Result<Ended> {
-    let mut stdout = Lines::of(child.stdout.take());
+    let has_ended = CancellationToken::new();
+    let mut stdout = child.stdout.take().map(|stdout| Lines::of(stdout, has_ended.clone()));
     let hear = async move {
-        // Where nobody listens any more it was told to end, and may print until it has.
-        while let Some(line) = stdout.next().await {
+        while let Some(stdout) = &mut stdout
+            && let Some(line) = stdout.next().await
+        {
+            // Where nobody listens any more it was told to end, and may print until it has.
             let _ = lines.send(line).await;
         }
     };
-    let mut stderr = Lines::of(child.stderr.take());
+    let mut stderr = child.stderr.take().map(|stderr| Lines::of(stderr, has_ended.clone()));
     let keep = async move {
         let mut last = VecDeque::new();
-        while let Some(line) = stderr.next().await {
+        while let Some(stderr) = &mut stderr
+            && let Some(line) = stderr.next().await
+        {
             if last.len() == LAST_LINES {
                 last.pop_front();
             }
@@ -128,37 +170,105 @@ async fn see_through(
         last.into()
     };
     let wait = async move {
+        let _however_this_ends = has_ended.drop_guard();
         tokio::select! {
             status = child.wait() => return Ok((status?, false)),
             () = cancelled.cancelled() => {}
-            () = end.cancelled() => {}
+            () = server_ends.cancelled() => {}
         }
-        child.id().into_iter().for_each(interrupt);
-        let status = match timeout(TIME_TO_END, child.wait()).await {
-            Ok(status) => status?,
-            Err(_) => {
-                child.kill().await?;
-                child.wait().await?
-            }
-        };
-        Ok((status, true))
+        end(&mut child, &server_ends).await.map(|status| (status, true))
     };
     let (ended, (), stderr) = tokio::join!(wait, hear, keep);
     ended.map(|(status, was_cancelled)| Ended { status, was_cancelled, stderr })
 }
 
-/// The lines of an output.
-struct Lines<T>(Option<BufReader<T>>);
+/// Has a command end, with all that it has started: it may finish what it does, for some time.
+async fn end(child: &mut Child, server_ends: &CancellationToken) -> io::Result<ExitStatus> {
+    let group = Group::of(child.id());
+    group.interrupt();
+    let with_server = async {
+        server_ends.cancelled().await;
+        sleep(TIME_TO_END_WITH_SERVER).await;
+    };
+    tokio::select! {
+        _ = child.wait() => {}
+        () = sleep(TIME_TO_END) => child.start_kill()?,
+        () = with_server => child.start_kill()?,
+    }
+    group.kill();
+    // What was waited for is known from then on.
+    child.wait().await
+}
 
-impl<T: AsyncRead + Unpin> Lines<T> {
-    fn of(output: Option<T>) -> Self {
-        Self(output.map(BufReader::new))
+#[cfg(all(test, unix))]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// Starts a script instead of this program; the folder is its project.
+    fn started(script: &str, end: &CancellationToken, cancelled: &CancellationToken) -> (TempDir, Running) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("cobalt"), script).unwrap();
+        let project = Project { name: "trial".to_owned(), root: folder.path().to_owned() };
+        let commands = Commands { program: Arc::new("sh".into()), ..Commands::new(end.clone()).unwrap() };
+        (folder, commands.start(&project, &[], cancelled).unwrap())
     }
 
-    async fn next(&mut self) -> Option<String> {
-        let mut line = Vec::new();
-        let read = self.0.as_mut()?.read_until(b'\n', &mut line).await.ok()?;
-        let text = || String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
-        (read > 0).then(text)
+    async fn lines(running: &mut Running) -> Vec<String> {
+        let mut lines = Vec::new();
+        while let Some(line) = running.line().await {
+            lines.push(line);
+        }
+        lines
+    }
+
+    #[tokio::test]
+    async fn a_command_has_ended_though_something_that_it_has_started_holds_its_outputs_open() {
+        let script = "sleep 30 &\necho one\necho wrong >&2\nprintf two\nexit 3\n";
+        let never = CancellationToken::new();
+        let (_folder, mut running) = started(script, &never, &never);
+        let heard = tokio::time::timeout(Duration::from_secs(10), async {
+            (lines(&mut running).await, running.end().await.unwrap())
+        });
+        let (lines, ended) = heard.await.unwrap();
+        assert_eq!(lines, ["one", "two"]);
+        assert_eq!((ended.status.code(), ended.was_cancelled), (Some(3), false));
+        assert_eq!(ended.stderr, ["wrong"]);
+    }
+
+    #[tokio::test]
+    async fn a_cancelled_command_says_what_it_has_to_say_before_it_ends() {
+        let script = "trap 'echo kept; exit 2' INT\necho ready\nwhile :; do sleep 0.05; done\n";
+        let cancelled = CancellationToken::new();
+        let (_folder, mut running) = started(script, &CancellationToken::new(), &cancelled);
+        assert_eq!(running.line().await.unwrap(), "ready");
+        cancelled.cancel();
+        assert_eq!(lines(&mut running).await, ["kept"]);
+        let ended = running.end().await.unwrap();
+        assert_eq!((ended.status.code(), ended.was_cancelled), (Some(2), true));
+    }
+
+    #[tokio::test]
+    async fn the_last_lines_of_stderr_are_kept_and_a_slow_listener_loses_nothing() {
+        let never = CancellationToken::new();
+        let script = "i=0\nwhile [ $i -lt 3000 ]; do echo $i; echo $i >&2; i=$((i+1)); done\n";
+        let (_folder, mut running) = started(script, &never, &never);
+        // By now it has ended, but for what waits to be heard.
+        tokio::time::sleep(TIME_TO_END_WITH_SERVER / 2).await;
+        assert_eq!(lines(&mut running).await.len(), 3000);
+        let last: Vec<_> = (3000 - LAST_LINES..3000).map(|line| line.to_string()).collect();
+        assert_eq!(running.end().await.unwrap().stderr, last);
+    }
+
+    #[tokio::test]
+    async fn nothing_is_started_once_the_server_ends() {
+        let end = CancellationToken::new();
+        let commands = Commands::new(end.clone()).unwrap();
+        end.cancel();
+        let project = Project { name: "trial".to_owned(), root: std::env::temp_dir() };
+        let refused = commands.start(&project, &[], &CancellationToken::new());
+        assert!(matches!(refused, Err(Error::Interrupted)));
+        commands.ended().await;
     }
 }

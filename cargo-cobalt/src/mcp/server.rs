@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, Implementation,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
+    ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
     SubscriptionFilter, UnsubscribeRequestParams,
 };
@@ -14,6 +15,8 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use super::changes::Changes;
 use super::command::Commands;
 use super::projects::Projects;
+use super::prompts;
+use super::roots::Roots;
 use super::tools::{self, Call};
 use super::{complete, resources};
 
@@ -24,10 +27,23 @@ const INSTRUCTIONS: &str = "Cobalt runs experiments: an agent over a data set, e
      better or within the noise. `cobalt_results` reads past runs and the rest of a long one. `cobalt_generate` writes an \
      experiment for an agent that has none.";
 
+/// The methods with parameters that must be there.
+const METHODS: [&str; 8] = [
+    "completion/complete",
+    "initialize",
+    "prompts/get",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "subscriptions/listen",
+    "tools/call",
+];
+
 /// The server's end of a conversation.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Server {
     projects: Arc<Projects>,
+    roots: Roots,
     commands: Commands,
     changes: Arc<Changes>,
 }
@@ -36,7 +52,7 @@ impl Server {
     pub(super) fn new(projects: Projects, commands: Commands) -> Self {
         let projects = Arc::new(projects);
         let changes = Arc::new(Changes::of(&projects));
-        Self { projects, commands, changes }
+        Self { roots: Roots::new(Arc::clone(&projects)), projects, commands, changes }
     }
 
     fn call<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> Call<'a> {
@@ -48,6 +64,7 @@ impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
+            .enable_prompts()
             .enable_resources()
             .enable_resources_subscribe()
             .enable_resources_list_changed()
@@ -55,6 +72,27 @@ impl ServerHandler for Server {
             .build();
         let cobalt = Implementation::new("cobalt", env!("CARGO_PKG_VERSION")).with_title("Cobalt");
         ServerConfig::new(capabilities).with_server_info(cobalt).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let agreed = self.negotiate_initialize(&request)?;
+        context.peer.set_peer_info(request);
+        self.roots.await_from(&context.peer);
+        Ok(agreed)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.roots.ask(&context.peer).await;
+        self.changes.begin(&context.peer).await;
+    }
+
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        self.roots.ask(&context.peer).await;
+        self.changes.of_projects().await;
     }
 
     async fn list_tools(
@@ -70,6 +108,10 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let project = request.arguments.as_ref().and_then(|arguments| arguments.get("project")?.as_str());
+        if let Some(asked) = self.roots.needed(project, request.input_responses.as_ref(), &context).await {
+            return Ok(asked.into());
+        }
         tools::call(self.call(&context), request).await
     }
 
@@ -78,6 +120,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        self.roots.wait().await;
         Ok(ListResourcesResult::with_all_items(resources::all(&self.projects.all())?))
     }
 
@@ -86,6 +129,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.roots.wait().await;
         Ok(ListResourceTemplatesResult::with_all_items(resources::templates(&self.projects.all())))
     }
 
@@ -94,6 +138,11 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        let project = resources::project_of(&request.uri);
+        let responses = request.input_responses.as_ref();
+        if let Some(asked) = self.roots.needed(project.as_deref(), responses, &context).await {
+            return Ok(asked.into());
+        }
         Ok(resources::read(self.call(&context), &request.uri).await?.into())
     }
 
@@ -102,6 +151,7 @@ impl ServerHandler for Server {
         request: CompleteRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
+        self.roots.wait().await;
         complete::complete(&self.projects, request)
     }
 
@@ -110,6 +160,7 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        self.roots.wait().await;
         self.changes.subscribe(&context.peer, &request.uri).await
     }
 
@@ -129,7 +180,37 @@ impl ServerHandler for Server {
         self.changes.listen(&subscription).await
     }
 
-    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        self.changes.begin(&context.peer).await;
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(prompts::all()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let project = request.arguments.as_ref().and_then(|arguments| arguments.get("project")?.as_str());
+        let project = project.filter(|name| !name.is_empty());
+        if let Some(asked) = self.roots.needed(project, request.input_responses.as_ref(), &context).await {
+            return Ok(asked.into());
+        }
+        prompts::get(&self.projects, request).await.map(GetPromptResponse::from)
+    }
+
+    /// What fits no method that there is, or not the parameters of the one that it names.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        if METHODS.contains(&&*method) {
+            return Err(ErrorData::invalid_params(format!("the parameters do not fit `{method}`"), None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None))
     }
 }

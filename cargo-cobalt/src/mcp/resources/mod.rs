@@ -33,6 +33,11 @@ pub(super) fn all(projects: &[Arc<Project>]) -> Result<Vec<Resource>, ErrorData>
     all.map_err(|error| ErrorData::internal_error(printable(&error.to_string()).into_owned(), None))
 }
 
+/// The project that a URI names.
+pub(super) fn project_of(uri: &str) -> Option<String> {
+    Address::read(uri).ok()?.project
+}
+
 /// Reads the resource at a URI.
 pub(super) async fn read(call: Call<'_>, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let text = text(call, uri).await.map_err(|error| refused(&error, uri))?;

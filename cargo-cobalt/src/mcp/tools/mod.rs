@@ -17,8 +17,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub(super) use self::results::Status;
 use self::failures::failures;
+pub(super) use self::results::Status;
 use super::command::Commands;
 use super::projects::{Project, Projects};
 use crate::error::Error;
@@ -54,9 +54,9 @@ pub(super) async fn call(
     let arguments = request.arguments.unwrap_or_default();
     let result = match &*request.name {
         list::NAME => answer(call, arguments, |arguments| list::call(call, arguments)).await,
+        run::NAME => answer(call, arguments, |arguments| run::call(call, arguments)).await,
         results::NAME => answer(call, arguments, |arguments| results::call(call, arguments)).await,
         compare::NAME => answer(call, arguments, |arguments| compare::call(call, arguments)).await,
-        run::NAME => answer(call, arguments, |arguments| run::call(call, arguments)).await,
         unknown => {
             let names: Vec<_> = all().iter().map(|tool| tool.name.to_string()).collect();
             let instead = cobalt::suggest::instead(unknown, names.iter().map(String::as_str));
@@ -107,8 +107,8 @@ where
     })
 }
 
-/// Reads the arguments of a tool; what is wrong is told by the name of the field.
-fn read<Arguments: DeserializeOwned>(arguments: JsonObject) -> Result<Arguments, Error> {
+/// Reads the arguments of a tool or a prompt; what is wrong is told by the name of the field.
+pub(super) fn read<Arguments: DeserializeOwned>(arguments: JsonObject) -> Result<Arguments, Error> {
     serde_path_to_error::deserialize(serde_json::Value::Object(arguments)).map_err(|error| {
         let (path, reason) = (error.path().to_string(), error.into_inner());
         let place = if path == "." { String::new() } else { format!(" `{path}`") };

@@ -4,10 +4,16 @@ mod assistant;
 mod cancel;
 mod changes;
 mod complete;
+mod configured;
+mod documented;
+mod life;
 mod list;
 mod progress;
+mod projects;
+mod prompts;
 mod resources;
 mod run;
+mod versions;
 
 use serde_json::json;
 
