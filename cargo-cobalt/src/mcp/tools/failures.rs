@@ -12,7 +12,8 @@ pub(super) fn failures(compile: &[Diagnostic], more: usize, errors: &[String], r
     let mut text = String::new();
     if !compile.is_empty() {
         let all = compile.len() + more;
-        let _ = write!(text, "\nThe build fails with {}; mend them and call again.\n", count(all, "error"));
+        let _ =
+            write!(text, "\nThe build fails with {}; mend the source and call again.\n", count(all, "error"));
     }
     for error in compile {
         let place = match (&error.file, error.line) {

@@ -1,10 +1,13 @@
 //! `cargo cobalt mcp`: what an assistant is told, over stdin and stdout.
 
 mod assistant;
+mod cancel;
 mod configured;
 mod documented;
 mod life;
 mod list;
+mod progress;
 mod projects;
 mod prompts;
+mod run;
 mod versions;

@@ -33,7 +33,7 @@ const LONGEST: usize = 200;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Ran {
+pub(in crate::mcp) struct Ran {
     project: Project,
     /// Whether all experiments that were asked for ran and passed.
     passed: bool,
@@ -98,9 +98,9 @@ pub(super) fn of(project: &Project, outcome: Outcome) -> Result<Answer<Ran>, Err
     if is_error && compile_errors.is_empty() && errors.is_empty() && !heard.has_broken() {
         errors = stderr::errors(&stderr);
     }
-    let has_crashed = is_error && compile_errors.is_empty() && heard.not_run.iter().any(NotRun::is_cut_off);
-    let printed =
-        if has_crashed || is_error && errors.is_empty() { stderr::last_lines(&stderr) } else { Vec::new() };
+    let has_crashed = heard.not_run.iter().any(NotRun::is_cut_off) || errors.is_empty();
+    let tells_more = is_error && compile_errors.is_empty() && !heard.has_broken() && has_crashed;
+    let printed = if tells_more { stderr::last_lines(&stderr) } else { Vec::new() };
     for not_run in &mut heard.not_run {
         not_run.name = cut(&not_run.name, LONGEST).into_owned();
         not_run.reason = stderr::told(&not_run.reason);
