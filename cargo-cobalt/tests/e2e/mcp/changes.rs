@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::assistant::{Assistant, with_metadata};
-use super::{assistant_of, silent_assistant_of};
+use super::stored::{assistant_of, silent_assistant_of};
 use crate::project::Project;
 use crate::store::{Kept, Store};
 

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::assistant::Assistant;
-use super::assistant_of;
+use super::stored::assistant_of;
 use crate::store::{Kept, Store};
 
 const RUN: &str = "cobalt://runs/{runId}";

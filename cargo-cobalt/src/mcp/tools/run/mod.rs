@@ -69,10 +69,9 @@ fn resolved(project: &Project, mut arguments: Arguments) -> Result<Arguments, Er
 /// The id of a run that was cut off.
 fn cut_off(past: &Past, name: &str) -> Result<String, Error> {
     if name == "latest" {
-        let found = past.unfinished().filter_map(|id| past.find(id).ok());
-        let cut_off = found.filter(|found| found.state == State::CutOff);
-        let newest = cut_off.max_by_key(|found| found.report.timestamp);
-        return newest.map(|found| found.report.id).ok_or_else(|| {
+        let cut_off = past.unfinished().into_iter().filter(|run| run.state == State::CutOff);
+        let newest = cut_off.max_by(|one, two| one.timestamp.cmp(&two.timestamp));
+        return newest.map(|run| run.id).ok_or_else(|| {
             Error::Arguments("`resume`: no run was cut off; leave it out to run anew".to_owned())
         });
     }
