@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use cobalt::reporters::printable;
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionContext, CompletionInfo, Reference};
 use tokio::task::block_in_place;
@@ -12,6 +13,7 @@ use walkdir::WalkDir;
 
 use super::past::Past;
 use super::projects::{Project, Projects};
+use super::prompts;
 use super::resources::{is_template, name_among};
 use super::shown::keys;
 use crate::watch::is_made;
@@ -26,12 +28,7 @@ pub(super) fn complete(
     projects: &Projects,
     request: CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
-    if let Reference::Resource(template) = &request.r#ref
-        && !is_template(&template.uri)
-    {
-        let message = format!("no template is `{}`: `resources/templates/list` has all", template.uri);
-        return Err(ErrorData::invalid_params(message, None));
-    }
+    check(&request.r#ref)?;
     let asked = Asked::of(projects, request.context.unwrap_or_default());
     let (argument, typed) = (request.argument.name, request.argument.value);
     let mut values = block_in_place(|| asked.values(&argument));
@@ -41,6 +38,28 @@ pub(super) fn complete(
     let has_more = total > values.len();
     let completion = CompletionInfo::with_pagination(values, u32::try_from(total).ok(), has_more);
     Ok(CompleteResult::new(completion.map_err(|error| ErrorData::internal_error(error, None))?))
+}
+
+/// Refuses what is no template, and no prompt.
+fn check(reference: &Reference) -> Result<(), ErrorData> {
+    let (name, is_known, list) = match reference {
+        Reference::Resource(template) => {
+            (&template.uri, is_template(&template.uri), "resources/templates/list")
+        }
+        Reference::Prompt(prompt) => {
+            (&prompt.name, prompts::all().iter().any(|known| known.name == prompt.name), "prompts/list")
+        }
+        _ => {
+            return Err(ErrorData::invalid_params(
+                "templates and prompts have arguments, and nothing else",
+                None,
+            ));
+        }
+    };
+    if is_known {
+        return Ok(());
+    }
+    Err(ErrorData::invalid_params(format!("there is no `{}`: `{list}` tells all", printable(name)), None))
 }
 
 /// Where values are looked for.
@@ -74,13 +93,16 @@ impl Asked {
         }
     }
 
-    /// What was run in the projects, that of the newest run first: its start, the experiment and the run's id.
+    /// The runs of the projects, the newest first: each one's start, experiment and id.
     fn past(&self) -> Vec<(String, String, String)> {
         let past = self.projects.iter().filter_map(|project| Past::of(project).ok());
         let mut runs: Vec<_> = past
             .flat_map(|past| {
-                let runs = past.runs().into_iter().map(|past| past.run);
-                runs.map(|run| (run.timestamp.clone(), run.name.clone(), run.id.clone())).collect::<Vec<_>>()
+                let unfinished =
+                    past.unfinished().into_iter().map(|run| (run.timestamp, run.experiment, run.id));
+                let ended = past.runs().into_iter().map(|past| past.run);
+                let ended = ended.map(|run| (run.timestamp.clone(), run.name.clone(), run.id.clone()));
+                unfinished.chain(ended).collect::<Vec<_>>()
             })
             .collect();
         runs.sort_by(|(one, ..), (two, ..)| two.cmp(one));

@@ -138,9 +138,10 @@ async fn tell(told: Told, wanted: Arc<Mutex<Wanted>>, mut heard: Receiver<News>)
     while let Some(news) = heard.recv().await {
         let (uris, list) = {
             let wanted = held(&wanted);
-            let touched = wanted.resources.iter().filter(|(_, resource)| {
-                resource.project == news.project && news.touch(&resource.place)
-            });
+            let touched = wanted
+                .resources
+                .iter()
+                .filter(|(_, resource)| resource.project == news.project && news.touch(&resource.place));
             (touched.map(|(uri, _)| uri.clone()).collect::<BTreeSet<_>>(), wanted.list && news.list)
         };
         for uri in uris {

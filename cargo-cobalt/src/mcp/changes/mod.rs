@@ -56,12 +56,12 @@ impl Changes {
     pub(super) async fn subscribe(&self, peer: &Peer<RoleServer>, uri: &str) -> Result<(), ErrorData> {
         let mut session = self.session.lock().await;
         let listener = session.get_or_insert_with(|| Listener::telling(Told::Session(peer.clone())));
-        let wanted = listener.want(&self.projects, uri);
-        let followed = match wanted {
-            Ok(()) => listener.follow(&self.projects).await,
-            Err(error) => Err(error),
-        };
-        followed.map_err(|error| refused(&error, uri))
+        listener.want(&self.projects, uri).map_err(|error| refused(&error, uri))?;
+        let followed = listener.follow(&self.projects).await;
+        followed.map_err(|error| {
+            listener.leave(uri);
+            refused(&error, uri)
+        })
     }
 
     /// It does not want to any more.

@@ -15,7 +15,7 @@ pub(super) struct News {
     pub(super) experiments: bool,
     /// Whether result files came, went, or were replaced.
     pub(super) results: bool,
-    /// Whether runs came or went.
+    /// Whether runs came, ended or went.
     pub(super) list: bool,
     /// The ids of the runs that have gone on, ended, come or gone.
     pub(super) runs: BTreeSet<String>,
@@ -67,7 +67,8 @@ mod tests {
     fn a_run_is_touched_by_its_own_journal_and_a_name_by_all_results() {
         let project = Arc::new(Project { name: "app".to_owned(), root: "/app".into() });
         let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect();
-        let grown = News { runs: ids(&["aaa1"]), known: ids(&["aaa1", "bbb2"]), ..News::of_experiments(&project) };
+        let grown =
+            News { runs: ids(&["aaa1"]), known: ids(&["aaa1", "bbb2"]), ..News::of_experiments(&project) };
         let ended = News { results: true, ..grown.clone() };
         let touched = |news: &News, run: &str| news.touch(&Place::Run(run.to_owned()));
         assert!(touched(&grown, "aaa1") && touched(&grown, "aaa") && touched(&ended, "aaa1"));

@@ -59,23 +59,27 @@ impl State {
             self.journals = journals.filter_map(|(id, path)| Some((id, stamp(&path)?))).collect();
         }
         let results = differences(&before.results, &self.results);
-        let runs = results.iter().map(|file| id_of(file)).chain(differences(&before.journals, &self.journals));
-        let (known_before, known) = (before.runs(), self.runs());
+        let runs =
+            results.iter().map(|file| id_of(file)).chain(differences(&before.journals, &self.journals));
         News {
             project: Arc::clone(project),
             settings: before.settings != self.settings,
             experiments: false,
             results: !results.is_empty(),
-            list: known_before != known,
+            list: before.ended() != self.ended() || !before.journals.keys().eq(self.journals.keys()),
             runs: runs.map(str::to_owned).collect(),
-            known: known.into_iter().map(str::to_owned).collect(),
+            known: self
+                .ended()
+                .into_iter()
+                .chain(self.journals.keys().map(String::as_str))
+                .map(str::to_owned)
+                .collect(),
         }
     }
 
-    /// The ids of all runs.
-    fn runs(&self) -> BTreeSet<&str> {
-        let results = self.results.keys().map(|file| id_of(file));
-        results.chain(self.journals.keys().map(String::as_str)).collect()
+    /// The ids of the runs that have a result file.
+    fn ended(&self) -> BTreeSet<&str> {
+        self.results.keys().map(|file| id_of(file)).collect()
     }
 }
 
@@ -99,7 +103,10 @@ fn stamp(path: &Path) -> Option<Stamp> {
 }
 
 /// The names of what came, went or has changed.
-fn differences<'a>(before: &'a BTreeMap<String, Stamp>, now: &'a BTreeMap<String, Stamp>) -> BTreeSet<&'a str> {
+fn differences<'a>(
+    before: &'a BTreeMap<String, Stamp>,
+    now: &'a BTreeMap<String, Stamp>,
+) -> BTreeSet<&'a str> {
     let names = before.keys().chain(now.keys());
     names.filter(|name| before.get(*name) != now.get(*name)).map(String::as_str).collect()
 }

@@ -44,7 +44,11 @@ pub(super) struct Watch {
 
 impl Watch {
     /// What happens from its return on is told.
-    pub(super) async fn start(project: Arc<Project>, extent: Extent, tell: Sender<News>) -> Result<Self, Error> {
+    pub(super) async fn start(
+        project: Arc<Project>,
+        extent: Extent,
+        tell: Sender<News>,
+    ) -> Result<Self, Error> {
         let (sender, events) = unbounded_channel();
         let listener = move |event: Told| {
             if event.as_ref().map_or(true, |event| is_change(&event.kind)) {
@@ -69,7 +73,9 @@ impl Watch {
 }
 
 /// Does what reads files where nothing waits for it.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
     spawn_blocking(work).await.unwrap_or_else(|error| Err(Error::Server(error.into())))
 }
 

@@ -10,11 +10,15 @@ use super::address::{ITEM, OF_PROJECT, Place, RUN};
 use super::{JSON, config, json_text};
 use crate::error::Error;
 use crate::index::Run;
-use crate::mcp::past::Past;
+use crate::mcp::past::{Past, State, UnfinishedRun};
 use crate::mcp::projects::Project;
+use crate::mcp::shown::cut;
 
 /// How many runs are listed; the others are found by the template.
 const NEWEST: usize = 20;
+
+/// The most bytes of a title or a description.
+const LONGEST: usize = 500;
 
 /// How much an assistant is helped by a resource, from 0 to 1.
 const MATTERS_MOST: f32 = 0.9;
@@ -29,12 +33,57 @@ pub(super) fn all(projects: &[Arc<Project>]) -> Result<Vec<Resource>, Error> {
         resources.extend(fixed(project, projects)?);
         // What is wrong with a store is told to whoever reads what is in it.
         let Ok(past) = Past::of(project) else { continue };
-        let newest = past.runs().into_iter().take(NEWEST).map(|past| past.run.clone());
-        runs.extend(newest.map(|run| (Arc::clone(project), run)));
+        let ended = past.runs().into_iter().take(NEWEST).map(|past| Listed::ended(past.run));
+        let unfinished = past.unfinished().into_iter().map(Listed::unfinished);
+        runs.extend(ended.chain(unfinished).map(|run| (project, run)));
     }
     runs.sort_by(|(_, one), (_, two)| two.timestamp.cmp(&one.timestamp));
-    resources.extend(runs.iter().take(NEWEST).map(|(project, run)| of_run(run, project, projects)));
+    resources.extend(runs.into_iter().take(NEWEST).map(|(project, run)| run.resource(project, projects)));
     Ok(resources)
+}
+
+/// A run as it is listed.
+struct Listed {
+    id: String,
+    experiment: String,
+    timestamp: String,
+    description: String,
+}
+
+impl Listed {
+    fn ended(run: &Run) -> Self {
+        let scores: Vec<_> = run.scores.iter().map(|(name, mean)| format!("{name} {mean:.3}")).collect();
+        let items = count(usize::try_from(run.total_items).unwrap_or_default(), "item");
+        Self {
+            id: run.id.clone(),
+            experiment: run.name.clone(),
+            timestamp: run.timestamp.clone(),
+            description: format!("{}: {items}; {}", run.status.as_str(), scores.join(", ")),
+        }
+    }
+
+    fn unfinished(run: UnfinishedRun) -> Self {
+        let state = if run.state == State::CutOff { "cut off" } else { "going on" };
+        let items = count(run.total_items, "item");
+        Self {
+            id: run.id,
+            experiment: run.experiment,
+            timestamp: run.timestamp,
+            description: format!("{state}: {} of {items} finished", run.finished_items),
+        }
+    }
+
+    fn resource(self, project: &Project, projects: &[Arc<Project>]) -> Resource {
+        let title = format!("{} at {}", self.experiment, self.timestamp);
+        let mut annotations = annotations(IS_DETAIL);
+        annotations.last_modified = Some(self.timestamp);
+        let name = format!("run-{}", self.id);
+        Resource::new(Place::Run(self.id).uri(project, projects), name)
+            .with_title(cut::text(&printable(&title), LONGEST))
+            .with_description(cut::text(&printable(&self.description), LONGEST))
+            .with_mime_type(JSON)
+            .with_annotations(annotations)
+    }
 }
 
 fn fixed(project: &Project, projects: &[Arc<Project>]) -> Result<[Resource; 3], Error> {
@@ -71,20 +120,6 @@ fn fixed(project: &Project, projects: &[Arc<Project>]) -> Result<[Resource; 3], 
         )
         .with_size(settings.len() as u64),
     ])
-}
-
-fn of_run(run: &Run, project: &Project, projects: &[Arc<Project>]) -> Resource {
-    let uri = Place::Run(run.id.clone()).uri(project, projects);
-    let scores: Vec<_> = run.scores.iter().map(|(name, mean)| format!("{name} {mean:.3}")).collect();
-    let items = count(usize::try_from(run.total_items).unwrap_or_default(), "item");
-    let description = format!("{}: {items}; {}", run.status.as_str(), scores.join(", "));
-    let mut annotations = annotations(IS_DETAIL);
-    annotations.last_modified = Some(run.timestamp.clone());
-    Resource::new(uri, format!("run-{}", run.id))
-        .with_title(printable(&format!("{} at {}", run.name, run.timestamp)))
-        .with_description(printable(&description))
-        .with_mime_type(JSON)
-        .with_annotations(annotations)
 }
 
 /// The templates of what is not listed.

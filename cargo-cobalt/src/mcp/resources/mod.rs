@@ -55,7 +55,9 @@ async fn text(call: Call<'_>, uri: &str) -> Result<String, Error> {
             block_in_place(|| json_text(&latest::read(&*projects.choose(project)?, &projects.all())?))
         }
         Place::Run(run) => block_in_place(|| json_text(&run::read(projects, project, run)?)),
-        Place::Item { run, key } => block_in_place(|| json_text(&run::read_item(projects, project, run, key)?)),
+        Place::Item { run, key } => {
+            block_in_place(|| json_text(&run::read_item(projects, project, run, key)?))
+        }
     }
 }
 

@@ -20,7 +20,13 @@ fn of_prompt(prompt: &str) -> Value {
 }
 
 #[track_caller]
-fn complete(assistant: &mut Assistant, reference: Value, argument: &str, typed: &str, context: Value) -> Value {
+fn complete(
+    assistant: &mut Assistant,
+    reference: Value,
+    argument: &str,
+    typed: &str,
+    context: Value,
+) -> Value {
     let argument = json!({ "name": argument, "value": typed });
     let params = json!({ "ref": reference, "argument": argument, "context": { "arguments": context } });
     assistant.ask("completion/complete", params)["completion"].clone()
@@ -30,7 +36,9 @@ fn complete(assistant: &mut Assistant, reference: Value, argument: &str, typed: 
 fn run_ids_are_completed_the_newest_first() {
     let store = Store::with_a_drop();
     let mut assistant = assistant_of(&store, &[]);
-    let mut values = |typed: &str, context: Value| complete(&mut assistant, of_template(RUN), "runId", typed, context)["values"].clone();
+    let mut values = |typed: &str, context: Value| {
+        complete(&mut assistant, of_template(RUN), "runId", typed, context)["values"].clone()
+    };
     assert_eq!(values("", json!({})), json!(["latest", "bbbbbbbbbbbb", "cccccccccccc", "aaaaaaaaaaaa"]));
     assert_eq!(values("a", json!({})), json!(["aaaaaaaaaaaa"]));
     assert_eq!(values("x", json!({})), json!([]));
@@ -41,7 +49,8 @@ fn run_ids_are_completed_the_newest_first() {
 fn keys_are_those_of_the_run_that_was_chosen_before() {
     let store = Store::with_a_drop();
     let file = store.folder().join(".cobalt/results/2026-02-02T14-30-00_intent_cccccccccccc.json");
-    fs::write(&file, fs::read_to_string(&file).unwrap().replace("\"key\":\"item-7\"", "\"key\":\"other\"")).unwrap();
+    fs::write(&file, fs::read_to_string(&file).unwrap().replace("\"key\":\"item-7\"", "\"key\":\"other\""))
+        .unwrap();
     let mut assistant = assistant_of(&store, &[]);
     let mut values = |run: &str, typed: &str| {
         complete(&mut assistant, of_template(ITEM), "key", typed, json!({ "runId": run }))["values"].clone()
@@ -68,7 +77,9 @@ fn of_more_than_a_hundred_the_first_are_told_and_how_many_there_are() {
 #[test]
 fn arguments_of_prompts_are_experiments_runs_and_sources_of_the_project() {
     let (store, other) = (Store::with_a_drop(), Store::new());
-    for file in ["src/agent.rs", "src/deep/other.rs", "target/debug/built.rs", ".hidden/x.rs", "src/readme.md"] {
+    for file in
+        ["src/agent.rs", "src/deep/other.rs", "target/debug/built.rs", ".hidden/x.rs", "src/readme.md"]
+    {
         let path = store.folder().join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, "").unwrap();
@@ -98,6 +109,7 @@ fn arguments_of_prompts_are_experiments_runs_and_sources_of_the_project() {
 fn a_template_that_there_is_not_is_refused() {
     let store = Store::new();
     let mut assistant = assistant_of(&store, &[]);
-    let params = json!({ "ref": of_template("cobalt://other/{id}"), "argument": { "name": "id", "value": "" } });
+    let params =
+        json!({ "ref": of_template("cobalt://other/{id}"), "argument": { "name": "id", "value": "" } });
     assert_eq!(assistant.refused("completion/complete", params)["code"], -32602);
 }

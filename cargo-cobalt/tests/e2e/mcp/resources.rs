@@ -44,7 +44,14 @@ fn resources_are_listed_with_the_newest_runs_and_all_others_are_found_by_templat
     let store = Store::with_a_drop();
     let mut assistant = assistant_of(&store, &[]);
     let listed = assistant.ask("resources/list", json!({}));
-    let expected = ["latest-results", "experiments", "config", "runs/bbbbbbbbbbbb", "runs/cccccccccccc", "runs/aaaaaaaaaaaa"];
+    let expected = [
+        "latest-results",
+        "experiments",
+        "config",
+        "runs/bbbbbbbbbbbb",
+        "runs/cccccccccccc",
+        "runs/aaaaaaaaaaaa",
+    ];
     assert_eq!(uris(&listed), expected.map(|path| format!("cobalt://{path}")));
     for resource in listed["resources"].as_array().unwrap() {
         assert_eq!(resource["mimeType"], "application/json", "{resource}");
@@ -53,7 +60,8 @@ fn resources_are_listed_with_the_newest_runs_and_all_others_are_found_by_templat
     }
     assert_eq!(listed["resources"][3]["annotations"]["lastModified"], "2026-02-03T14:30:00.000Z");
     let templates = assistant.ask("resources/templates/list", json!({}))["resourceTemplates"].clone();
-    let templates: Vec<_> = templates.as_array().unwrap().iter().map(|it| it["uriTemplate"].clone()).collect();
+    let templates: Vec<_> =
+        templates.as_array().unwrap().iter().map(|it| it["uriTemplate"].clone()).collect();
     assert_eq!(templates, ["cobalt://runs/{runId}", "cobalt://runs/{runId}/items/{key}"]);
     assert_eq!(assistant.hang_up(), Some(0));
 }
@@ -256,5 +264,8 @@ fn experiments_are_those_of_the_tool_that_lists_also_where_they_do_not_build() {
     assert_eq!(listed["experiments"].as_array().unwrap().len(), 2);
     project.write("tests/evals.rs", "fn main() {\n    let wrong: u8 = \"text\";\n}\n");
     let broken = read(&mut assistant, "cobalt://experiments");
-    assert_eq!((&broken["compileErrors"][0]["file"], &broken["compileErrors"][0]["line"]), (&json!("tests/evals.rs"), &json!(2)));
+    assert_eq!(
+        (&broken["compileErrors"][0]["file"], &broken["compileErrors"][0]["line"]),
+        (&json!("tests/evals.rs"), &json!(2))
+    );
 }
