@@ -97,14 +97,22 @@ where
     Structured: Serialize,
     Answering: Future<Output = Result<Answer<Structured>, Error>>,
 {
+    let project = arguments.get("project").and_then(serde_json::Value::as_str).map(str::to_owned);
     let answered = match read(arguments) {
         Ok(arguments) => tool(arguments).await,
         Err(error) => Err(error),
     };
     let made = answered.and_then(|answer| result(call, answer));
-    made.unwrap_or_else(|error| {
-        CallToolResult::error(vec![ContentBlock::text(format!("error: {}", printable(&error.to_string())))])
-    })
+    made.unwrap_or_else(|error| failure(call, project.as_deref(), &error))
+}
+
+/// What went wrong, and in which project, where that is known.
+fn failure(call: Call<'_>, project: Option<&str>, error: &Error) -> CallToolResult {
+    let mut text = format!("error: {}", printable(&error.to_string()));
+    if let Ok(Project { name, root }) = call.projects.choose(project).as_deref() {
+        text += &format!("\nproject: {} ({})", printable(name), printable(&root.display().to_string()));
+    }
+    CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
 /// Reads the arguments of a tool or a prompt; what is wrong is told by the name of the field.

@@ -42,8 +42,10 @@ pub(super) fn description() -> Tool {
 pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Ran>, Error> {
     let project = call.projects.choose(arguments.project.as_deref())?;
     arguments.check()?;
-    let arguments = resolved(&project, arguments)?;
     let mut progress = Progress::of(call.context);
+    let waits = format!("waiting for another run of {}", project.name);
+    let _turn = call.commands.turn(&project, &call.context.ct, progress.tell(0, None, &waits)).await?;
+    let arguments = resolved(&project, arguments)?;
     progress.tell(0, None, &format!("building {}", project.name)).await;
     let outcome = run(call, &project, &arguments.command(&project)?, &mut progress).await?;
     let outcome = match &arguments.file {
