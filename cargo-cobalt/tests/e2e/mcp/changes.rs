@@ -137,8 +137,12 @@ fn a_run_of_another_process_is_heard_of_as_it_goes_on_and_as_it_ends() {
     let uri = format!("cobalt://runs/{}", run.file_stem().unwrap().to_str().unwrap());
     subscribe(&mut assistant, &uri);
     project.write("go-on", "");
-    heard_until(&mut assistant, (UPDATED, &uri));
-    heard_until(&mut assistant, (UPDATED, "cobalt://latest-results"));
+    let heard = heard_until(&mut assistant, (UPDATED, &uri));
+    let results = (UPDATED, "cobalt://latest-results");
+    // They may be told together.
+    if !heard.iter().any(|(method, uri)| (&**method, &**uri) == results) {
+        heard_until(&mut assistant, results);
+    }
     running.wait().unwrap();
 }
 
