@@ -66,6 +66,12 @@ pub(super) async fn call(
     Ok(result.into())
 }
 
+/// What the tool that lists tells of all experiments of a project.
+pub(super) async fn experiments(call: Call<'_>, project: &Project) -> Result<impl Serialize + use<>, Error> {
+    let named = JsonObject::from_iter([("project".to_owned(), serde_json::json!(project.root))]);
+    Ok(list::call(call, read(named)?).await?.structured)
+}
+
 /// A tool as it is listed.
 fn tool<Arguments: JsonSchema + 'static, Structured: JsonSchema + 'static>(
     name: &'static str,
@@ -109,8 +115,8 @@ fn failure(call: Call<'_>, project: Option<&str>, error: &Error) -> CallToolResu
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
-/// Reads the arguments of a tool; what is wrong is told by the name of the field.
-fn read<Arguments: DeserializeOwned>(arguments: JsonObject) -> Result<Arguments, Error> {
+/// Reads the arguments of a tool or a prompt; what is wrong is told by the name of the field.
+pub(super) fn read<Arguments: DeserializeOwned>(arguments: JsonObject) -> Result<Arguments, Error> {
     serde_path_to_error::deserialize(serde_json::Value::Object(arguments)).map_err(|error| {
         let (path, reason) = (error.path().to_string(), error.into_inner());
         let place = if path == "." { String::new() } else { format!(" `{path}`") };

@@ -2,13 +2,20 @@
 
 mod assistant;
 mod cancel;
+mod changes;
 mod compare;
+mod complete;
+mod configured;
+mod documented;
 mod large;
 mod life;
 mod list;
 mod progress;
 mod projects;
+mod prompts;
+mod resources;
 mod results;
 mod run;
 mod schema;
+mod stored;
 mod versions;

@@ -1,0 +1,146 @@
+//! Where the agent of an experiment is: the function that declares the experiment, cut out of its file, and the functions of the
+//! project that it calls.
+
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::MetadataCommand;
+use cobalt::Report;
+use cobalt::paths::workspace_root;
+use walkdir::{DirEntry, WalkDir};
+
+use super::source::{self, Call, Function};
+
+/// The most places that are named.
+const MOST_PLACES: usize = 12;
+/// The most files that are looked through.
+const MOST_FILES: usize = 2000;
+/// The library's own packages, which hold no agent.
+const LIBRARY: [&str; 2] = ["cobalt", "cobalt-macros"];
+
+/// A function in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The function as it is called.
+    pub(super) function: String,
+    /// Its file, as seen from the project's folder.
+    pub(super) file: String,
+    /// Its line, from 1.
+    pub(super) line: usize,
+}
+
+/// The function that declares an experiment, as it is now.
+#[derive(Debug)]
+pub(super) struct Declared {
+    /// Its source with its attributes.
+    pub(super) source: String,
+    /// The functions of the project that it calls by itself or through others of its file; those of other files first.
+    pub(super) calls: Vec<Place>,
+}
+
+/// Looks up the function that declares the experiment of a run, below a folder. None where the run does not tell of it, or the
+/// source has it no longer.
+pub(super) fn declared(root: &Path, report: &Report) -> Option<Declared> {
+    let place = report.declared_at.as_ref()?;
+    let workspace = workspace_root(root).canonicalize().ok()?;
+    // A member's file is told as seen from the workspace.
+    let path = [root, &workspace].iter().find_map(|folder| folder.join(&place.file).canonicalize().ok())?;
+    if !path.starts_with(&workspace) {
+        return None;
+    }
+    let text = source::read(&path)?;
+    let functions = source::functions(&text).ok()?;
+    let line = usize::try_from(place.line).ok()?;
+    let is_there = |function: &&Function| function.is_experiment && function.lines.contains(&line);
+    let is_named = |function: &&Function| function.is_experiment && function.name == report.name;
+    let experiment = functions.iter().find(is_there).or_else(|| functions.iter().find(is_named))?;
+    let within = reached(experiment, &functions);
+    let wanted: Vec<&Call> =
+        std::iter::once(experiment).chain(within.iter().copied()).flat_map(|it| &it.calls).collect();
+    let mut calls = elsewhere(root, &path, &wanted);
+    calls.extend(within.into_iter().map(|function| at(root, &path, function)));
+    calls.truncate(MOST_PLACES);
+    Some(Declared { source: cut_out(&text, &experiment.lines), calls })
+}
+
+/// The functions of the same file that a function calls, by itself or through others of them.
+pub(super) fn reached<'a>(from: &'a Function, functions: &'a [Function]) -> Vec<&'a Function> {
+    let mut reached: Vec<&Function> = Vec::new();
+    let mut waiting = vec![from];
+    while let Some(function) = waiting.pop() {
+        let called = functions.iter().filter(|other| function.calls.iter().any(|call| call.may_mean(other)));
+        for other in called {
+            if *other != *from && !reached.contains(&other) {
+                reached.push(other);
+                waiting.push(other);
+            }
+        }
+    }
+    reached
+}
+
+/// The functions that are called and lie in other files: in the sources of the package, and of those that it depends on by paths.
+fn elsewhere(root: &Path, path: &Path, wanted: &[&Call]) -> Vec<Place> {
+    let heads: Vec<_> = wanted.iter().map(|call| format!("fn {}", call.name())).collect();
+    let mut places = Vec::new();
+    for file in folders(path).iter().flat_map(|folder| rust_files(folder)).take(MOST_FILES) {
+        if file == path || places.len() >= MOST_PLACES {
+            continue;
+        }
+        let Some(text) = source::read(&file) else { continue };
+        // To look for a text is cheaper than to parse it.
+        if !heads.iter().any(|head| text.contains(head.as_str())) {
+            continue;
+        }
+        let functions = source::functions(&text).unwrap_or_default();
+        let called = functions.iter().filter(|function| wanted.iter().any(|call| call.may_mean(function)));
+        places.extend(called.map(|function| at(root, &file, function)));
+    }
+    places
+}
+
+/// The folders in which the sources of a file's package are, and those of the packages that it depends on by paths.
+fn folders(path: &Path) -> Vec<PathBuf> {
+    let Some(package) = package_of(path) else { return Vec::new() };
+    let mut folders = vec![package.join("src")];
+    let manifest = package.join("Cargo.toml");
+    let metadata = MetadataCommand::new().no_deps().manifest_path(&manifest).current_dir(package).exec();
+    let packages = metadata.map(|metadata| metadata.packages).unwrap_or_default();
+    let ours = packages.iter().find(|it| it.manifest_path.as_std_path() == manifest);
+    let dependencies = ours.into_iter().flat_map(|package| &package.dependencies);
+    let agents = dependencies.filter(|it| !LIBRARY.contains(&&*it.name));
+    folders.extend(agents.filter_map(|it| Some(it.path.as_ref()?.join("src").into_std_path_buf())));
+    folders
+}
+
+/// The folder of the package that a file belongs to.
+pub(super) fn package_of(path: &Path) -> Option<&Path> {
+    path.ancestors().find(|folder| folder.join("Cargo.toml").is_file())
+}
+
+/// The sources below a folder, sorted.
+pub(super) fn rust_files(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let is_hidden =
+        |entry: &DirEntry| entry.depth() > 0 && entry.file_name().to_string_lossy().starts_with('.');
+    let entries =
+        WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(move |entry| !is_hidden(entry));
+    let files = entries.flatten().filter(|entry| entry.file_type().is_file());
+    files.map(DirEntry::into_path).filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+}
+
+/// A function's place, as seen from a folder.
+pub(super) fn at(root: &Path, path: &Path, function: &Function) -> Place {
+    Place { function: function.path(), file: shown(root, path), line: function.line }
+}
+
+/// A path as seen from a folder.
+pub(super) fn shown(root: &Path, path: &Path) -> String {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    path.strip_prefix(root).unwrap_or(&path).display().to_string()
+}
+
+fn cut_out(text: &str, lines: &RangeInclusive<usize>) -> String {
+    let wanted = text.lines().skip(lines.start() - 1).take(lines.end() + 1 - lines.start());
+    wanted.collect::<Vec<_>>().join("\n")
+}

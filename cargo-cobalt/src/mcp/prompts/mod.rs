@@ -1,0 +1,92 @@
+//! The prompts that a user may start an assistant with: each is written anew from the newest runs, with the items that failed
+//! and the places of the sources.
+
+mod agent;
+mod generate;
+mod improve;
+mod items;
+mod regression;
+mod source;
+mod text;
+
+use std::sync::Arc;
+
+use cobalt::reporters::printable;
+use cobalt::suggest;
+use rmcp::ErrorData;
+use rmcp::handler::server::prompt::cached_arguments_from_schema;
+use rmcp::model::{GetPromptRequestParams, GetPromptResult, JsonObject, Prompt, PromptMessage, Role};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use tokio::task::spawn_blocking;
+
+use self::text::Tools;
+use super::projects::{Project, Projects};
+use super::tools::read;
+use crate::error::Error;
+
+/// What a prompt is written from: its arguments.
+trait Arguments: DeserializeOwned + JsonSchema + Send + 'static {
+    /// The project that is named.
+    fn project(&self) -> Option<&str>;
+
+    /// Writes the prompt.
+    fn write(&self, project: &Project, tools: &Tools) -> Result<String, Error>;
+}
+
+/// All prompts.
+pub(super) fn all() -> Vec<Prompt> {
+    vec![
+        prompt::<improve::Arguments>(
+            improve::NAME,
+            "Improve an agent",
+            "Improve the agent of an experiment: what failed in its newest run, where the source is, and what to do.",
+        ),
+        prompt::<generate::Arguments>(
+            generate::NAME,
+            "Generate tests",
+            "Write an experiment for an agent that has none: its public functions, and what to do.",
+        ),
+        prompt::<regression::Arguments>(
+            regression::NAME,
+            "Check for regressions",
+            "Hold the newest runs against those before: what became worse, in which items, and how to find the cause.",
+        ),
+    ]
+}
+
+fn prompt<A: Arguments>(name: &'static str, title: &str, description: &'static str) -> Prompt {
+    Prompt::new(name, Some(description), cached_arguments_from_schema::<A>()).with_title(title)
+}
+
+/// Writes a prompt.
+pub(super) async fn get(
+    projects: &Projects,
+    request: GetPromptRequestParams,
+) -> Result<GetPromptResult, ErrorData> {
+    let arguments = request.arguments.unwrap_or_default();
+    match &*request.name {
+        improve::NAME => write::<improve::Arguments>(projects, arguments).await,
+        generate::NAME => write::<generate::Arguments>(projects, arguments).await,
+        regression::NAME => write::<regression::Arguments>(projects, arguments).await,
+        unknown => {
+            let names = [improve::NAME, generate::NAME, regression::NAME];
+            let instead = suggest::instead(unknown, names);
+            Err(Error::Arguments(format!("there is no prompt `{unknown}`; {instead}")))
+        }
+    }
+    .map_err(|error| ErrorData::invalid_params(printable(&error.to_string()).into_owned(), None))
+}
+
+async fn write<A: Arguments>(projects: &Projects, mut given: JsonObject) -> Result<GetPromptResult, Error> {
+    // Clients that show a form send an empty text for a field that was left empty.
+    given.retain(|_, value| value != "");
+    let arguments: A = read(given)?;
+    let project = projects.choose(arguments.project())?;
+    let tools = Tools::of(projects, &project);
+    let project_of_text = Arc::clone(&project);
+    let written = spawn_blocking(move || arguments.write(&project_of_text, &tools)).await;
+    let text = written.map_err(|error| Error::Server(error.into()))??;
+    let message = PromptMessage::new_text(Role::User, text);
+    Ok(GetPromptResult::new(vec![message]).with_description(format!("Project {}", project.name)))
+}

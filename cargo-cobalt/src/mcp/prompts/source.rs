@@ -1,0 +1,229 @@
+//! A Rust source file: its functions, where they are, and what they call.
+
+use std::fs;
+use std::io::Read;
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+
+/// The largest file that is read, in bytes: what is larger was not written by hand.
+const LARGEST: u64 = 1 << 20;
+
+/// A function, or a method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Function {
+    pub(super) name: String,
+    /// The type that it is a method of, or a function within.
+    pub(super) owner: Option<String>,
+    /// Its lines from the first attribute to the end, counted from 1.
+    pub(super) lines: RangeInclusive<usize>,
+    /// The line of its name.
+    pub(super) line: usize,
+    /// Everything before its body, without attributes and the visibility.
+    pub(super) signature: String,
+    pub(super) is_public: bool,
+    /// Whether it has the attribute of an experiment.
+    pub(super) is_experiment: bool,
+    /// What it calls, in the order of the source, each once.
+    pub(super) calls: Vec<Call>,
+}
+
+impl Function {
+    /// Its name as it is called from elsewhere.
+    pub(super) fn path(&self) -> String {
+        match &self.owner {
+            Some(owner) => format!("{owner}::{}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+/// What is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Call {
+    /// A function that belongs to no type.
+    Free(String),
+    /// A function of a type.
+    Of(String, String),
+    /// A method of a value, whose type is not known.
+    Method(String),
+}
+
+impl Call {
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Free(name) | Self::Of(_, name) | Self::Method(name) => name,
+        }
+    }
+
+    /// Whether it may be a call of that function.
+    pub(super) fn may_mean(&self, function: &Function) -> bool {
+        self.name() == function.name
+            && match self {
+                Self::Free(_) => function.owner.is_none(),
+                Self::Of(owner, _) => function.owner.as_ref() == Some(owner),
+                Self::Method(_) => function.owner.is_some(),
+            }
+    }
+}
+
+/// The text of a file; none where it cannot be read, is no text, or is too large.
+pub(super) fn read(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    fs::File::open(path).ok()?.take(LARGEST + 1).read_to_string(&mut text).ok()?;
+    (text.len() as u64 <= LARGEST).then_some(text)
+}
+
+/// The functions of a source file in their order, those of tests left out.
+///
+/// # Errors
+///
+/// The text is not Rust.
+pub(super) fn functions(text: &str) -> syn::Result<Vec<Function>> {
+    let mut found = Found::default();
+    let parsed = syn::parse_file(text);
+    if let Ok(file) = &parsed {
+        found.visit_file(file);
+    }
+    drop(parsed?);
+    // Every text that was parsed would be kept for its places otherwise, as long as the thread lives.
+    proc_macro2::extra::invalidate_current_thread_spans();
+    Ok(found.functions)
+}
+
+#[derive(Default)]
+struct Found {
+    functions: Vec<Function>,
+    owner: Option<String>,
+}
+
+impl Found {
+    fn add(
+        &mut self,
+        attributes: &[syn::Attribute],
+        is_public: bool,
+        signature: &syn::Signature,
+        whole: impl Spanned,
+        body: &syn::Block,
+    ) {
+        if attributes.iter().any(is_of_tests) {
+            return;
+        }
+        let mut calls = Calls::default();
+        calls.visit_block(body);
+        let whole = whole.span();
+        self.functions.push(Function {
+            name: signature.ident.to_string(),
+            owner: self.owner.clone(),
+            lines: whole.start().line..=whole.end().line,
+            line: signature.ident.span().start().line,
+            signature: signature.span().source_text().unwrap_or_else(|| signature.ident.to_string()),
+            is_public,
+            is_experiment: attributes.iter().any(is_experiment),
+            calls: calls.0,
+        });
+    }
+}
+
+impl<'a> Visit<'a> for Found {
+    fn visit_item_mod(&mut self, module: &'a syn::ItemMod) {
+        if !module.attrs.iter().any(is_of_tests) {
+            visit::visit_item_mod(self, module);
+        }
+    }
+
+    fn visit_item_fn(&mut self, function: &'a syn::ItemFn) {
+        let is_public = matches!(function.vis, syn::Visibility::Public(_));
+        self.add(&function.attrs, is_public, &function.sig, function, &function.block);
+    }
+
+    fn visit_item_impl(&mut self, implementation: &'a syn::ItemImpl) {
+        if let syn::Type::Path(path) = &*implementation.self_ty {
+            self.owner = path.path.segments.last().map(|segment| segment.ident.to_string());
+        }
+        visit::visit_item_impl(self, implementation);
+        self.owner = None;
+    }
+
+    fn visit_impl_item_fn(&mut self, method: &'a syn::ImplItemFn) {
+        let is_public = matches!(method.vis, syn::Visibility::Public(_));
+        self.add(&method.attrs, is_public, &method.sig, method, &method.block);
+    }
+}
+
+/// `#[test]`, `#[tokio::test]`, `#[cfg(test)]`.
+fn is_of_tests(attribute: &syn::Attribute) -> bool {
+    let is_cfg = || {
+        attribute.path().is_ident("cfg") && attribute.parse_args::<syn::Ident>().is_ok_and(|it| it == "test")
+    };
+    attribute.path().segments.last().is_some_and(|last| last.ident == "test") || is_cfg()
+}
+
+fn is_experiment(attribute: &syn::Attribute) -> bool {
+    attribute.path().segments.last().is_some_and(|last| last.ident == "experiment")
+}
+
+/// What is called, each once.
+#[derive(Default)]
+struct Calls(Vec<Call>);
+
+impl Calls {
+    fn add(&mut self, call: Call) {
+        if !self.0.contains(&call) {
+            self.0.push(call);
+        }
+    }
+}
+
+impl<'a> Visit<'a> for Calls {
+    fn visit_expr_call(&mut self, call: &'a syn::ExprCall) {
+        if let syn::Expr::Path(path) = &*call.func {
+            let mut names = path.path.segments.iter().rev().map(|segment| segment.ident.to_string());
+            let (name, owner) = (names.next(), names.next());
+            let is_type = |owner: &String| owner.starts_with(char::is_uppercase);
+            match (name, owner.filter(is_type)) {
+                (Some(name), Some(owner)) => self.add(Call::Of(owner, name)),
+                (Some(name), None) => self.add(Call::Free(name)),
+                (None, _) => {}
+            }
+        }
+        visit::visit_expr_call(self, call);
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'a syn::ExprMethodCall) {
+        // What it is called on comes before it.
+        visit::visit_expr_method_call(self, call);
+        self.add(Call::Method(call.method.to_string()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_known_with_their_places_and_what_they_call() {
+        let text = "use desk::answer;\n\n/// An experiment.\n#[cobalt::experiment(dataset = \"a.jsonl\")]\nasync fn support(item: Item) -> String {\n    \
+                    let desk = Desk::new();\n    desk.ask(&item).await;\n    answer(&item).await\n}\n\n\
+                    impl Desk {\n    pub fn new() -> Self { Self }\n}\n\n#[cfg(test)]\nmod tests {\n    fn helper() {}\n}\n";
+        let functions = functions(text).unwrap();
+        let paths: Vec<_> = functions.iter().map(Function::path).collect();
+        assert_eq!(paths, ["support", "Desk::new"]);
+        let [support, new] = &functions[..] else { panic!("{functions:?}") };
+        assert_eq!((support.lines.clone(), support.line, support.is_experiment), (3..=9, 5, true));
+        assert_eq!(support.signature, "async fn support(item: Item) -> String");
+        assert_eq!(
+            support.calls,
+            [Call::Of("Desk".into(), "new".into()), Call::Method("ask".into()), Call::Free("answer".into())]
+        );
+        assert!(support.calls[0].may_mean(new) && new.is_public && !support.is_public);
+        assert!(!support.calls[2].may_mean(new));
+    }
+
+    #[test]
+    fn what_is_not_rust_is_refused() {
+        assert!(functions("fn main( {").is_err());
+    }
+}
