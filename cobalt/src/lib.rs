@@ -31,7 +31,8 @@ pub mod pattern;
 pub mod position;
 #[doc(hidden)]
 pub mod private;
-mod redact;
+#[doc(hidden)]
+pub mod redact;
 pub mod report;
 pub mod reporters;
 mod session;

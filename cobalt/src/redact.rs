@@ -72,7 +72,7 @@ fn words_of_name(name: &str) -> Vec<String> {
 }
 
 /// A text without what looks like a key, and without the password of an address.
-pub(crate) fn redacted(text: &str) -> Cow<'_, str> {
+pub fn redacted(text: &str) -> Cow<'_, str> {
     let mut secrets: Vec<_> = keys(text).into_iter().chain(passwords(text)).collect();
     if secrets.is_empty() {
         return Cow::Borrowed(text);

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +20,7 @@ use tokio_util::task::TaskTracker;
 use super::projects::Project;
 use crate::error::Error;
 use crate::interrupt::interrupt;
+use crate::project::{cargo, variables_of_this_process};
 
 /// How long a command has for its end once it was told: what is finished is kept by then.
 const TIME_TO_END: Duration = Duration::from_secs(10);
@@ -61,15 +63,52 @@ impl Commands {
         cancelled: &CancellationToken,
     ) -> Result<Running, Error> {
         let mut command = Command::new(&*self.program);
-        command.arg("cobalt").args(arguments).current_dir(&project.root).env("NO_COLOR", "1");
+        command.arg("cobalt").args(arguments).current_dir(&project.root);
+        self.spawn(command, cancelled)
+    }
+
+    /// The same with cargo itself.
+    pub(super) fn start_cargo(
+        &self,
+        project: &Project,
+        arguments: &[String],
+        cancelled: &CancellationToken,
+    ) -> Result<Running, Error> {
+        let mut command = Command::new(cargo());
+        variables_of_this_process().for_each(|name| drop(command.env_remove(name)));
+        command.args(arguments).current_dir(&project.root);
+        self.spawn(command, cancelled)
+    }
+
+    fn spawn(&self, mut command: Command, cancelled: &CancellationToken) -> Result<Running, Error> {
+        command.env("NO_COLOR", "1");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let child = command
             .spawn()
-            .map_err(|source| Error::Start { program: self.program.display().to_string(), source })?;
+            .map_err(|source| Error::Start { program: program_of(&command), source })?;
         let end = cancelled.child_token();
         let (sender, lines) = channel(MOST_WAITING);
         let ended = self.running.spawn(see_through(child, sender, end.clone(), self.end.clone()));
         Ok(Running { lines, ended, _told_to_end: end.drop_guard() })
+    }
+
+    /// Sees work through that must not be cut off, even where nobody waits for it any more. It is told when it has to end early:
+    /// when `cancelled`, or with all commands.
+    pub(super) fn see_to<Work: Future<Output: Send> + Send + 'static>(
+        &self,
+        cancelled: &CancellationToken,
+        work: impl FnOnce(CancellationToken) -> Work,
+    ) -> JoinHandle<Work::Output> {
+        let (told, end) = (cancelled.child_token(), self.end.clone());
+        let work = work(told.clone());
+        self.running.spawn(async move {
+            let mut work = pin!(work);
+            tokio::select! {
+                done = &mut work => return done,
+                () = end.cancelled() => told.cancel(),
+            }
+            work.await
+        })
     }
 
     /// Tells all commands to end, and waits for them.
@@ -78,6 +117,10 @@ impl Commands {
         self.running.close();
         self.running.wait().await;
     }
+}
+
+fn program_of(command: &Command) -> String {
+    command.as_std().get_program().to_string_lossy().into_owned()
 }
 
 /// A command that was started; told to end when this is dropped.
