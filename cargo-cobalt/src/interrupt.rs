@@ -64,7 +64,7 @@ impl Drop for Below {
 
 /// Tells a process. A terminal tells it by itself, too: what hears of it twice at once takes it for one.
 #[cfg(unix)]
-pub(crate) fn interrupt(id: u32) {
+fn interrupt(id: u32) {
     use nix::sys::signal::{Signal, kill};
     use nix::unistd::Pid;
 
@@ -76,4 +76,4 @@ pub(crate) fn interrupt(id: u32) {
 
 /// Elsewhere the console tells all of its programs.
 #[cfg(not(unix))]
-pub(crate) fn interrupt(_: u32) {}
+fn interrupt(_: u32) {}

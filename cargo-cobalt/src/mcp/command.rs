@@ -9,21 +9,25 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::process::{Child, Command};
+use tokio::sync::OwnedMutexGuard;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use tokio::time::sleep;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
+use super::group::Group;
+use super::lines::Lines;
 use super::projects::Project;
+use super::turns::Turns;
 use crate::error::Error;
-use crate::interrupt::interrupt;
 use crate::project::{cargo, variables_of_this_process};
 
 /// How long a command has for its end once it was told: what is finished is kept by then.
 const TIME_TO_END: Duration = Duration::from_secs(10);
+/// The same where the server ends, which the assistant may kill before long.
+const TIME_TO_END_WITH_SERVER: Duration = Duration::from_secs(3);
 /// How many lines may wait to be heard.
 const MOST_WAITING: usize = 1024;
 /// How many of the last lines of stderr are kept.
@@ -45,14 +49,29 @@ pub(super) struct Commands {
     /// This program: the path that it was started by, under which a later build lies, too.
     program: Arc<PathBuf>,
     running: TaskTracker,
+    turns: Turns,
+    /// That the server ends.
     end: CancellationToken,
 }
 
 impl Commands {
-    pub(super) fn new() -> Result<Self, Error> {
+    /// Those of a server: when it is to `end`, they are.
+    pub(super) fn new(end: CancellationToken) -> Result<Self, Error> {
         let program = std::env::current_exe()
             .map_err(|source| Error::Start { program: "cargo cobalt".to_owned(), source })?;
-        Ok(Self { program: Arc::new(program), running: TaskTracker::new(), end: CancellationToken::new() })
+        Ok(Self { program: Arc::new(program), running: TaskTracker::new(), turns: Turns::default(), end })
+    }
+
+    /// Waits until nothing else runs experiments of a project, and says first that it `has_to`. The turn lasts until it is
+    /// dropped.
+    pub(super) async fn turn(
+        &self,
+        project: &Project,
+        cancelled: &CancellationToken,
+        has_to: impl AsyncFnOnce(),
+    ) -> Result<OwnedMutexGuard<()>, Error> {
+        let turn = self.turns.wait(project.root.clone(), has_to);
+        cancelled.run_until_cancelled(turn).await.ok_or(Error::Interrupted)
     }
 
     /// Starts `cargo cobalt` with arguments. When `cancelled`, or when nobody waits for it any more, it is told to end.
@@ -63,8 +82,8 @@ impl Commands {
         cancelled: &CancellationToken,
     ) -> Result<Running, Error> {
         let mut command = Command::new(&*self.program);
-        command.arg("cobalt").args(arguments).current_dir(&project.root);
-        self.spawn(command, cancelled)
+        command.arg("cobalt").args(arguments);
+        self.spawn(command, project, cancelled)
     }
 
     /// The same with cargo itself.
@@ -74,26 +93,40 @@ impl Commands {
         arguments: &[String],
         cancelled: &CancellationToken,
     ) -> Result<Running, Error> {
-        let mut command = Command::new(cargo());
+        let program = if folder_has_toolchain() { "cargo".to_owned() } else { cargo() };
+        let mut command = Command::new(program);
         variables_of_this_process().for_each(|name| drop(command.env_remove(name)));
-        command.args(arguments).current_dir(&project.root);
-        self.spawn(command, cancelled)
+        command.args(arguments);
+        self.spawn(command, project, cancelled)
     }
 
-    fn spawn(&self, mut command: Command, cancelled: &CancellationToken) -> Result<Running, Error> {
-        command.env("NO_COLOR", "1");
+    fn spawn(
+        &self,
+        mut command: Command,
+        project: &Project,
+        cancelled: &CancellationToken,
+    ) -> Result<Running, Error> {
+        if self.end.is_cancelled() || cancelled.is_cancelled() {
+            return Err(Error::Interrupted);
+        }
+        if !project.root.is_dir() {
+            return Err(Error::NoProject(project.root.clone()));
+        }
+        command.current_dir(&project.root).env("NO_COLOR", "1");
+        leave_toolchain_to_folder(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        Group::begin(&mut command);
         let child = command
             .spawn()
             .map_err(|source| Error::Start { program: program_of(&command), source })?;
-        let end = cancelled.child_token();
+        let told = cancelled.child_token();
         let (sender, lines) = channel(MOST_WAITING);
-        let ended = self.running.spawn(see_through(child, sender, end.clone(), self.end.clone()));
-        Ok(Running { lines, ended, _told_to_end: end.drop_guard() })
+        let ended = self.running.spawn(see_through(child, sender, told.clone(), self.end.clone()));
+        Ok(Running { lines, ended, _told_to_end: told.drop_guard() })
     }
 
     /// Sees work through that must not be cut off, even where nobody waits for it any more. It is told when it has to end early:
-    /// when `cancelled`, or with all commands.
+    /// when `cancelled`, or with the server.
     pub(super) fn see_to<Work: Future<Output: Send> + Send + 'static>(
         &self,
         cancelled: &CancellationToken,
@@ -111,16 +144,11 @@ impl Commands {
         })
     }
 
-    /// Tells all commands to end, and waits for them.
-    pub(super) async fn end(&self) {
-        self.end.cancel();
+    /// Waits for the end of all commands, once they were told.
+    pub(super) async fn ended(&self) {
         self.running.close();
         self.running.wait().await;
     }
-}
-
-fn program_of(command: &Command) -> String {
-    command.as_std().get_program().to_string_lossy().into_owned()
 }
 
 /// A command that was started; told to end when this is dropped.
@@ -145,24 +173,49 @@ impl Running {
     }
 }
 
+fn program_of(command: &Command) -> String {
+    command.as_std().get_program().to_string_lossy().into_owned()
+}
+
+/// Whether rustup has chosen this program's toolchain by the folder that it was started in.
+fn folder_has_toolchain() -> bool {
+    let source = std::env::var("RUSTUP_TOOLCHAIN_SOURCE").unwrap_or_default();
+    ["default", "path-override", "toolchain-file"].contains(&&*source)
+}
+
+/// Where rustup has chosen by the folder, it chooses again in the command's.
+fn leave_toolchain_to_folder(command: &mut Command) {
+    if folder_has_toolchain() {
+        // Cargo's own path is that of the toolchain.
+        for name in ["RUSTUP_TOOLCHAIN", "RUSTUP_TOOLCHAIN_SOURCE", "CARGO"] {
+            command.env_remove(name);
+        }
+    }
+}
+
 /// Sees a command through to its end.
 async fn see_through(
     mut child: Child,
     lines: Sender<String>,
     cancelled: CancellationToken,
-    end: CancellationToken,
+    server_ends: CancellationToken,
 ) -> io::Result<Ended> {
-    let mut stdout = Lines::of(child.stdout.take());
+    let has_ended = CancellationToken::new();
+    let mut stdout = child.stdout.take().map(|stdout| Lines::of(stdout, has_ended.clone()));
     let hear = async move {
-        // Where nobody listens any more it was told to end, and may print until it has.
-        while let Some(line) = stdout.next().await {
+        while let Some(stdout) = &mut stdout
+            && let Some(line) = stdout.next().await
+        {
+            // Where nobody listens any more it was told to end, and may print until it has.
             let _ = lines.send(line).await;
         }
     };
-    let mut stderr = Lines::of(child.stderr.take());
+    let mut stderr = child.stderr.take().map(|stderr| Lines::of(stderr, has_ended.clone()));
     let keep = async move {
         let mut last = VecDeque::new();
-        while let Some(line) = stderr.next().await {
+        while let Some(stderr) = &mut stderr
+            && let Some(line) = stderr.next().await
+        {
             if last.len() == LAST_LINES {
                 last.pop_front();
             }
@@ -171,37 +224,32 @@ async fn see_through(
         last.into()
     };
     let wait = async move {
+        let _however_this_ends = has_ended.drop_guard();
         tokio::select! {
             status = child.wait() => return Ok((status?, false)),
             () = cancelled.cancelled() => {}
-            () = end.cancelled() => {}
+            () = server_ends.cancelled() => {}
         }
-        child.id().into_iter().for_each(interrupt);
-        let status = match timeout(TIME_TO_END, child.wait()).await {
-            Ok(status) => status?,
-            Err(_) => {
-                child.kill().await?;
-                child.wait().await?
-            }
-        };
-        Ok((status, true))
+        end(&mut child, &server_ends).await.map(|status| (status, true))
     };
     let (ended, (), stderr) = tokio::join!(wait, hear, keep);
     ended.map(|(status, was_cancelled)| Ended { status, was_cancelled, stderr })
 }
 
-/// The lines of an output.
-struct Lines<T>(Option<BufReader<T>>);
-
-impl<T: AsyncRead + Unpin> Lines<T> {
-    fn of(output: Option<T>) -> Self {
-        Self(output.map(BufReader::new))
+/// Has a command end, with all that it has started: it may finish what it does, for some time.
+async fn end(child: &mut Child, server_ends: &CancellationToken) -> io::Result<ExitStatus> {
+    let group = Group::of(child.id());
+    group.interrupt();
+    let with_server = async {
+        server_ends.cancelled().await;
+        sleep(TIME_TO_END_WITH_SERVER).await;
+    };
+    tokio::select! {
+        _ = child.wait() => {}
+        () = sleep(TIME_TO_END) => child.start_kill()?,
+        () = with_server => child.start_kill()?,
     }
-
-    async fn next(&mut self) -> Option<String> {
-        let mut line = Vec::new();
-        let read = self.0.as_mut()?.read_until(b'\n', &mut line).await.ok()?;
-        let text = || String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
-        (read > 0).then(text)
-    }
+    group.kill();
+    // What was waited for is known from then on.
+    child.wait().await
 }

@@ -6,53 +6,81 @@
 
 mod command;
 mod diagnostics;
+mod group;
+mod lines;
 mod paths;
 mod projects;
+mod roots;
 mod server;
 mod tools;
+mod turns;
+mod wire;
 
+use std::io;
+use std::pin::pin;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::runtime::Builder;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
 
 use self::command::Commands;
 use self::projects::Projects;
 use self::server::Server;
+use self::wire::Wire;
 use crate::cli::Mcp;
 use crate::error::Error;
 use crate::interrupt;
 
+/// How long the last answers have, once the server is to end: assistants do not wait for much longer.
+const TIME_FOR_LAST_ANSWERS: Duration = Duration::from_secs(1);
+
 /// Answers an assistant until it hangs up.
 pub(crate) fn mcp(arguments: &Mcp) -> Result<ExitCode, Error> {
-    let (projects, commands) = (Projects::of(&arguments.project)?, Commands::new()?);
+    let end = CancellationToken::new();
+    let (projects, commands) = (Projects::of(&arguments.project)?, Commands::new(end.clone())?);
     interrupt::pass_on()?;
     let runtime = Builder::new_multi_thread().enable_all().build().map_err(Error::Server)?;
     let outcome = runtime.block_on(async {
-        tokio::select! {
-            ended = converse(Server::new(projects, commands.clone())) => ended,
-            () = interrupt::heard() => Err(Error::Interrupted),
-        }
+        let outcome = converse(Server::new(projects, commands.clone()), &end).await;
+        end.cancel();
+        commands.ended().await;
+        outcome
     });
-    runtime.block_on(commands.end());
     // What reads stdin cannot be stopped, and is not waited for.
     runtime.shutdown_background();
     outcome.map(|()| ExitCode::SUCCESS)
 }
 
-/// Answers over stdin and stdout until the assistant closes one of them.
-async fn converse(server: Server) -> Result<(), Error> {
-    let failed = |error: std::io::Error| Err(Error::Server(error));
-    let running = match server.serve(rmcp::transport::stdio_pipes()).await {
+/// Answers until the assistant hangs up, or this program is told to end: then, what is done for it is to `end`.
+async fn converse(server: Server, end: &CancellationToken) -> Result<(), Error> {
+    let mut answering = pin!(answer(server, end));
+    tokio::select! {
+        outcome = &mut answering => return outcome,
+        () = interrupt::heard() => end.cancel(),
+        () = end.cancelled() => {}
+    }
+    tokio::select! {
+        _ = answering => {}
+        // Where the assistant does not read, it is not waited for.
+        () = sleep(TIME_FOR_LAST_ANSWERS) => {}
+    }
+    if interrupt::was_heard() { Err(Error::Interrupted) } else { Ok(()) }
+}
+
+/// Answers over stdin and stdout.
+async fn answer(server: Server, end: &CancellationToken) -> Result<(), Error> {
+    let running = match server.serve_with_ct(Wire::new(end.clone()), end.clone()).await {
         Ok(running) => running,
         // It went before it said anything.
-        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return failed(std::io::Error::other(error)),
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
+        Err(error) => return Err(Error::Server(io::Error::other(error))),
     };
     match running.waiting().await {
-        Ok(QuitReason::Closed | QuitReason::Cancelled) => Ok(()),
-        Ok(QuitReason::JoinError(error)) | Err(error) => failed(error.into()),
+        Ok(QuitReason::JoinError(error)) | Err(error) => Err(Error::Server(error.into())),
         Ok(_) => Ok(()),
     }
 }

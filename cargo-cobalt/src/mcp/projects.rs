@@ -1,15 +1,22 @@
 //! The projects that an assistant may ask about.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use cobalt::config::{Config, Flags, project_root};
 use cobalt::suggest;
 use schemars::JsonSchema;
 use serde::Serialize;
+use walkdir::{DirEntry, WalkDir};
 
 use crate::config::settings_of;
 use crate::error::Error;
+
+const MANIFEST: &str = "Cargo.toml";
+/// How deep below a root packages are looked for.
+const DEPTH: usize = 2;
+/// How many of them are served.
+const MOST_BELOW: usize = 50;
 
 /// A package, or a workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -23,14 +30,33 @@ pub(super) struct Project {
 impl Project {
     /// The project around a folder.
     fn around(folder: &Path) -> Result<Self, Error> {
-        let nowhere = || Error::NoProject(folder.to_owned());
-        let folder = folder.canonicalize().map_err(|_| nowhere())?;
-        let root = project_root(&folder);
-        if !root.join("Cargo.toml").is_file() {
-            return Err(nowhere());
+        let failed = |source| Error::Folder { path: folder.to_owned(), source };
+        let root = project_root(&folder.canonicalize().map_err(failed)?);
+        if !root.join(MANIFEST).is_file() {
+            return Err(Error::NoProject(folder.to_owned()));
         }
+        Ok(Self::at(root))
+    }
+
+    /// The project around a folder or, where it is in none, those below it.
+    pub(super) fn around_or_below(folder: &Path) -> Result<Vec<Self>, Error> {
+        let nowhere = match Self::around(folder) {
+            Err(error @ Error::NoProject(_)) => error,
+            around => return around.map(|project| vec![project]),
+        };
+        let below = below(&folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
+        if below.is_empty() { Err(nowhere) } else { Ok(below.into_iter().map(Self::at).collect()) }
+    }
+
+    fn at(root: PathBuf) -> Self {
         let name = root.file_name().unwrap_or(root.as_os_str()).to_string_lossy().into_owned();
-        Ok(Self { name, root })
+        Self { name, root }
+    }
+
+    /// Whether this is its name, or a folder in it.
+    fn is_called(&self, name: &str) -> bool {
+        let is_around = || Self::around(Path::new(name)).is_ok_and(|around| around == *self);
+        self.name == name || (Path::new(name).is_absolute() && is_around())
     }
 
     /// Its settings, as they are now.
@@ -39,13 +65,38 @@ impl Project {
     }
 }
 
+/// The folders of packages below one that is of none; what lies in a package is of it.
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let is_looked_into = |entry: &DirEntry| {
+        let name = entry.file_name().to_string_lossy();
+        let is_in_package = || entry.path().parent().is_some_and(|parent| parent.join(MANIFEST).is_file());
+        entry.file_type().is_dir() && !name.starts_with('.') && name != "node_modules" && !is_in_package()
+    };
+    let folders = WalkDir::new(folder).min_depth(1).max_depth(DEPTH).sort_by_file_name();
+    let folders = folders.into_iter().filter_entry(is_looked_into).flatten().map(DirEntry::into_path);
+    folders.filter(|folder| folder.join(MANIFEST).is_file()).take(MOST_BELOW).collect()
+}
+
+/// What the assistant's roots come to.
+#[derive(Debug, Default)]
+pub(super) struct OfRoots {
+    pub(super) projects: Vec<Arc<Project>>,
+    /// Why others are left out.
+    pub(super) left_out: Vec<String>,
+}
+
+impl OfRoots {
+    pub(super) fn add(&mut self, project: Project) {
+        add(&mut self.projects, project);
+    }
+}
+
 /// All of them.
 #[derive(Debug)]
 pub(super) struct Projects {
     /// Those named on the command line; else that of the current folder.
     given: Vec<Arc<Project>>,
-    /// Those of the assistant's roots.
-    of_roots: RwLock<Vec<Arc<Project>>>,
+    of_roots: RwLock<OfRoots>,
 }
 
 impl Projects {
@@ -63,20 +114,15 @@ impl Projects {
         Ok(Self { given, of_roots: RwLock::default() })
     }
 
-    /// Takes over what the assistant says its roots are; those that are in no project are left out.
-    pub(super) fn set_roots(&self, folders: &[PathBuf]) {
-        let mut of_roots = Vec::new();
-        folders
-            .iter()
-            .filter_map(|folder| Project::around(folder).ok())
-            .for_each(|it| add(&mut of_roots, it));
+    /// Takes over what the assistant's roots come to, in place of what they were.
+    pub(super) fn set_roots(&self, of_roots: OfRoots) {
         *self.of_roots.write().unwrap_or_else(PoisonError::into_inner) = of_roots;
     }
 
     /// All of them, those of the command line first.
     pub(super) fn all(&self) -> Vec<Arc<Project>> {
         let mut all = self.given.clone();
-        for project in &*self.of_roots.read().unwrap_or_else(PoisonError::into_inner) {
+        for project in &self.of_roots().projects {
             if !all.contains(project) {
                 all.push(Arc::clone(project));
             }
@@ -84,23 +130,38 @@ impl Projects {
         all
     }
 
+    /// Whether there is one of that name or folder; without one, any at all.
+    pub(super) fn knows(&self, name: Option<&str>) -> bool {
+        self.all().iter().any(|project| name.is_none_or(|name| project.is_called(name)))
+    }
+
     /// The project of that name or folder; without one, the only project that there is.
     pub(super) fn choose(&self, name: Option<&str>) -> Result<Arc<Project>, Error> {
         let all = self.all();
-        let is_meant = |project: &&Arc<Project>| match name {
-            Some(name) => project.name == name || project.root == Path::new(name),
-            None => true,
-        };
-        let mut meant = all.iter().filter(is_meant);
+        let mut meant = all.iter().filter(|project| name.is_none_or(|name| project.is_called(name)));
         match (meant.next(), meant.next()) {
             (Some(project), None) => Ok(Arc::clone(project)),
-            (Some(_), Some(_)) => Err(Error::Arguments(format!(
-                "several projects are served: name one in `project`, by its name or, where names are the same, by its \
-                 folder; {}",
-                listed(&all)
-            ))),
-            (None, _) => Err(unknown(name, &all)),
+            (Some(_), Some(_)) => Err(Error::Arguments(several(name, &all))),
+            (None, _) => Err(Error::Arguments(self.unknown(name, &all))),
         }
+    }
+
+    fn of_roots(&self) -> RwLockReadGuard<'_, OfRoots> {
+        self.of_roots.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unknown(&self, name: Option<&str>, all: &[Arc<Project>]) -> String {
+        let mut said = match name {
+            Some(name) if !all.is_empty() => {
+                let instead = suggest::instead(name, all.iter().map(|it| &*it.name));
+                format!("no project `{name}` is served: {instead}")
+            }
+            _ => "no project is served: start `cargo cobalt mcp` in one, or with `--project DIR`".to_owned(),
+        };
+        for reason in &self.of_roots().left_out {
+            said += &format!("; left out: {reason}");
+        }
+        said
     }
 }
 
@@ -110,19 +171,12 @@ fn add(projects: &mut Vec<Arc<Project>>, project: Project) {
     }
 }
 
-fn unknown(name: Option<&str>, all: &[Arc<Project>]) -> Error {
-    Error::Arguments(match name {
-        Some(name) if !all.is_empty() => {
-            format!(
-                "no project `{name}` is served: {}",
-                suggest::instead(name, all.iter().map(|it| &*it.name))
-            )
-        }
-        _ => "no project is served: start `cargo cobalt mcp` in one, or with `--project DIR`".to_owned(),
-    })
-}
-
-fn listed(all: &[Arc<Project>]) -> String {
-    let all: Vec<_> = all.iter().map(|it| format!("{} ({})", it.name, it.root.display())).collect();
-    format!("there are {}", suggest::list(all.iter().map(String::as_str)))
+fn several(name: Option<&str>, all: &[Arc<Project>]) -> String {
+    let ask = match name {
+        Some(name) => format!("several projects have the name `{name}`: name one in `project` by its folder"),
+        None => "several projects are served: name one in `project`".to_owned(),
+    };
+    let of_name = all.iter().filter(|project| name.is_none_or(|name| project.name == name));
+    let listed: Vec<_> = of_name.map(|it| format!("{} ({})", it.name, it.root.display())).collect();
+    format!("{ask}; there are {}", suggest::list(listed.iter().map(String::as_str)))
 }

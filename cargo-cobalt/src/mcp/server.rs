@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, Implementation,
+    InitializeRequestParams, InitializeResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
+    ServerConfig,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::command::Commands;
 use super::projects::Projects;
+use super::roots::Roots;
 use super::tools::{self, Call};
 
 /// What an assistant is told of all of it.
@@ -20,16 +22,30 @@ const INSTRUCTIONS: &str = "Cobalt runs experiments: an agent over a data set, e
      better or within the noise. `cobalt_results` reads past runs and the rest of a long one. `cobalt_generate` writes an \
      experiment for an agent that has none.";
 
+/// The methods with parameters that must be there.
+const METHODS: [&str; 8] = [
+    "completion/complete",
+    "initialize",
+    "prompts/get",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "subscriptions/listen",
+    "tools/call",
+];
+
 /// The server's end of a conversation.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Server {
     projects: Arc<Projects>,
+    roots: Roots,
     commands: Commands,
 }
 
 impl Server {
     pub(super) fn new(projects: Projects, commands: Commands) -> Self {
-        Self { projects: Arc::new(projects), commands }
+        let projects = Arc::new(projects);
+        Self { roots: Roots::new(Arc::clone(&projects)), projects, commands }
     }
 }
 
@@ -38,6 +54,25 @@ impl ServerHandler for Server {
         let capabilities = ServerCapabilities::builder().enable_tools().build();
         let cobalt = Implementation::new("cobalt", env!("CARGO_PKG_VERSION")).with_title("Cobalt");
         ServerConfig::new(capabilities).with_server_info(cobalt).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let agreed = self.negotiate_initialize(&request)?;
+        context.peer.set_peer_info(request);
+        self.roots.await_from(&context.peer);
+        Ok(agreed)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.roots.ask(&context.peer).await;
+    }
+
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        self.roots.ask(&context.peer).await;
     }
 
     async fn list_tools(
@@ -53,7 +88,23 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let project = request.arguments.as_ref().and_then(|arguments| arguments.get("project")?.as_str());
+        if let Some(asked) = self.roots.needed(project, request.input_responses.as_ref(), &context).await {
+            return Ok(asked.into());
+        }
         let call = Call { projects: &self.projects, commands: &self.commands, context: &context };
         tools::call(call, request).await
+    }
+    /// What fits no method that there is, or not the parameters of the one that it names.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        if METHODS.contains(&&*method) {
+            return Err(ErrorData::invalid_params(format!("the parameters do not fit `{method}`"), None));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("there is no method `{method}`"), None))
     }
 }

@@ -1,5 +1,6 @@
 //! The tools that an assistant calls: what each is called with, and what it answers.
 
+mod generate;
 mod list;
 
 use cobalt::reporters::printable;
@@ -37,7 +38,7 @@ struct Answer<T> {
 
 /// All tools.
 pub(super) fn all() -> Vec<Tool> {
-    vec![list::description()]
+    vec![list::description(), generate::description()]
 }
 
 /// Calls a tool. What goes wrong in it is its answer, so that who called it can mend the arguments or the source.
@@ -47,6 +48,7 @@ pub(super) async fn call(
 ) -> Result<CallToolResponse, ErrorData> {
     let arguments = request.arguments.unwrap_or_default();
     let result = match &*request.name {
+        generate::NAME => answer(call, arguments, |arguments| generate::call(call, arguments)).await,
         list::NAME => answer(call, arguments, |arguments| list::call(call, arguments)).await,
         unknown => {
             let names: Vec<_> = all().iter().map(|tool| tool.name.to_string()).collect();

@@ -1,7 +1,7 @@
 //! The data set as a model writes it: its items, what is wrong with them, and the lines of the file.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,13 @@ pub(super) struct Kinds {
     edge: usize,
     /// What tries to lead the agent astray.
     adversarial: usize,
+}
+
+impl fmt::Display for Kinds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { normal, edge, adversarial } = self;
+        write!(f, "{normal} normal, {edge} edge and {adversarial} adversarial items")
+    }
 }
 
 /// An item as it stands in the file.
@@ -114,11 +121,9 @@ pub(super) fn problems(items: &[Item], wanted: usize) -> Vec<String> {
             }
         }
     }
-    let Kinds { normal, edge, adversarial } = kinds(items);
+    let kinds @ Kinds { normal, edge, adversarial } = kinds(items);
     if wanted >= FEWEST_FOR_ALL_KINDS && [normal, edge, adversarial].contains(&0) {
-        let mut problem = "each kind must have an item: there are ".to_owned();
-        let _ = write!(problem, "{normal} normal, {edge} edge, {adversarial} adversarial");
-        problems.push(problem);
+        problems.push(format!("each kind must have an item: there are {kinds}"));
     }
     problems
 }
@@ -151,7 +156,7 @@ mod tests {
         assert_eq!(problems(&items(&["normal", "edge", "adversarial"]), 3), [""; 0]);
         assert_eq!(problems(&items(&["normal", "edge"]), 2), [""; 0]);
         let lacking = problems(&items(&["normal", "edge", "edge"]), 3);
-        assert_eq!(lacking, ["each kind must have an item: there are 1 normal, 2 edge, 0 adversarial"]);
+        assert_eq!(lacking, ["each kind must have an item: there are 1 normal, 2 edge and 0 adversarial items"]);
         assert_eq!(problems(&items(&["normal"]), 2), ["the data set has 1 items instead of 2"]);
         let mut same = items(&["normal", "normal"]);
         same[1].id = "i0".to_owned();
