@@ -40,7 +40,8 @@ pub(super) fn text() -> String {
 pub(crate) fn how_to_write() -> String {
     let text = text();
     let wanted = ["An experiment", "Evaluators", "Thresholds"];
-    let sections = text.split("\n## ").filter(|section| section.lines().next().is_some_and(|it| wanted.contains(&it)));
+    let sections =
+        text.split("\n## ").filter(|section| section.lines().next().is_some_and(|it| wanted.contains(&it)));
     sections.map(|section| format!("## {section}\n")).collect()
 }
 
@@ -121,7 +122,14 @@ mod tests {
     #[test]
     fn how_experiments_are_written_is_a_part_of_the_page() {
         let text = how_to_write();
-        for part in ["## An experiment\n", "#[cobalt::experiment(", "## Evaluators\n", "LlmJudge", "## Thresholds\n", "pass_rate"] {
+        for part in [
+            "## An experiment\n",
+            "#[cobalt::experiment(",
+            "## Evaluators\n",
+            "LlmJudge",
+            "## Thresholds\n",
+            "pass_rate",
+        ] {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(!text.contains("## Commands"));

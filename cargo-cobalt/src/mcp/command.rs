@@ -95,7 +95,9 @@ impl Commands {
     ) -> Result<Running, Error> {
         let program = if folder_has_toolchain() { "cargo".to_owned() } else { cargo() };
         let mut command = Command::new(program);
-        variables_of_this_process().for_each(|name| drop(command.env_remove(name)));
+        for name in variables_of_this_process() {
+            command.env_remove(name);
+        }
         command.args(arguments);
         self.spawn(command, project, cancelled)
     }
@@ -116,9 +118,8 @@ impl Commands {
         leave_toolchain_to_folder(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         Group::begin(&mut command);
-        let child = command
-            .spawn()
-            .map_err(|source| Error::Start { program: program_of(&command), source })?;
+        let child =
+            command.spawn().map_err(|source| Error::Start { program: program_of(&command), source })?;
         let told = cancelled.child_token();
         let (sender, lines) = channel(MOST_WAITING);
         let ended = self.running.spawn(see_through(child, sender, told.clone(), self.end.clone()));

@@ -59,7 +59,10 @@ impl Agent {
                 match dependency.features.is_empty() {
                     true => format!("`{name}`"),
                     false => {
-                        format!("`{name}` (with {})", suggest::list(dependency.features.iter().map(|it| &**it)))
+                        format!(
+                            "`{name}` (with {})",
+                            suggest::list(dependency.features.iter().map(|it| &**it))
+                        )
                     }
                 }
             })
@@ -71,7 +74,8 @@ impl Agent {
 
     /// Whether evaluators that ask models are built in.
     pub(super) fn has_judges(&self) -> bool {
-        let mut cobalt = self.package.dependencies.iter().filter(|dependency| dependency.name == "cobalt").peekable();
+        let mut cobalt =
+            self.package.dependencies.iter().filter(|dependency| dependency.name == "cobalt").peekable();
         // The library is added with its default features.
         cobalt.peek().is_none()
             || cobalt.any(|it| it.uses_default_features || it.features.iter().any(|name| name == "judge"))
@@ -93,7 +97,11 @@ fn source(file: &Path, argument: &str) -> Result<String, Error> {
     let source = fs::read_to_string(file).map_err(unreadable)?;
     syn::parse_file(&source).map_err(|error| {
         let start = error.span().start();
-        refused(format!("is no Rust that can be read: line {}, column {}: {error}", start.line, start.column + 1))
+        refused(format!(
+            "is no Rust that can be read: line {}, column {}: {error}",
+            start.line,
+            start.column + 1
+        ))
     })?;
     Ok(source)
 }
@@ -101,7 +109,8 @@ fn source(file: &Path, argument: &str) -> Result<String, Error> {
 /// The innermost package around a file, and its folder.
 pub(super) fn package_around<'a>(metadata: &'a Metadata, file: &Path) -> Option<(&'a Package, &'a Path)> {
     let members = metadata.workspace_packages().into_iter();
-    let folders = members.filter_map(|package| Some((package, package.manifest_path.parent()?.as_std_path())));
+    let folders =
+        members.filter_map(|package| Some((package, package.manifest_path.parent()?.as_std_path())));
     let around = folders.filter(|(_, folder)| file.starts_with(folder));
     around.max_by_key(|(_, folder)| folder.components().count())
 }
@@ -143,7 +152,8 @@ fn callable(package: &Package, file: &Path, argument: &str) -> Result<Vec<Callab
 
 /// The name of the file, or of what it is the root of.
 fn name(file: &Path, package: &Package) -> String {
-    let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem =
+        |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let name = match &*stem(file) {
         "mod" => file.parent().map(stem).unwrap_or_default(),
         "lib" | "main" => package.name.to_string(),

@@ -130,18 +130,28 @@ impl Attempts<'_> {
         }
     }
 
+    /// The names of the experiments, or what is wrong with what was written.
+    fn review(&self, draft: &Draft) -> Result<Vec<String>, Vec<String>> {
+        let Wanted { place, size, .. } = self.wanted;
+        let mut problems = items::problems(&draft.items, *size);
+        match Source::parse(&draft.source) {
+            Ok(source) => {
+                problems.extend(source.problems(&place.data_in_package, &items::fields(&draft.items)));
+                if problems.is_empty() { Ok(source.experiments()) } else { Err(problems) }
+            }
+            Err(problem) => {
+                problems.push(problem);
+                Err(problems)
+            }
+        }
+    }
+
     /// Looks at what was written, then writes it to its files and has cargo check it.
     async fn try_out(&self, draft: &Draft, transaction: &mut Transaction) -> Result<Tried, Error> {
-        let Wanted { project, agent, place, size, overwrite, .. } = self.wanted;
-        let mut problems = items::problems(&draft.items, *size);
-        let source = Source::parse(&draft.source);
-        match &source {
-            Ok(source) => problems.extend(source.problems(&place.data_in_package, &items::fields(&draft.items))),
-            Err(problem) => problems.push(problem.clone()),
-        }
-        let source = match source {
-            Ok(source) if problems.is_empty() => source,
-            _ => return Ok(Tried::Wrong(problems)),
+        let Wanted { project, agent, place, overwrite, .. } = self.wanted;
+        let experiments = match self.review(draft) {
+            Ok(experiments) => experiments,
+            Err(problems) => return Ok(Tried::Wrong(problems)),
         };
         let data = items::lines(&draft.items).map_err(|error| Error::Print(error.into()))?;
         transaction.write(&place.data, &data, *overwrite)?;
@@ -159,10 +169,7 @@ impl Attempts<'_> {
                 "the package cannot be checked, whatever the model writes: mend this first, then call again\n{}",
                 cut(&redacted(&said), LONGEST_ERROR)
             )),
-            Checked::Compiles => Tried::Written(Written {
-                experiments: source.experiments(),
-                kinds: items::kinds(&draft.items),
-            }),
+            Checked::Compiles => Tried::Written(Written { experiments, kinds: items::kinds(&draft.items) }),
         })
     }
 }

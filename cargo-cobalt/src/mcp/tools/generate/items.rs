@@ -75,7 +75,8 @@ struct Line<'a> {
 
 impl Item {
     fn line(&self) -> Line<'_> {
-        let value = |text: &String| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()));
+        let value =
+            |text: &String| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()));
         let fields = self.fields.iter().map(|Field { name, value: text }| (name.clone(), value(text)));
         let Self { id, kind, input, expected_output, .. } = self;
         Line { id, kind: *kind, input, expected_output, fields: fields.collect() }
@@ -146,7 +147,8 @@ mod tests {
             "fields": [{ "name": "plan", "value": "{\"seats\": 3}" }, { "name": "tone", "value": "dry" }],
         }))
         .unwrap();
-        let line = "{\"id\":\"a\",\"kind\":\"edge\",\"input\":\"\",\"plan\":{\"seats\":3},\"tone\":\"dry\"}\n";
+        let line =
+            "{\"id\":\"a\",\"kind\":\"edge\",\"input\":\"\",\"plan\":{\"seats\":3},\"tone\":\"dry\"}\n";
         assert_eq!(lines(&[item.clone()]).unwrap(), line);
         assert_eq!(fields(&[item]), BTreeSet::from(["id", "input", "kind", "plan", "tone"]));
     }
@@ -156,7 +158,10 @@ mod tests {
         assert_eq!(problems(&items(&["normal", "edge", "adversarial"]), 3), [""; 0]);
         assert_eq!(problems(&items(&["normal", "edge"]), 2), [""; 0]);
         let lacking = problems(&items(&["normal", "edge", "edge"]), 3);
-        assert_eq!(lacking, ["each kind must have an item: there are 1 normal, 2 edge and 0 adversarial items"]);
+        assert_eq!(
+            lacking,
+            ["each kind must have an item: there are 1 normal, 2 edge and 0 adversarial items"]
+        );
         assert_eq!(problems(&items(&["normal"]), 2), ["the data set has 1 items instead of 2"]);
         let mut same = items(&["normal", "normal"]);
         same[1].id = "i0".to_owned();

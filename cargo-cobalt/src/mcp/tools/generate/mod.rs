@@ -117,7 +117,11 @@ pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<
     let (commands, progress) = (call.commands.clone(), Progress::of(call.context));
     let made = call.commands.see_to(&call.context.ct, |cancelled| async move {
         let (wanted, judge, cancelled, commands) = (&wanted, &judge, &cancelled, &commands);
-        let attempts = Attempts { wanted, judge, commands, cancelled, progress };
+        let mut attempts = Attempts { wanted, judge, commands, cancelled, progress };
+        // A run would find what does not compile yet.
+        let has_to =
+            async || attempts.progress.step("waiting for what runs in this project".to_owned()).await;
+        let _turn = commands.turn(&wanted.project, cancelled, has_to).await?;
         let outcome = attempts.make().await?;
         Ok(answer(wanted, judge.usage(), outcome, notes))
     });
@@ -198,13 +202,18 @@ fn answer(wanted: &Wanted, usage: JudgeUsage, outcome: Outcome, mut notes: Vec<S
 
 /// The same in short.
 fn text(generated: &Generated) -> String {
-    let Generated { data_file, test_file, target, experiments, items, attempts, usage, notes, next, .. } = generated;
+    let Generated { data_file, test_file, target, experiments, items, attempts, usage, notes, next, .. } =
+        generated;
     let mut text = match (test_file, data_file) {
         (Some(test), Some(data)) => {
             let names: Vec<_> = experiments.iter().map(|name| code(name)).collect();
             format!("Wrote {} with {items}, and {} with {}.", code(data), code(test), names.join(", "))
         }
-        _ => format!("No experiment was written for the target {}: it was tried {}.", code(target), times(attempts.len())),
+        _ => format!(
+            "No experiment was written for the target {}: it was tried {}.",
+            code(target),
+            times(attempts.len())
+        ),
     };
     text += &format!(" {}\n\n", spent(usage));
     if test_file.is_none()
@@ -226,7 +235,8 @@ fn times(number: usize) -> String {
 fn spent(usage: &JudgeUsage) -> String {
     let JudgeUsage { models, calls, tokens, cost, unpriced, .. } = usage;
     let requests = if *calls == 1 { "1 request".to_owned() } else { format!("{calls} requests") };
-    let cost = if unpriced.is_empty() { format!("${cost:.4}") } else { "a price that is not known".to_owned() };
+    let cost =
+        if unpriced.is_empty() { format!("${cost:.4}") } else { "a price that is not known".to_owned() };
     let models: Vec<_> = models.iter().map(|model| code(model)).collect();
     format!(
         "That took {requests} to {} with {} tokens, for {cost}.",

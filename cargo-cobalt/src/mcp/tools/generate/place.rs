@@ -70,17 +70,21 @@ fn target(agent: &Agent, test: &Path, argument: &str) -> Result<String, Error> {
         return refused("is among the sources of the package: name a file in `tests/`");
     }
     let name = test.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let is_of_name = |character: char| character.is_ascii_alphanumeric() || character == '_' || character == '-';
+    let is_of_name =
+        |character: char| character.is_ascii_alphanumeric() || character == '_' || character == '-';
     if !name.starts_with(|first: char| first.is_ascii_alphabetic()) || !name.chars().all(is_of_name) {
-        return refused("gives the target a name that cargo does not take: use letters of ASCII, digits, `_` and `-`");
+        return refused(
+            "gives the target a name that cargo does not take: use letters of ASCII, digits, `_` and `-`",
+        );
     }
     let is_another = |target: &&cargo_metadata::Target| {
         target.kind.contains(&TargetKind::Test) && target.name == name && target.src_path != test
     };
     match agent.package.targets.iter().find(is_another) {
-        Some(other) => {
-            refused(&format!("would be the second test target `{name}`, beside `{}`: name another", other.src_path))
-        }
+        Some(other) => refused(&format!(
+            "would be the second test target `{name}`, beside `{}`: name another",
+            other.src_path
+        )),
         None => Ok(name),
     }
 }

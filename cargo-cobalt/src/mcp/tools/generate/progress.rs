@@ -1,8 +1,8 @@
 //! Tells an assistant that asked for it how far the work has come.
 
+use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
-use rmcp::RoleServer;
 
 /// The steps up to now.
 #[derive(Debug)]

@@ -30,7 +30,8 @@ pub(super) struct Draft {
 pub(super) fn schema() -> Value {
     let text = |description: &str| json!({ "type": "string", "description": description });
     let object = |properties: Value| {
-        let required: Vec<_> = properties.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
+        let required: Vec<_> =
+            properties.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect();
         json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
     };
     let field = object(json!({ "name": text("The name."), "value": text("The value, as JSON.") }));
@@ -62,14 +63,19 @@ pub(super) fn question(agent: &Agent, place: &Place, size: usize, context: Optio
     let list = |lines: Vec<String>| lines.iter().map(|line| format!("- {line}\n")).collect::<String>();
     let callable = list(agent.callable.iter().map(ToString::to_string).collect());
     let crates = match agent.dependencies() {
-        none if none.is_empty() => "- none: `serde`, too, is not there, so that items are read as `cobalt::Item`\n".to_owned(),
+        none if none.is_empty() => {
+            "- none: `serde`, too, is not there, so that items are read as `cobalt::Item`\n".to_owned()
+        }
         crates => list(crates),
     };
     let judges = match agent.has_judges() {
         true => "Evaluators that ask models are there; each output that they score costs money.",
-        false => "Evaluators that ask models are not built in: use none of `LlmJudge`, `GEval`, `Pairwise`, `Autoeval`, `Similarity`, `JsonSchema`.",
+        false => {
+            "Evaluators that ask models are not built in: use none of `LlmJudge`, `GEval`, `Pairwise`, `Autoeval`, `Similarity`, `JsonSchema`."
+        }
     };
-    let context = context.map(|context| format!("\n# What the user says of the agent\n\n{}", fenced(context)));
+    let context =
+        context.map(|context| format!("\n# What the user says of the agent\n\n{}", fenced(context)));
     format!(
         "# The task\n\n{task}\n# Cobalt\n\n{how_to_write}\n# The package `{package}`\n\nA test can call:\n\n{callable}\n\
          Crates that a test can use, beside `std` and `cobalt`:\n\n{crates}\n{judges}\n{context}\n# The agent, `{file}`\n\n{source}",

@@ -32,7 +32,12 @@ pub(super) fn is_in(root: &Path, file: &Path) -> bool {
 /// What of a file can be called from outside of the crate with this root and name; `None` where no module leads to it.
 pub(super) fn callable(root: &Path, name: &str, file: &Path) -> Option<Vec<Callable>> {
     let folder = root.parent()?;
-    let module = Module { path: vec![name.to_owned()], is_public: true, file: root.to_owned(), children: folder.to_owned() };
+    let module = Module {
+        path: vec![name.to_owned()],
+        is_public: true,
+        file: root.to_owned(),
+        children: folder.to_owned(),
+    };
     let mut callable = find(&module, file, 0)?.callable;
     callable.sort_by(|one, other| one.path.cmp(&other.path));
     callable.dedup();
@@ -177,7 +182,9 @@ impl ReExport<'_> {
     fn add(&self, tree: &UseTree, last: Option<&str>, found: &mut Vec<Callable>) {
         let mut add = |wanted: Option<&str>, as_name: Option<&str>| {
             for (name, what) in self.items.iter().filter_map(public) {
-                if last.is_some_and(|last| self.of.contains(&last)) && wanted.is_none_or(|wanted| wanted == name) {
+                if last.is_some_and(|last| self.of.contains(&last))
+                    && wanted.is_none_or(|wanted| wanted == name)
+                {
                     let path = format!("{}::{}", self.path, as_name.unwrap_or(&name));
                     found.push(Callable { path, what });
                 }
@@ -220,7 +227,10 @@ mod tests {
         let folder = crate_with(&[
             ("lib.rs", "pub mod agents;\nmod hidden;\npub fn root() {}"),
             ("agents/mod.rs", "pub mod router;"),
-            ("agents/router.rs", "pub async fn route() {}\nfn own() {}\npub struct Team;\npub mod more { pub fn f() {} }"),
+            (
+                "agents/router.rs",
+                "pub async fn route() {}\nfn own() {}\npub struct Team;\npub mod more { pub fn f() {} }",
+            ),
             ("hidden.rs", "pub fn unseen() {}"),
             ("stray.rs", "pub fn stray() {}"),
         ]);
@@ -235,7 +245,10 @@ mod tests {
     #[test]
     fn what_a_module_re_exports_is_called_by_its_path() {
         let folder = crate_with(&[
-            ("lib.rs", "mod inner;\n#[path = \"odd.rs\"]\nmod even;\npub use inner::{ask, Reply as Answer};\npub use even::*;"),
+            (
+                "lib.rs",
+                "mod inner;\n#[path = \"odd.rs\"]\nmod even;\npub use inner::{ask, Reply as Answer};\npub use even::*;",
+            ),
             ("inner.rs", "pub fn ask() {}\npub fn other() {}\npub struct Reply;"),
             ("odd.rs", "pub fn even() {}"),
         ]);

@@ -9,7 +9,8 @@ use syn::{File, Item, Lit};
 const REFUSED: [&str; 7] =
     ["unsafe", "include", "include_str", "include_bytes", "option_env", "asm", "global_asm"];
 /// Evaluators whose second text in `new` is the name of a field.
-const WITH_FIELD: [&str; 7] = ["ExactMatch", "SquadExactMatch", "TokenF1", "Bleu", "ChrF", "Wer", "Similarity"];
+const WITH_FIELD: [&str; 7] =
+    ["ExactMatch", "SquadExactMatch", "TokenF1", "Bleu", "ChrF", "Wer", "Similarity"];
 
 /// A source that parses.
 pub(super) struct Source {
@@ -22,7 +23,10 @@ impl Source {
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let told = |error: syn::Error| format!("{}: {error}", place(error.span().start()));
         let file = syn::parse_file(text).map_err(told)?;
-        Ok(Self { file, tokens: text.parse().map_err(|error| format!("the source cannot be read: {error}"))? })
+        Ok(Self {
+            file,
+            tokens: text.parse().map_err(|error| format!("the source cannot be read: {error}"))?,
+        })
     }
 
     /// The names of its experiments.
@@ -57,7 +61,9 @@ impl Source {
         }
         let is_main = |item: &Item| matches!(item, Item::Fn(function) if function.sig.ident == "main");
         if !self.file.items.iter().any(is_main) || !found.calls_main {
-            problems.push("the target has no test harness: end it with `fn main() { cobalt::main(); }`".to_owned());
+            problems.push(
+                "the target has no test harness: end it with `fn main() { cobalt::main(); }`".to_owned(),
+            );
         }
         for field in found.fields.iter().filter(|field| !fields.contains(field.as_str())) {
             problems.push(format!("the source reads the field `{field}`, which no item of the data set has"));
@@ -74,7 +80,9 @@ fn place(at: LineColumn) -> String {
 fn named(arguments: TokenStream) -> Option<String> {
     let tokens: Vec<_> = arguments.into_iter().collect();
     tokens.windows(3).find_map(|three| match three {
-        [TokenTree::Ident(name), TokenTree::Punct(equals), value] if name == "name" && equals.as_char() == '=' => {
+        [TokenTree::Ident(name), TokenTree::Punct(equals), value]
+            if name == "name" && equals.as_char() == '=' =>
+        {
             text(value)
         }
         _ => None,
@@ -126,7 +134,9 @@ impl Found {
             self.refused.push(format!("{}: {what} may not be used", place(token.span().start())));
         };
         match token {
-            TokenTree::Ident(name) if REFUSED.iter().any(|refused| name == refused) => refuse(&format!("`{name}`")),
+            TokenTree::Ident(name) if REFUSED.iter().any(|refused| name == refused) => {
+                refuse(&format!("`{name}`"))
+            }
             TokenTree::Ident(name) if name == "env" && is(1, "!") => refuse("`env!`"),
             TokenTree::Ident(name) if name == "mod" && is(2, ";") => refuse("a module in another file"),
             TokenTree::Punct(hash) if hash.as_char() == '#' => {
@@ -155,8 +165,14 @@ impl Found {
 
 /// The field in `ExactMatch::new("name", "field")` and the like.
 fn reference(tokens: &[TokenTree]) -> Option<String> {
-    let [TokenTree::Ident(name), TokenTree::Punct(_), TokenTree::Punct(_), TokenTree::Ident(new), TokenTree::Group(group), ..] =
-        tokens
+    let [
+        TokenTree::Ident(name),
+        TokenTree::Punct(_),
+        TokenTree::Punct(_),
+        TokenTree::Ident(new),
+        TokenTree::Group(group),
+        ..,
+    ] = tokens
     else {
         return None;
     };

@@ -45,7 +45,8 @@ impl Transaction {
 
     /// Writes a file, in the place of what was there only where that is wanted.
     pub(super) fn write(&mut self, path: &Path, text: &str, overwrite: bool) -> Result<(), Error> {
-        let is_ours = self.made.iter().any(|made| made == path) || self.before.iter().any(|(noted, _)| noted == path);
+        let is_ours =
+            self.made.iter().any(|made| made == path) || self.before.iter().any(|(noted, _)| noted == path);
         if !is_ours && overwrite && path.is_file() {
             self.note(path)?;
         } else if !is_ours {
@@ -169,8 +170,11 @@ mod tests {
     #[test]
     fn what_was_written_is_gone_again_with_its_folders_and_what_was_replaced_is_back() {
         let folder = tempfile::tempdir().unwrap();
-        let (new, old, lock) =
-            (folder.path().join("data/deep/new.jsonl"), folder.path().join("old.rs"), folder.path().join("Cargo.lock"));
+        let (new, old, lock) = (
+            folder.path().join("data/deep/new.jsonl"),
+            folder.path().join("old.rs"),
+            folder.path().join("Cargo.lock"),
+        );
         fs::write(&old, "old").unwrap();
         let mut transaction = Transaction::default();
         transaction.note(&lock).unwrap();
