@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::{Color, List};
 use crate::error::Error;
 use crate::project::{Binary, Built, Project, compile};
-use crate::run::{Asked, Message, run_binary, variables};
+use crate::run::{Asked, Message, check_names, run_binary, variables};
 use crate::terminal::{Align, paint, print, print_json, table};
 
 /// An experiment with the place that it was found in.
@@ -41,8 +41,11 @@ pub(crate) fn list(arguments: &List, flags: &Flags, color: Color) -> Result<Exit
     let mut rows = Vec::new();
     let mut errors = Vec::new();
     let built = compile(&candidates, &arguments.build, color)?;
-    for binary in &built.binaries {
-        ask(binary, arguments, variables(&project, binary, flags)?, &mut rows, &mut errors)?;
+    let with_variables = |binary| Ok((binary, variables(&project, binary, flags)?));
+    let binaries = built.binaries.iter().map(with_variables).collect::<Result<Vec<_>, Error>>()?;
+    check_names(&binaries, &arguments.selection.experiment)?;
+    for (binary, variables) in &binaries {
+        ask(binary, arguments, variables, &mut rows, &mut errors)?;
     }
     errors.extend(rows.iter().filter_map(|row| row.experiment.error.clone()));
     if arguments.json {
@@ -72,12 +75,12 @@ fn none(arguments: &List, built: &Built) -> String {
 fn ask(
     binary: &Binary,
     arguments: &List,
-    variables: Vec<(String, OsString)>,
+    variables: &[(String, OsString)],
     rows: &mut Vec<Row>,
     errors: &mut Vec<String>,
 ) -> Result<(), Error> {
-    let filters = &arguments.selection.filter;
-    let asked = Asked { filters, wanted: Wanted::List, arguments: &[], variables: &variables };
+    let selection = &arguments.selection;
+    let asked = Asked { selection, wanted: Wanted::List, arguments: &[], variables };
     let (mut said, mut greeted) = (Vec::new(), false);
     let status = run_binary(binary, asked, |message| match message {
         Message::Event(event, _) => match *event {

@@ -93,6 +93,7 @@ fn flags(command: &Command) -> Flags {
     };
     let of_run = |options: &RunOptions| Flags {
         concurrency: options.concurrency,
+        runs: options.runs,
         ..of_outcome(&options.outcome, &options.settings)
     };
     match command {

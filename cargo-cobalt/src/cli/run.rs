@@ -16,7 +16,7 @@ pub(crate) struct Run {
     pub(crate) ci: bool,
 
     /// Goes on with runs that were cut off, by their ids
-    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    #[arg(long, value_name = "ID", value_delimiter = ',', conflicts_with = "runs")]
     pub(crate) resume: Vec<String>,
 
     /// Runs only the items that failed last time: in error, or below a pass mark
@@ -52,6 +52,10 @@ pub(crate) struct RunOptions {
     /// How many items of an experiment are worked on at a time
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) concurrency: Option<NonZeroUsize>,
+
+    /// How often each item is run, whatever the experiments say
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) runs: Option<NonZeroUsize>,
 
     #[command(flatten)]
     pub(crate) outcome: Outcome,
@@ -96,7 +100,7 @@ pub(crate) struct List {
 }
 
 /// Which experiments.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Selection {
     /// Test targets by name, by file, or by a folder of such files; a word that a target has for its name is no folder
     #[arg(value_name = "TARGET")]
@@ -109,4 +113,8 @@ pub(crate) struct Selection {
     /// Experiments whose name or tag contains or, with `*`, `?` or `[…]`, matches this; may be given more than once
     #[arg(long, value_name = "PATTERN")]
     pub(crate) filter: Vec<Pattern>,
+
+    /// An experiment by its whole name; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    pub(crate) experiment: Vec<String>,
 }

@@ -23,12 +23,18 @@ pub(super) fn markdown(compared: &Compared) -> String {
     text
 }
 
-/// Which runs are compared, and all figures, without the items.
-pub(crate) fn figures(comparison: &Comparison) -> String {
+/// Which runs are compared.
+pub(crate) fn runs(comparison: &Comparison) -> String {
     let mut text = String::from("| | run | start (UTC) | commit | size |\n|---|---|---|---|---|\n");
     for (label, run) in [("base", &comparison.base), ("other", &comparison.other)] {
         text.push_str(&row(label, run));
     }
+    text
+}
+
+/// Which runs are compared, and all figures, without the items.
+pub(crate) fn figures(comparison: &Comparison) -> String {
+    let mut text = runs(comparison);
     let _ = writeln!(text, "\nItems: {}.", words::matching(&comparison.items, code));
     for note in &comparison.notes {
         let _ = writeln!(text, "\n> {}", sentence(note));

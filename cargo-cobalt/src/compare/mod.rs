@@ -2,7 +2,7 @@
 
 mod items;
 pub(crate) mod markdown;
-mod sides;
+pub(crate) mod sides;
 mod text;
 pub(crate) mod words;
 
@@ -106,14 +106,30 @@ fn compare_runs(runs: &[Run], items: usize) -> Result<Vec<Compared>, Error> {
     let measurements: Vec<_> = others.iter().map(|run| &run.measurements).collect();
     let comparisons = comparison::compare(&base.measurements, &measurements);
     let with_items = |(comparison, other): (Comparison, &Run)| {
-        if comparison.items.matched == 0 {
-            return Err(Error::NothingMatched(words::nothing_in_common(&comparison)));
-        }
+        let comparison = matched(comparison)?;
         let reports = base.report.as_ref().zip(other.report.as_ref());
         let most_changed = reports.map(|(base, other)| most_changed(base, other, items)).unwrap_or_default();
         Ok(Compared { comparison, most_changed, is_without_outputs: reports.is_none() })
     };
     comparisons.into_iter().zip(others).map(with_items).collect()
+}
+
+/// A comparison of runs that have some item in common.
+fn matched(comparison: Comparison) -> Result<Comparison, Error> {
+    match comparison.items.matched {
+        0 => Err(Error::NothingMatched(words::nothing_in_common(&comparison))),
+        _ => Ok(comparison),
+    }
+}
+
+/// Compares two reports.
+pub(crate) fn compare_reports(
+    base: &Report,
+    other: &Report,
+    prices: &PriceTable,
+) -> Result<Comparison, Error> {
+    let [base, other] = [base, other].map(|report| Measurements::of(report, prices));
+    matched(comparison::compare(&base, &[&other]).remove(0))
 }
 
 /// Fails where an evaluator or the share of errors is worse, and where no evaluator could be compared.

@@ -18,7 +18,7 @@ pub(super) fn input(change: &ItemChange) -> String {
 }
 
 /// How an item's scores changed: `right 1.000 → 0.000`.
-pub(super) fn scores(change: &ItemChange, quote: impl Fn(&str) -> String) -> String {
+pub(crate) fn scores(change: &ItemChange, quote: impl Fn(&str) -> String) -> String {
     let score = |score: Option<f64>| score.map_or("no score".to_owned(), |score| format!("{score:.3}"));
     let changed =
         |it: &ScoreChange| format!("{} {} → {}", quote(&it.evaluator), score(it.base), score(it.other));
@@ -48,7 +48,7 @@ fn output(side: &ItemSide) -> String {
 }
 
 /// What the evaluators whose scores changed said of one side, those that gave no reason left out.
-pub(super) fn reasons(change: &ItemChange, side: &ItemSide, quote: impl Fn(&str) -> String) -> Vec<String> {
+pub(crate) fn reasons(change: &ItemChange, side: &ItemSide, quote: impl Fn(&str) -> String) -> Vec<String> {
     let said = |score: &ScoreChange| {
         let evaluation = side.evaluations.get(&score.evaluator)?;
         let reason = evaluation.reason.as_ref().or(evaluation.error.as_ref())?;

@@ -62,13 +62,13 @@ impl Commands {
         Ok(Self { program: Arc::new(program), running: TaskTracker::new(), turns: Turns::default(), end })
     }
 
-    /// Waits until nothing else runs experiments of a project, and says first that it `has_to`. The turn lasts until it is
-    /// dropped.
+    /// Waits until no other call runs experiments of a project; where it `has_to`, that is said first. The turn lasts until it
+    /// is dropped.
     pub(super) async fn turn(
         &self,
         project: &Project,
         cancelled: &CancellationToken,
-        has_to: impl AsyncFnOnce(),
+        has_to: impl Future<Output = ()>,
     ) -> Result<OwnedMutexGuard<()>, Error> {
         let turn = self.turns.wait(project.root.clone(), has_to);
         cancelled.run_until_cancelled(turn).await.ok_or(Error::Interrupted)
@@ -253,4 +253,77 @@ async fn end(child: &mut Child, server_ends: &CancellationToken) -> io::Result<E
     group.kill();
     // What was waited for is known from then on.
     child.wait().await
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// Starts a script instead of this program; the folder is its project.
+    fn started(script: &str, end: &CancellationToken, cancelled: &CancellationToken) -> (TempDir, Running) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("cobalt"), script).unwrap();
+        let project = Project { name: "trial".to_owned(), root: folder.path().to_owned() };
+        let commands = Commands { program: Arc::new("sh".into()), ..Commands::new(end.clone()).unwrap() };
+        (folder, commands.start(&project, &[], cancelled).unwrap())
+    }
+
+    async fn lines(running: &mut Running) -> Vec<String> {
+        let mut lines = Vec::new();
+        while let Some(line) = running.line().await {
+            lines.push(line);
+        }
+        lines
+    }
+
+    #[tokio::test]
+    async fn a_command_has_ended_though_something_that_it_has_started_holds_its_outputs_open() {
+        let script = "sleep 30 &\necho one\necho wrong >&2\nprintf two\nexit 3\n";
+        let never = CancellationToken::new();
+        let (_folder, mut running) = started(script, &never, &never);
+        let heard = tokio::time::timeout(Duration::from_secs(10), async {
+            (lines(&mut running).await, running.end().await.unwrap())
+        });
+        let (lines, ended) = heard.await.unwrap();
+        assert_eq!(lines, ["one", "two"]);
+        assert_eq!((ended.status.code(), ended.was_cancelled), (Some(3), false));
+        assert_eq!(ended.stderr, ["wrong"]);
+    }
+
+    #[tokio::test]
+    async fn a_cancelled_command_says_what_it_has_to_say_before_it_ends() {
+        let script = "trap 'echo kept; exit 2' INT\necho ready\nwhile :; do sleep 0.05; done\n";
+        let cancelled = CancellationToken::new();
+        let (_folder, mut running) = started(script, &CancellationToken::new(), &cancelled);
+        assert_eq!(running.line().await.unwrap(), "ready");
+        cancelled.cancel();
+        assert_eq!(lines(&mut running).await, ["kept"]);
+        let ended = running.end().await.unwrap();
+        assert_eq!((ended.status.code(), ended.was_cancelled), (Some(2), true));
+    }
+
+    #[tokio::test]
+    async fn the_last_lines_of_stderr_are_kept_and_a_slow_listener_loses_nothing() {
+        let never = CancellationToken::new();
+        let script = "i=0\nwhile [ $i -lt 3000 ]; do echo $i; echo $i >&2; i=$((i+1)); done\n";
+        let (_folder, mut running) = started(script, &never, &never);
+        // By now it has ended, but for what waits to be heard.
+        tokio::time::sleep(TIME_TO_END_WITH_SERVER / 2).await;
+        assert_eq!(lines(&mut running).await.len(), 3000);
+        let last: Vec<_> = (3000 - LAST_LINES..3000).map(|line| line.to_string()).collect();
+        assert_eq!(running.end().await.unwrap().stderr, last);
+    }
+
+    #[tokio::test]
+    async fn nothing_is_started_once_the_server_ends() {
+        let end = CancellationToken::new();
+        let commands = Commands::new(end.clone()).unwrap();
+        end.cancel();
+        let project = Project { name: "trial".to_owned(), root: std::env::temp_dir() };
+        let refused = commands.start(&project, &[], &CancellationToken::new());
+        assert!(matches!(refused, Err(Error::Interrupted)));
+        commands.ended().await;
+    }
 }

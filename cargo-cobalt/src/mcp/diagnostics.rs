@@ -2,8 +2,44 @@
 
 use cargo_metadata::Message;
 use cargo_metadata::diagnostic::DiagnosticLevel;
+use cobalt::redact::redacted;
+use cobalt::wording::cut;
 use schemars::JsonSchema;
 use serde::Serialize;
+
+/// The most errors of a build that are told: the others often follow from the first.
+const MOST: usize = 20;
+/// The longest message, in characters.
+const LONGEST_MESSAGE: usize = 400;
+/// The most that is told of what the compiler prints of an error, in characters.
+const LONGEST_RENDERED: usize = 1500;
+
+/// The errors of a build: the first of them, and how many there are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CompileErrors {
+    pub(super) first: Vec<Diagnostic>,
+    /// How many there are beside them.
+    pub(super) more: usize,
+}
+
+impl CompileErrors {
+    /// Takes in a line of what a command prints; whether it is an error of the compiler.
+    pub(super) fn hear(&mut self, line: &str) -> bool {
+        let Some(error) = Diagnostic::read(line) else { return false };
+        if self.first.contains(&error) {
+            // Of a file that is part of several targets.
+        } else if self.first.len() < MOST {
+            self.first.push(error);
+        } else {
+            self.more += 1;
+        }
+        true
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_empty()
+    }
+}
 
 /// An error of the compiler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -47,8 +83,13 @@ impl Diagnostic {
             file: span.map(|span| span.file_name.clone()),
             line: span.map(|span| span.line_start),
             column: span.map(|span| span.column_start),
-            rendered: diagnostic.rendered.unwrap_or_default(),
-            message: diagnostic.message,
+            rendered: told(&diagnostic.rendered.unwrap_or_default(), LONGEST_RENDERED),
+            message: told(&diagnostic.message, LONGEST_MESSAGE),
         })
     }
+}
+
+/// Source text may hold a key.
+fn told(text: &str, most: usize) -> String {
+    cut(&redacted(text), most).into_owned()
 }

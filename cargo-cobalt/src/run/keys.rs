@@ -19,8 +19,8 @@ pub(super) fn missing(
         return Ok(keys);
     }
     for (binary, variables) in binaries {
-        let filters = &arguments.selection.filter;
-        let asked = Asked { filters, wanted: Wanted::MissingKeys, arguments: &arguments.harness, variables };
+        let (selection, arguments) = (&arguments.selection, &*arguments.harness);
+        let asked = Asked { selection, wanted: Wanted::MissingKeys, arguments, variables };
         // Whatever else is wrong with it, and what it prints, comes again when it runs.
         run(binary, asked, |message| {
             if let Message::Event(event, _) = message

@@ -5,6 +5,7 @@ mod conclusion;
 mod dashboard;
 mod keys;
 mod lines;
+mod names;
 mod pipe;
 mod process;
 mod screen;
@@ -17,6 +18,7 @@ use std::process::ExitCode;
 use cobalt::Wanted;
 use cobalt::config::{Config, Flags, SOURCES};
 
+pub(crate) use self::names::check as check_names;
 pub(crate) use self::process::{Asked, Message, run as run_binary};
 pub(crate) use self::screen::Screen;
 pub(crate) use self::tally::FAILS_WITH_CI;
@@ -31,7 +33,7 @@ use crate::reporters::Reporters;
 use crate::{interrupt, serve};
 
 /// A binary, and what is added to its variables.
-type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
+pub(crate) type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
 
 /// What is left of a run when it is done.
 #[derive(Debug)]
@@ -83,6 +85,7 @@ pub(crate) fn once(
         screen.tell(&format!("left alone: {}", foreign.join("; ")));
     }
     let ready = with_variables(&binaries, &project, flags, &screen)?;
+    names::check(&ready, &arguments.selection.experiment)?;
     let mut tally = Tally::default();
     let missing = keys::missing(&ready, arguments)?;
     if missing.is_empty() {
@@ -159,8 +162,8 @@ fn run_one(
     reporters: &mut Reporters,
     tally: &mut Tally,
 ) -> Result<(), Error> {
-    let filters = &arguments.selection.filter;
-    let asked = Asked { filters, wanted: Wanted::Run, arguments: &arguments.harness, variables };
+    let (selection, arguments) = (&arguments.selection, &*arguments.harness);
+    let asked = Asked { selection, wanted: Wanted::Run, arguments, variables };
     let status = run_binary(binary, asked, |message| match message {
         Message::Event(event, line) => {
             let is_new = tally.hear(&event);
@@ -171,6 +174,6 @@ fn run_one(
         Message::Stderr(line) => screen.tell(&line),
     })?;
     screen.binary_ended();
-    tally.ended(binary, status, &arguments.harness, screen);
+    tally.ended(binary, status, arguments, screen);
     Ok(())
 }

@@ -7,11 +7,11 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cobalt::pattern::Pattern;
 use cobalt::reporters::Event;
 use cobalt::{Request, Wanted};
 
 use super::pipe::{Ends, Pipe};
+use crate::cli::Selection;
 use crate::error::Error;
 use crate::interrupt::Below;
 use crate::project::Binary;
@@ -47,7 +47,8 @@ const LISTENERS: usize = 3;
 /// What a binary is asked to do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
-    pub(crate) filters: &'a [Pattern],
+    /// Which experiments.
+    pub(crate) selection: &'a Selection,
     pub(crate) wanted: Wanted,
     /// Arguments for the harness.
     pub(crate) arguments: &'a [String],
@@ -89,7 +90,9 @@ pub(crate) fn run(
 }
 
 fn start(binary: &Binary, asked: Asked<'_>, pipe: &Pipe) -> Result<Child, Error> {
-    let request = Request::new(pipe.path().to_owned(), asked.filters.to_vec(), asked.wanted);
+    let mut request = Request::new(pipe.path().to_owned(), asked.wanted);
+    request.filters.clone_from(&asked.selection.filter);
+    request.experiments.clone_from(&asked.selection.experiment);
     let (name, value) = request.variable().map_err(|error| Error::Pipe(error.into()))?;
     let mut command = Command::new(&binary.path);
     command.args(asked.arguments).current_dir(&binary.root).env(name, value);

@@ -23,8 +23,10 @@ pub(crate) struct KnownRuns {
     pub(super) whole: Vec<Run>,
     /// The folder of the result files.
     pub(super) results: PathBuf,
-    /// The current folder, from which paths are told and git is asked.
+    /// The folder from which paths are told and git is asked: the current one, or that of a project.
     pub(super) folder: PathBuf,
+    /// Whether a name may be the path of a file.
+    pub(super) takes_paths: bool,
 }
 
 impl KnownRuns {
@@ -32,12 +34,23 @@ impl KnownRuns {
     pub(crate) fn open(layout: &Layout) -> Result<Self, Error> {
         let folder = env::current_dir().map_err(Error::CurrentFolder)?;
         let (found, skipped) = Index::open(layout)?.runs(&Filter::ALL)?;
-        let known = Self { whole: found.runs, results: layout.results().to_owned(), folder };
+        let known = Self { takes_paths: true, ..Self::of(found.runs, layout, &folder) };
         for skipped in skipped {
             let path = known.shown(&known.results.join(&skipped.file));
             eprintln!("warning: `{path}` is left out: {}", one_line(&skipped.reason));
         }
         Ok(known)
+    }
+
+    /// These whole runs, the newest first, of the project in a folder. No file is read that is not of its store: a name is no path.
+    pub(crate) fn of(whole: Vec<Run>, layout: &Layout, folder: &Path) -> Self {
+        let (results, folder) = (layout.results().to_owned(), folder.to_owned());
+        Self { whole, results, folder, takes_paths: false }
+    }
+
+    /// The whole runs, the newest first.
+    pub(crate) fn whole(&self) -> &[Run] {
+        &self.whole
     }
 
     /// The names of the experiments that have whole runs, that of the newest run first.

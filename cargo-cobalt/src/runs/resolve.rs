@@ -109,8 +109,8 @@ impl KnownRuns {
 
     /// A file, then an id, then the beginning of one, then a git revision.
     fn look_up(&self, typed: &str) -> Result<Named, Error> {
-        if (typed.ends_with(".json") || typed.contains(std::path::is_separator)) && Path::new(typed).is_file()
-        {
+        let is_path = typed.ends_with(".json") || typed.contains(std::path::is_separator);
+        if self.takes_paths && is_path && Path::new(typed).is_file() {
             return Ok(Named::One(of_file(Path::new(typed))?));
         }
         let commit = self.commit(typed);

@@ -8,7 +8,7 @@ use super::baseline::{OnInconclusive, absolute};
 use super::error::ConfigError;
 use super::only::Only;
 use super::reporter::Reporter;
-use super::variables::{BASELINE, CI, CONCURRENCY, CONFIG, ON_INCONCLUSIVE, ONLY, RESUME, SHARD};
+use super::variables::{BASELINE, CI, CONCURRENCY, CONFIG, ON_INCONCLUSIVE, ONLY, RESUME, RUNS, SHARD};
 use crate::report::Shard;
 
 /// Settings from flags of the command, which come before all others.
@@ -20,6 +20,8 @@ pub struct Flags {
     pub config: Option<PathBuf>,
     /// `--concurrency`: how many items of an experiment are worked on at a time.
     pub concurrency: Option<NonZeroUsize>,
+    /// `--runs`: how often each item is run.
+    pub runs: Option<NonZeroUsize>,
     /// `--ci`: whether `[ci]` is in force.
     pub ci: bool,
     /// `--resume`: the ids of the runs to take up again.
@@ -46,6 +48,7 @@ impl Flags {
     pub fn variables(&self) -> Result<Vec<(&'static str, OsString)>, ConfigError> {
         let config = self.config().map(|path| (CONFIG, path.into_os_string()));
         let concurrency = self.concurrency.map(|items| (CONCURRENCY, items.to_string().into()));
+        let runs = self.runs.map(|runs| (RUNS, runs.to_string().into()));
         let ci = self.ci.then(|| (CI, "1".into()));
         let resume = (!self.resume.is_empty()).then(|| (RESUME, self.resume.join(",").into()));
         let only = self.only.map(|only| (ONLY, only.to_string().into()));
@@ -54,7 +57,7 @@ impl Flags {
         let baseline = baseline.map(|list| (BASELINE, list));
         let on_inconclusive =
             self.on_inconclusive.map(|outcome| (ON_INCONCLUSIVE, outcome.to_string().into()));
-        let all = [config, concurrency, ci, resume, only, shard, baseline, on_inconclusive];
+        let all = [config, concurrency, runs, ci, resume, only, shard, baseline, on_inconclusive];
         Ok(all.into_iter().flatten().collect())
     }
 

@@ -119,6 +119,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let env = self.env(env.unwrap_or_default());
         // These are of one call, and no settings.
         let (only, shard) = self.items()?;
+        let runs = self.flags.runs.map_or_else(|| self.variables.runs(), |runs| Ok(Some(runs.get())))?;
         let sources = self.variables.text(SOURCES).filter(|hash| !hash.is_empty());
         let baseline = self.baseline(baseline.unwrap_or_default())?;
         let webhooks = self.webhooks(webhooks);
@@ -137,6 +138,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             models,
             prices,
             env,
+            runs,
             only,
             shard,
             sources,

@@ -53,6 +53,7 @@ pub struct Config {
     pub(super) models: ModelSettings,
     pub(super) prices: PriceTable,
     pub(super) env: BTreeMap<String, String>,
+    pub(super) runs: Option<usize>,
     pub(super) only: Option<Only>,
     pub(super) shard: Option<Shard>,
     pub(super) sources: Option<String>,
@@ -211,6 +212,11 @@ impl Config {
     /// How many items are worked on at a time in an experiment that declares this.
     pub(crate) fn concurrency(&self, declared: Option<usize>) -> usize {
         self.concurrency.or_declared(declared)
+    }
+
+    /// How often each item is run in an experiment that declares this.
+    pub(crate) fn runs(&self, declared: usize) -> usize {
+        self.runs.unwrap_or(declared)
     }
 
     /// How long a run of an item may take in an experiment that declares this.

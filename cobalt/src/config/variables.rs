@@ -16,6 +16,8 @@ pub(super) const CONFIG: &str = "COBALT_CONFIG";
 pub(super) const CI: &str = "COBALT_CI";
 /// How many items of an experiment are worked on at a time.
 pub(super) const CONCURRENCY: &str = "COBALT_CONCURRENCY";
+/// How often each item is run.
+pub(super) const RUNS: &str = "COBALT_RUNS";
 /// How long a run of an item may take.
 pub(super) const TIMEOUT: &str = "COBALT_TIMEOUT";
 /// Baseline files and result files to be held against, as a list in the form of `PATH`.
@@ -56,8 +58,11 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
     }
 
     pub(super) fn concurrency(&self) -> Result<Option<usize>, ConfigError> {
-        let count = |text: &str| text.parse().ok().filter(|number| *number > 0);
-        self.read(CONCURRENCY, "a whole number of at least 1", count)
+        self.count(CONCURRENCY)
+    }
+
+    pub(super) fn runs(&self) -> Result<Option<usize>, ConfigError> {
+        self.count(RUNS)
     }
 
     pub(super) fn timeout(&self) -> Result<Option<Duration>, ConfigError> {
@@ -83,6 +88,11 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
 
     pub(super) fn cache(&self) -> Result<Option<bool>, ConfigError> {
         self.switch(CACHE)
+    }
+
+    fn count(&self, name: &'static str) -> Result<Option<usize>, ConfigError> {
+        let count = |text: &str| text.parse().ok().filter(|number| *number > 0);
+        self.read(name, "a whole number of at least 1", count)
     }
 
     fn switch(&self, name: &'static str) -> Result<Option<bool>, ConfigError> {

@@ -17,8 +17,12 @@ use super::shown::Shown;
 use crate::config::Config;
 use crate::experiment::Definition;
 use crate::private::ExperimentDefinition;
+use crate::report::SourcePlace;
 use crate::reporters::{Event, ExperimentStarted, Listed, PROTOCOL, Stream};
 use crate::session::{Run, Session};
+
+/// The most fields named of a data set.
+const MOST_FIELDS: usize = 50;
 
 /// Answers a request, and gives the exit code.
 pub(super) fn answer(
@@ -28,11 +32,17 @@ pub(super) fn answer(
     config: Config,
 ) -> Result<i32, String> {
     let mut stream = greet(request)?;
-    let filter = Filter(&request.filters);
+    let filter = request.filter();
     match request.wanted {
         Wanted::Run => return schedule_and_run(definitions, &filter, args, config, stream),
         Wanted::List => {
             definitions.iter().for_each(|definition| list(definition, &filter, args, &config, &mut stream));
+        }
+        Wanted::Names => {
+            let declared = definitions.iter().map(|definition| Declared::new(definition));
+            for declared in declared.filter(|declared| declared.is_selected_by(&filter)) {
+                stream.send(&Event::Listed(Box::new(named(&declared))));
+            }
         }
         Wanted::MissingKeys => {
             for key in keys::missing(definitions, &filter, args, &config) {
@@ -94,19 +104,7 @@ fn list(
     if !declared.is_selected_by(filter) {
         return;
     }
-    let (name, tags) = ((definition.name)(), declared.tags().to_vec());
-    let mut listed = Listed {
-        name,
-        tags,
-        ignored_without: declared.ignored_without(),
-        items: None,
-        runs: 0,
-        evaluators: Vec::new(),
-        thresholds: Vec::new(),
-        file: definition.file.to_owned(),
-        line: definition.line,
-        error: None,
-    };
+    let mut listed = named(&declared);
     if listed.ignored_without.is_some() {
         if args.may_concern(&declared.case_name(), true) {
             stream.send(&Event::Listed(Box::new(listed)));
@@ -120,7 +118,11 @@ fn list(
     match suite.plan {
         Ok(plan) => {
             let definition = plan.definition();
+            listed.dataset = Some(plan.dataset().source().to_owned());
             listed.items = Some(plan.dataset().len());
+            let first = plan.dataset().get(0);
+            listed.fields =
+                first.into_iter().flat_map(|item| item.keys().take(MOST_FIELDS).cloned()).collect();
             listed.runs = definition.runs;
             listed.evaluators = evaluator_names(definition);
             listed.thresholds = definition.thresholds.iter().map(crate::Threshold::case_name).collect();
@@ -128,6 +130,25 @@ fn list(
         Err(broken) => listed.error = Some(broken.error.to_string()),
     }
     stream.send(&Event::Listed(Box::new(listed)));
+}
+
+/// What is known of an experiment whose data was not read.
+fn named(declared: &Declared) -> Listed {
+    let SourcePlace { file, line } = declared.place();
+    Listed {
+        name: declared.name(),
+        tags: declared.tags().to_vec(),
+        ignored_without: declared.ignored_without(),
+        dataset: None,
+        items: None,
+        fields: Vec::new(),
+        runs: 0,
+        evaluators: Vec::new(),
+        thresholds: Vec::new(),
+        file,
+        line,
+        error: None,
+    }
 }
 
 fn evaluator_names(definition: &Definition) -> Vec<String> {

@@ -94,7 +94,7 @@ fn run(args: &Args) -> Result<i32, String> {
         return command::answer(request, &definitions, args, config);
     }
     if let Some(request) = &request {
-        let filter = Filter(&request.filters);
+        let filter = request.filter();
         definitions.retain(|definition| Declared::new(definition).is_selected_by(&filter));
         command::announce(request, definitions.len())?;
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::filter::Filter;
 use crate::pattern::Pattern;
 use crate::reporters::PROTOCOL;
 
@@ -20,6 +21,8 @@ pub enum Wanted {
     List,
     /// The keys that are missing for what would be run; nothing is.
     MissingKeys,
+    /// The experiments are named as they are declared, and no data is read.
+    Names,
 }
 
 /// A request: to tell events, rather than to print test cases.
@@ -32,15 +35,24 @@ pub struct Request {
     pub events: PathBuf,
     /// Patterns of which an experiment's name or one of its tags must match one; none selects every experiment.
     pub filters: Vec<Pattern>,
+    /// The whole names of the experiments that are meant; none means every experiment.
+    pub experiments: Vec<String>,
     /// What is asked for.
     pub wanted: Wanted,
 }
 
 impl Request {
-    /// A request in the version of this library.
+    /// A request in the version of this library, about all experiments.
     #[must_use]
-    pub fn new(events: PathBuf, filters: Vec<Pattern>, wanted: Wanted) -> Self {
-        Self { protocol: PROTOCOL.to_owned(), asker: std::process::id(), events, filters, wanted }
+    pub fn new(events: PathBuf, wanted: Wanted) -> Self {
+        Self {
+            protocol: PROTOCOL.to_owned(),
+            asker: std::process::id(),
+            events,
+            filters: Vec::new(),
+            experiments: Vec::new(),
+            wanted,
+        }
     }
 
     /// The variable and its value for a process that is asked.
@@ -52,9 +64,15 @@ impl Request {
         Ok((VARIABLE, serde_json::to_string(self)?))
     }
 
-    /// Whether it is answered where the arguments ask for the lines that libtest prints. These name no key that is missing.
+    /// Whether it is answered where the arguments ask for the lines that libtest prints. These name no key that is missing, nor
+    /// an experiment that was not asked for.
     pub(super) fn is_answered_beside_test_output(&self) -> bool {
-        self.wanted == Wanted::MissingKeys
+        matches!(self.wanted, Wanted::MissingKeys | Wanted::Names)
+    }
+
+    /// Which experiments are meant.
+    pub(super) fn filter(&self) -> Filter<'_> {
+        Filter { patterns: &self.filters, names: &self.experiments }
     }
 
     /// The request to this process, if there is one.
@@ -101,12 +119,14 @@ mod tests {
 
     #[test]
     fn a_request_is_read_as_it_was_made() {
-        let request = Request::new("/tmp/events".into(), vec!["smoke".parse().unwrap()], Wanted::MissingKeys);
+        let mut request = Request::new("/tmp/events".into(), Wanted::MissingKeys);
+        request.filters = vec!["smoke".parse().unwrap()];
+        request.experiments = vec!["desk".to_owned()];
         let (_, text) = request.variable().unwrap();
         let read = Request::read(&text).unwrap();
         assert_eq!(
-            (read.events, read.filters, read.wanted),
-            (request.events, request.filters, request.wanted)
+            (read.events, read.filters, read.experiments, read.wanted),
+            (request.events, request.filters, request.experiments, request.wanted)
         );
     }
 

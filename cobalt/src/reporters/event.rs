@@ -108,8 +108,14 @@ pub struct Listed {
     pub name: String,
     /// Its tags.
     pub tags: Vec<String>,
+    /// Where its items come from: the path as it was given, or `inline`; absent where its data cannot be read, or is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<String>,
     /// How many items it has; absent where its data cannot be read, or is not.
     pub items: Option<usize>,
+    /// The fields of its first item, at most 50 of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<String>,
     /// How often each item is run.
     pub runs: usize,
     /// The evaluators' names, in their order.

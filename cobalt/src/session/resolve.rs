@@ -30,7 +30,7 @@ pub(super) fn resolve(declaration: Declaration, config: &Config) -> Result<Defin
     add_missing(&mut thresholds, config.additional_thresholds());
     let definition = Definition {
         name: name.clone(),
-        runs,
+        runs: config.runs(runs),
         concurrency: config.concurrency(concurrency),
         timeout: config.timeout(timeout),
         tags,

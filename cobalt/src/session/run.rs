@@ -155,7 +155,7 @@ impl Run {
     }
 
     /// The rest of a run that was cut off. Refused where its results would not fit to those of the rest.
-    pub(crate) fn resume(plan: Plan, layout: &Layout, id: &str) -> Result<Self, Error> {
+    pub(crate) fn resume(mut plan: Plan, layout: &Layout, id: &str) -> Result<Self, Error> {
         let Resumed { contents, journal } = Resumed::open(layout, id)?;
         let refuse = |reason: String| Err(Error::Resume { id: id.to_owned(), reason });
         let mut header = contents.header;
@@ -170,6 +170,8 @@ impl Run {
                 plan.dataset.len()
             ));
         }
+        // It may have been asked for by a flag, and goes on as it began.
+        Arc::make_mut(&mut plan.definition).runs = header.config.runs;
         if header.definition != plan.definition.fingerprint() {
             return refuse(
                 "the experiment or one of its evaluators has changed since; start a new run".to_owned(),

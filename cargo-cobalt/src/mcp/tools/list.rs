@@ -1,5 +1,8 @@
 //! `cobalt_list`: which experiments there are, and where.
 
+use std::path::PathBuf;
+
+use cobalt::wording::{count, cut};
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,17 +10,30 @@ use serde::{Deserialize, Serialize};
 use super::{Answer, Call, tool};
 use crate::error::Error;
 use crate::list::Row;
-use crate::mcp::diagnostics::Diagnostic;
+use crate::markdown::{cell, code};
+use crate::mcp::diagnostics::{CompileErrors, Diagnostic};
+use crate::mcp::past::Past;
 use crate::mcp::projects::Project;
+use crate::mcp::stderr;
 
 pub(super) const NAME: &str = "cobalt_list";
+
+/// The most experiments that are listed: `filter` finds the others.
+const MOST: usize = 200;
+/// The room for them, in bytes of JSON, and that for their table.
+const ROOM: usize = 45_000;
+const ROOM_OF_TEXT: usize = 7_000;
+/// The most texts of a kind that are told of an experiment.
+const MOST_OF_A_KIND: usize = 20;
+/// The longest text of an experiment, in characters.
+const LONGEST: usize = 300;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Arguments {
     /// The project, by its name or folder; may be left out where only one is served.
     project: Option<String>,
-    /// Experiments whose name or tag contains this or, with `*`, `?` or `[…]`, matches it.
+    /// Only experiments whose name or tag contains this or, with `*`, `?` or `[…]`, matches it.
     filter: Option<String>,
 }
 
@@ -25,43 +41,185 @@ pub(super) struct Arguments {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Listed {
     project: Project,
-    experiments: Vec<Row>,
+    experiments: Vec<Declared>,
+    /// How many experiments there are beside these; `filter` finds them.
+    #[serde(skip_serializing_if = "is_none")]
+    more_experiments: usize,
     /// What keeps the project from being built.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     compile_errors: Vec<Diagnostic>,
+    /// How many errors of the compiler there are beside these.
+    #[serde(skip_serializing_if = "is_none")]
+    more_compile_errors: usize,
     /// What else went wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_none(number: &usize) -> bool {
+    *number == 0
+}
+
+/// An experiment, where it is declared, and what it came to last.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Declared {
+    #[serde(flatten)]
+    row: Row,
+    /// The file that it is declared in, to be opened.
+    path: PathBuf,
+    /// Its newest run of all items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_run: Option<LastRun>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct LastRun {
+    /// Its id, by which `cobalt_results` and `cobalt_compare` know it.
+    id: String,
+    /// When it began, in UTC.
+    timestamp: String,
+    /// What it came to: `passed`, `failed` or what else the history says.
+    status: String,
 }
 
 pub(super) fn description() -> Tool {
     tool::<Arguments, Listed>(
         NAME,
         "List experiments",
-        "Builds the project and names its experiments: tags, data sets, evaluators, thresholds, and where each is declared.",
+        "Builds the project and names its experiments: tags, data sets, evaluators, thresholds, where each is declared (file and \
+         line), and what its last run came to. Runs no agent. Where the build fails, answers with the compiler's errors.",
+        // It builds, which leaves no trace in the sources nor in the results.
         ToolAnnotations::new().read_only(true).open_world(false),
     )
 }
 
-pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Listed>, Error> {
-    let project = call.projects.choose(arguments.project.as_deref())?;
-    let mut command = vec!["list".to_owned(), "--json".to_owned(), "--message-format=json".to_owned()];
-    command.extend(arguments.filter.map(|filter| format!("--filter={filter}")));
-    let (mut compile_errors, mut listed) = (Vec::new(), String::new());
-    let mut running = call.commands.start(&project, &command, &call.context.ct)?;
+/// What `cargo cobalt list` says.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    pub(super) rows: Vec<Row>,
+    compile_errors: CompileErrors,
+    errors: Vec<String>,
+    is_whole: bool,
+}
+
+/// Builds the project, and names its experiments.
+pub(super) async fn rows(call: Call<'_>, project: &Project, arguments: &[String]) -> Result<Listing, Error> {
+    let mut command = ["list", "--json", "--message-format=json"].map(str::to_owned).to_vec();
+    command.extend_from_slice(arguments);
+    let (mut listing, mut listed) = (Listing::default(), String::new());
+    let mut running = call.commands.start(project, &command, &call.context.ct)?;
     while let Some(line) = running.line().await {
-        match Diagnostic::read(&line) {
-            Some(error) => compile_errors.push(error),
-            // Another message of the compiler.
-            None if line.starts_with('{') => {}
-            None => listed += &line,
+        // What begins so is another message of the compiler.
+        if !listing.compile_errors.hear(&line) && !line.starts_with('{') {
+            listed += &line;
         }
     }
     let ended = running.end().await?;
-    let experiments: Vec<Row> = serde_json::from_str(&listed).unwrap_or_default();
-    let errors = if ended.status.success() || !compile_errors.is_empty() { Vec::new() } else { ended.stderr };
-    let text = experiments.iter().map(|row| format!("{}\n", row.experiment.name)).collect();
-    let is_error = !ended.status.success();
-    let structured = Listed { project: (*project).clone(), experiments, compile_errors, errors };
-    Ok(Answer { structured, text, is_error })
+    listing.rows = serde_json::from_str(&listed).unwrap_or_default();
+    listing.is_whole = ended.status.success();
+    if !listing.is_whole && listing.compile_errors.is_empty() {
+        listing.errors = stderr::errors(&ended.stderr);
+    }
+    Ok(listing)
+}
+
+pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Listed>, Error> {
+    let project = call.projects.choose(arguments.project.as_deref())?;
+    let filter = arguments.filter.map(|filter| format!("--filter={filter}"));
+    let Listing { rows, compile_errors, errors, is_whole } = rows(call, &project, filter.as_slice()).await?;
+    let past = Past::of(&project);
+    let (all, mut room) = (rows.len(), ROOM);
+    let fits = |declared: &Declared| {
+        let size = serde_json::to_string(declared).map_or(0, |json| json.len());
+        room.checked_sub(size).inspect(|rest| room = *rest).is_some()
+    };
+    let declared = rows.into_iter().map(|row| declared(row, &project, past.as_ref().ok()));
+    let experiments: Vec<_> = declared.take(MOST).take_while(fits).collect();
+    let listed = Listed {
+        project: (*project).clone(),
+        more_experiments: all - experiments.len(),
+        experiments,
+        more_compile_errors: compile_errors.more,
+        compile_errors: compile_errors.first,
+        errors,
+    };
+    Ok(Answer { text: text(&listed), structured: listed, is_error: !is_whole })
+}
+
+fn declared(mut row: Row, project: &Project, past: Option<&Past>) -> Declared {
+    let path = project.root.join(&row.experiment.file);
+    let runs = past.map(Past::runs).unwrap_or_default();
+    let last = runs.iter().find(|past| !past.is_partial && past.run.name == row.experiment.name);
+    let last_run = last.map(|past| LastRun {
+        id: past.run.id.clone(),
+        timestamp: past.run.timestamp.clone(),
+        status: past.run.status.as_str().to_owned(),
+    });
+    let experiment = &mut row.experiment;
+    let lists = [&mut experiment.tags, &mut experiment.fields, &mut experiment.evaluators];
+    lists.into_iter().chain([&mut experiment.thresholds]).for_each(shorten);
+    if let Some(error) = &mut experiment.error {
+        *error = stderr::told(error);
+    }
+    Declared { row, path, last_run }
+}
+
+/// Cuts a list, and what is in it.
+fn shorten(texts: &mut Vec<String>) {
+    let more = texts.len().saturating_sub(MOST_OF_A_KIND);
+    texts.truncate(MOST_OF_A_KIND);
+    for text in &mut *texts {
+        *text = cut(text, LONGEST).into_owned();
+    }
+    if more > 0 {
+        texts.push(format!("… and {more} more"));
+    }
+}
+
+fn text(listed: &Listed) -> String {
+    let all = listed.experiments.len() + listed.more_experiments;
+    let mut text = format!("{} in {}", count(all, "experiment"), code(&listed.project.name));
+    if listed.experiments.is_empty() {
+        text += "\n";
+    } else {
+        text += ":\n\n| experiment | items | evaluators | thresholds | last run | declared at |\n|---|---|---|---|---|---|\n";
+    }
+    let mut shown = 0;
+    for row in listed.experiments.iter().map(table_row) {
+        if text.len() + row.len() > ROOM_OF_TEXT {
+            break;
+        }
+        text += &row;
+        shown += 1;
+    }
+    if shown < all {
+        text += &format!("\n{} more: `filter` finds them.\n", all - shown);
+    }
+    text +=
+        &super::failures(&listed.compile_errors, listed.more_compile_errors, &listed.errors, ROOM_OF_TEXT);
+    text
+}
+
+fn table_row(declared: &Declared) -> String {
+    let Declared { row, last_run, .. } = declared;
+    let experiment = &row.experiment;
+    let spans = |texts: &[String]| texts.iter().map(|text| code(text)).collect::<Vec<_>>().join(", ");
+    let state = match (&experiment.error, &experiment.ignored_without) {
+        (Some(_), _) => " (broken)".to_owned(),
+        (_, Some(variable)) => format!(" (ignored: {} is not set)", code(variable)),
+        _ => String::new(),
+    };
+    let last = last_run.as_ref().map(|run| format!("{} {}", run.status, code(&run.id)));
+    let cells = [
+        format!("{}{state}", code(&experiment.name)),
+        experiment.items.map_or_else(|| "?".to_owned(), |items| items.to_string()),
+        spans(&experiment.evaluators),
+        spans(&experiment.thresholds),
+        last.unwrap_or_else(|| "none".to_owned()),
+        code(&format!("{}:{}", experiment.file, experiment.line)),
+    ];
+    format!("| {} |\n", cells.map(|text| cell(&text)).join(" | "))
 }

@@ -1,7 +1,11 @@
 //! The tools that an assistant calls: what each is called with, and what it answers.
 
+mod compare;
+mod failures;
 mod generate;
 mod list;
+mod results;
+mod run;
 
 use cobalt::reporters::printable;
 use rmcp::model::{
@@ -14,8 +18,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use self::failures::failures;
+pub(super) use self::results::Status;
 use super::command::Commands;
-use super::projects::Projects;
+use super::projects::{Project, Projects};
 use crate::error::Error;
 
 /// What a tool has at hand.
@@ -38,7 +44,13 @@ struct Answer<T> {
 
 /// All tools.
 pub(super) fn all() -> Vec<Tool> {
-    vec![list::description(), generate::description()]
+    vec![
+        list::description(),
+        run::description(),
+        results::description(),
+        compare::description(),
+        generate::description(),
+    ]
 }
 
 /// Calls a tool. What goes wrong in it is its answer, so that who called it can mend the arguments or the source.
@@ -50,6 +62,9 @@ pub(super) async fn call(
     let result = match &*request.name {
         generate::NAME => answer(call, arguments, |arguments| generate::call(call, arguments)).await,
         list::NAME => answer(call, arguments, |arguments| list::call(call, arguments)).await,
+        run::NAME => answer(call, arguments, |arguments| run::call(call, arguments)).await,
+        results::NAME => answer(call, arguments, |arguments| results::call(call, arguments)).await,
+        compare::NAME => answer(call, arguments, |arguments| compare::call(call, arguments)).await,
         unknown => {
             let names: Vec<_> = all().iter().map(|tool| tool.name.to_string()).collect();
             let instead = cobalt::suggest::instead(unknown, names.iter().map(String::as_str));
@@ -84,14 +99,22 @@ where
     Structured: Serialize,
     Answering: Future<Output = Result<Answer<Structured>, Error>>,
 {
+    let project = arguments.get("project").and_then(serde_json::Value::as_str).map(str::to_owned);
     let answered = match read(arguments) {
         Ok(arguments) => tool(arguments).await,
         Err(error) => Err(error),
     };
     let made = answered.and_then(|answer| result(call, answer));
-    made.unwrap_or_else(|error| {
-        CallToolResult::error(vec![ContentBlock::text(format!("error: {}", printable(&error.to_string())))])
-    })
+    made.unwrap_or_else(|error| failure(call, project.as_deref(), &error))
+}
+
+/// What went wrong, and in which project, where that is known.
+fn failure(call: Call<'_>, project: Option<&str>, error: &Error) -> CallToolResult {
+    let mut text = format!("error: {}", printable(&error.to_string()));
+    if let Ok(Project { name, root }) = call.projects.choose(project).as_deref() {
+        text += &format!("\nproject: {} ({})", printable(name), printable(&root.display().to_string()));
+    }
+    CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
 /// Reads the arguments of a tool; what is wrong is told by the name of the field.
@@ -122,6 +145,15 @@ fn result<Structured: Serialize>(
     };
     result.content = content;
     Ok(result)
+}
+
+/// All tools as a version of the protocol has them. A client that knows a result's schema insists on a structured part.
+pub(super) fn listed(version: Option<ProtocolVersion>) -> Vec<Tool> {
+    let mut tools = all();
+    if !knows_structured(version) {
+        tools.iter_mut().for_each(|tool| tool.output_schema = None);
+    }
+    tools
 }
 
 /// Whether results have a structured part in this version of the protocol; the dates of versions are in the order of time.

@@ -1,13 +1,15 @@
 //! An assistant: the other end of the conversation.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Stdio};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::command::{COBALT, program};
 use crate::project::Project;
 
 /// How long an answer may take: packages are built meanwhile.
@@ -21,6 +23,8 @@ pub(crate) struct Assistant {
     heard: Receiver<Value>,
     /// The notifications that came before answers.
     pub(crate) notifications: Vec<Value>,
+    /// The addresses of its folders, told when it is asked for them; where there are none, that is left to the test.
+    pub(crate) roots: Option<Vec<String>>,
     next_id: u64,
 }
 
@@ -28,6 +32,19 @@ impl Assistant {
     /// Starts the server in a project, and says hello in the last version of the protocol that has it.
     pub(crate) fn of(project: &Project) -> Self {
         Self::speaking(project, &[], "2025-11-25", json!({}))
+    }
+
+    /// The same in a folder, with the folders of projects.
+    pub(crate) fn over(folder: &Path, projects: &[&Path], version: &str) -> Self {
+        let mut command = program(COBALT, folder);
+        command.args(["cobalt", "mcp"]);
+        for project in projects {
+            command.arg("--project").arg(project);
+        }
+        let mut assistant = Self::by(command);
+        let said = assistant.hello(version, json!({}));
+        assert_eq!(said["protocolVersion"], version, "{said}");
+        assistant
     }
 
     /// Starts the server with arguments, and says hello in a version of the protocol, with capabilities.
@@ -38,18 +55,31 @@ impl Assistant {
         capabilities: Value,
     ) -> Self {
         let mut assistant = Self::silent(project, arguments);
+        let said = assistant.hello(version, capabilities);
+        assert_eq!(said["protocolVersion"], version, "{said}");
+        assistant
+    }
+
+    /// Says hello, and that it is there; what the server says to that.
+    #[track_caller]
+    pub(crate) fn hello(&mut self, version: &str, capabilities: Value) -> Value {
         let client = json!({ "name": "tests", "version": "1" });
         let hello = json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": client });
-        let said = assistant.ask("initialize", hello);
-        assert_eq!(said["protocolVersion"], version, "{said}");
-        assistant.notify("notifications/initialized", json!({}));
-        assistant
+        let said = self.ask("initialize", hello);
+        self.notify("notifications/initialized", json!({}));
+        said
     }
 
     /// Starts the server with arguments, and says nothing.
     pub(crate) fn silent(project: &Project, arguments: &[&str]) -> Self {
         let mut command = project.command(&["mcp"]);
-        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.args(arguments);
+        Self::by(command)
+    }
+
+    /// Starts the server by a command, and says nothing.
+    pub(crate) fn by(mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take().unwrap());
         let (sender, heard) = channel();
@@ -63,7 +93,7 @@ impl Assistant {
                 }
             }
         });
-        Self { child, stdin, heard, notifications: Vec::new(), next_id: 0 }
+        Self { child, stdin, heard, notifications: Vec::new(), roots: None, next_id: 0 }
     }
 
     /// Says something, whatever it is.
@@ -89,9 +119,22 @@ impl Assistant {
     /// The next message of the server.
     #[track_caller]
     pub(crate) fn hear(&mut self) -> Value {
-        let message = self.heard.recv_timeout(PATIENCE).expect("the server says something");
-        assert!(message.get("noMessage").is_none(), "stdout has what is no message: {message}");
-        message
+        loop {
+            let message = self.heard.recv_timeout(PATIENCE).expect("the server says something");
+            assert!(message.get("noMessage").is_none(), "stdout has what is no message: {message}");
+            match &self.roots {
+                Some(roots) if message["method"] == "roots/list" => {
+                    let roots = roots.clone();
+                    self.tell_roots(&message, &roots);
+                }
+                _ => return message,
+            }
+        }
+    }
+
+    /// Answers a request for roots.
+    pub(crate) fn tell_roots(&mut self, request: &Value, roots: &[String]) {
+        self.say(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": of_roots(roots) }).to_string());
     }
 
     /// The next message of the server, if there is one in so much time.
@@ -146,6 +189,17 @@ impl Assistant {
         result
     }
 
+    /// The id of the server's process.
+    #[cfg(unix)]
+    pub(crate) fn server(&self) -> nix::unistd::Pid {
+        nix::unistd::Pid::from_raw(self.child.id().try_into().unwrap())
+    }
+
+    /// Waits until the server ends by itself; its exit code.
+    pub(crate) fn left(mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
+    }
+
     /// Hangs up; the exit code of the server.
     pub(crate) fn hang_up(mut self) -> Option<i32> {
         drop(self.stdin.take());
@@ -162,4 +216,20 @@ impl Drop for Assistant {
         }
         let _ = self.child.wait();
     }
+}
+
+/// What is said of roots.
+pub(crate) fn of_roots(roots: &[String]) -> Value {
+    let roots: Vec<_> = roots.iter().map(|uri| json!({ "uri": uri })).collect();
+    json!({ "roots": roots })
+}
+
+/// What goes with each request from version 2026-07-28 of the protocol on, which has no hello.
+pub(crate) fn with_metadata(mut params: Value, version: &str, capabilities: Value) -> Value {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientInfo": { "name": "tests", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
+    });
+    params
 }

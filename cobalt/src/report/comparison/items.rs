@@ -107,6 +107,40 @@ pub struct ItemSide {
 /// Items are matched by their keys, as [`compare`](super::compare) matches them.
 #[must_use]
 pub fn most_changed(base: &Report, other: &Report, most: usize) -> Vec<ItemChange> {
+    changes(base, other, |changes| changes.into_iter().take(most).map(Change::shown).collect())
+}
+
+/// The items that became worse, and those that became better.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChangedItems {
+    /// The first of those that became worse, the largest change first.
+    pub regressed: Vec<ItemChange>,
+    /// How many became worse.
+    pub regressed_count: usize,
+    /// The first of those that became better, the largest change first.
+    pub improved: Vec<ItemChange>,
+    /// How many became better.
+    pub improved_count: usize,
+}
+
+/// The items that became worse from `base` to `other` and those that became better, at most so many of each. They are those of
+/// [`most_changed`], in its order.
+#[must_use]
+pub fn changed_items(base: &Report, other: &Report, most: usize) -> ChangedItems {
+    changes(base, other, |changes| {
+        let (regressed, improved): (Vec<_>, Vec<_>) = changes.into_iter().partition(|it| it.size < 0.0);
+        let shown = |changes: Vec<Change<'_>>| changes.into_iter().take(most).map(Change::shown).collect();
+        ChangedItems {
+            regressed_count: regressed.len(),
+            improved_count: improved.len(),
+            regressed: shown(regressed),
+            improved: shown(improved),
+        }
+    })
+}
+
+/// Hands on the items that changed, the largest change first.
+fn changes<T>(base: &Report, other: &Report, hand_on: impl FnOnce(Vec<Change<'_>>) -> T) -> T {
     let (base_keys, other_keys) = (keys(&base.items), keys(&other.items));
     let in_base: HashMap<&str, &ItemResult> = base_keys.iter().map(String::as_str).zip(&base.items).collect();
     let pairs = other_keys.iter().zip(&other.items);
@@ -115,7 +149,7 @@ pub fn most_changed(base: &Report, other: &Report, most: usize) -> Vec<ItemChang
     let mut changes: Vec<_> = changes.filter(|change| change.size != 0.0).collect();
     // Stable: the data set's order remains among equals.
     changes.sort_by(Change::rank);
-    changes.into_iter().take(most).map(Change::shown).collect()
+    hand_on(changes)
 }
 
 /// An item of which it is not known yet whether it is shown.
@@ -234,6 +268,10 @@ mod tests {
         assert_eq!(keys_of(&changes), ["down", "up", "bit"]);
         assert_eq!((changes[0].change, changes[1].change), (-1.0, 1.0));
         assert_eq!(keys_of(&most_changed(&base, &other, 1)), ["down"]);
+        let ChangedItems { regressed, regressed_count, improved, improved_count } =
+            changed_items(&base, &other, 1);
+        assert_eq!((keys_of(&regressed), regressed_count), (vec!["down"], 1));
+        assert_eq!((keys_of(&improved), improved_count), (vec!["up"], 2));
     }
 
     #[test]

@@ -17,7 +17,7 @@ mod verdict;
 pub use age::too_old;
 pub use compare::compare;
 pub use gate::{Finding, Judged, judge_against};
-pub use items::{ItemChange, ItemSide, ScoreChange, most_changed};
+pub use items::{ChangedItems, ItemChange, ItemSide, ScoreChange, changed_items, most_changed};
 pub use matching::Matching;
 pub use model::{Comparison, Difference, Quantity, RunIdentity, SampleSize, Test, Verdict};
 pub use notes::caveats;

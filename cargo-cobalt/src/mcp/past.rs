@@ -1,0 +1,289 @@
+//! The past runs of a project: which there are, and what each of them found.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use cobalt::Report;
+use cobalt::config::Config;
+use cobalt::llm::prices::PriceTable;
+use cobalt::store::{JournalContents, is_going_on, read_journal, read_report};
+use cobalt::suggest;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::projects::{Project, Projects};
+use crate::error::Error;
+use crate::index::{Index, Run, Skipped};
+use crate::runs::{FoundRun, KnownRuns, RunName, UnknownRun};
+
+/// The past runs of a project, as they were when it was looked at.
+#[derive(Debug)]
+pub(super) struct Past {
+    settings: Config,
+    known: KnownRuns,
+    /// The runs of some of the items, the newest first.
+    partial: Vec<Run>,
+    /// The files that are no results, and why.
+    pub(super) skipped: Vec<Skipped>,
+    /// The journals of runs that have not ended, by the runs' ids.
+    journals: BTreeMap<String, PathBuf>,
+}
+
+/// A run as the index has it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PastRun<'a> {
+    pub(super) run: &'a Run,
+    /// Whether it is of some of the items.
+    pub(super) is_partial: bool,
+}
+
+/// A run that was found by its name, and read.
+#[derive(Debug)]
+pub(super) struct FoundReport {
+    pub(super) report: Report,
+    /// The result file, or the journal.
+    pub(super) file: PathBuf,
+    pub(super) state: State,
+    /// What is worth knowing of the choice, in a sentence.
+    pub(super) note: Option<String>,
+}
+
+/// A run that has not ended, as lists name it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct UnfinishedRun {
+    pub(super) id: String,
+    /// The experiment's name.
+    pub(super) experiment: String,
+    /// The start, ISO 8601 in UTC.
+    pub(super) timestamp: String,
+    pub(super) state: State,
+    /// How many items are finished.
+    pub(super) finished_items: usize,
+    /// How many there are to run.
+    pub(super) total_items: usize,
+}
+
+impl UnfinishedRun {
+    /// Reads a journal; `None` where it is gone meanwhile, or not begun.
+    fn read(path: &Path) -> Option<Self> {
+        let bytes = fs::read(path).ok()?;
+        let mut lines = memchr::memchr_iter(b'\n', &bytes);
+        let header = read_journal(&bytes[..=lines.next()?]).ok()?.header;
+        let total_items = header.planned_items();
+        Some(Self {
+            finished_items: lines.count().min(total_items),
+            total_items,
+            timestamp: header.timestamp.to_string(),
+            state: State::of_journal(path).ok()?,
+            id: header.id,
+            experiment: header.name,
+        })
+    }
+}
+
+/// Whether a run has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum State {
+    /// It has ended: its file has all that it found.
+    Ended,
+    /// It goes on: further items will be finished.
+    GoingOn,
+    /// It was cut off, and can be resumed.
+    CutOff,
+}
+
+impl State {
+    fn of_journal(path: &Path) -> io::Result<Self> {
+        Ok(if is_going_on(path)? { Self::GoingOn } else { Self::CutOff })
+    }
+}
+
+/// Where a name was found.
+enum Place {
+    Result(FoundRun),
+    Journal(PathBuf),
+}
+
+impl Past {
+    /// Looks at the store of a project.
+    pub(super) fn of(project: &Project) -> Result<Self, Error> {
+        let settings = project.settings()?;
+        let layout = settings.layout();
+        let (all, skipped) = Index::open(layout)?.with_partial()?;
+        let known = KnownRuns::of(all.whole, layout, &project.root);
+        let mut journals = journals(&layout.journals());
+        // A run has its result file before its journal goes.
+        journals.retain(|id, _| !known.whole().iter().chain(&all.partial).any(|run| run.id == *id));
+        Ok(Self { known, partial: all.partial, skipped, journals, settings })
+    }
+
+    /// All runs that have ended, the newest first.
+    pub(super) fn runs(&self) -> Vec<PastRun<'_>> {
+        let whole = self.known.whole().iter().map(|run| PastRun { run, is_partial: false });
+        let partial = self.partial.iter().map(|run| PastRun { run, is_partial: true });
+        let mut runs: Vec<_> = whole.chain(partial).collect();
+        runs.sort_by(|one, two| two.run.timestamp.cmp(&one.run.timestamp));
+        runs
+    }
+
+    /// The names of the experiments that have whole runs, that of the newest run first.
+    pub(super) fn experiments(&self) -> Vec<&str> {
+        self.known.experiments()
+    }
+
+    /// The runs that have not ended, the newest first. Of each, only its header is understood.
+    pub(super) fn unfinished(&self) -> Vec<UnfinishedRun> {
+        let mut runs: Vec<_> = self.journals.values().filter_map(|path| UnfinishedRun::read(path)).collect();
+        runs.sort_by(|one, two| two.timestamp.cmp(&one.timestamp));
+        runs
+    }
+
+    /// The prices of models.
+    pub(super) fn prices(&self) -> &PriceTable {
+        self.settings.prices()
+    }
+
+    /// Reads the run of a name: `latest`, `latest~1`, `experiment@latest`, an id or its beginning, or a git revision.
+    pub(super) fn find(&self, name: &str) -> Result<FoundReport, Error> {
+        self.read(self.places(&[name])?.remove(0))
+    }
+
+    /// Reads the runs that two names mean together: of the same experiment, where a name would do for several.
+    pub(super) fn find_two(&self, names: [&str; 2]) -> Result<[FoundReport; 2], Error> {
+        let mut places = self.places(&names)?.into_iter();
+        let mut next = || self.read(places.next().expect("there is a place for each name"));
+        Ok([next()?, next()?])
+    }
+
+    /// Whether a name is the id of a run, or the beginning of one.
+    fn has_id(&self, name: &str) -> bool {
+        let runs = self.known.whole().iter().chain(&self.partial).map(|run| &*run.id);
+        !name.is_empty()
+            && runs.chain(self.journals.keys().map(String::as_str)).any(|id| id.starts_with(name))
+    }
+
+    fn places(&self, names: &[&str]) -> Result<Vec<Place>, Error> {
+        let mut places: Vec<_> = names.iter().map(|name| self.journal(name)).collect::<Result<_, _>>()?;
+        let others = names.iter().zip(&places).filter(|(_, journal)| journal.is_none());
+        let others = others.map(|(name, _)| run_name(name)).collect::<Result<Vec<_>, _>>()?;
+        let mut found = self.known.resolve(&others)?.into_iter().map(Place::Result);
+        places.iter_mut().filter(|place| place.is_none()).for_each(|place| *place = found.next());
+        Ok(places.into_iter().flatten().collect())
+    }
+
+    /// The journal of the run that a name is the id of, or its beginning.
+    fn journal(&self, name: &str) -> Result<Option<Place>, Error> {
+        if let Some(path) = self.journals.get(name) {
+            return Ok(Some(Place::Journal(path.clone())));
+        }
+        let journals: Vec<_> = self.journals.iter().filter(|(id, _)| id.starts_with(name)).collect();
+        let ended = self.known.whole().iter().chain(&self.partial).map(|run| &run.id);
+        let ended: Vec<_> = ended.filter(|id| id.starts_with(name)).collect();
+        match (&journals[..], &ended[..]) {
+            _ if name.is_empty() || ended.iter().any(|id| *id == name) => Ok(None),
+            ([], _) => Ok(None),
+            ([(_, path)], []) => Ok(Some(Place::Journal((*path).clone()))),
+            _ => {
+                let all = ended.into_iter().chain(journals.into_iter().map(|(id, _)| id)).cloned();
+                Err(UnknownRun::Ambiguous { typed: name.to_owned(), runs: all.take(MOST_NAMED).collect() }
+                    .into())
+            }
+        }
+    }
+
+    fn read(&self, place: Place) -> Result<FoundReport, Error> {
+        match place {
+            Place::Result(FoundRun { path, note, .. }) => {
+                let report = read_report(&path).map_err(|error| unreadable(&path, &error))?;
+                Ok(FoundReport { report, file: path, state: State::Ended, note })
+            }
+            Place::Journal(path) => {
+                let bytes = fs::read(&path).map_err(|error| unreadable(&path, &error))?;
+                let contents = read_journal(&bytes).map_err(|error| unreadable(&path, &error))?;
+                let state = State::of_journal(&path).map_err(|error| unreadable(&path, &error))?;
+                let report = so_far(contents, &self.settings);
+                Ok(FoundReport { report, file: path, state, note: None })
+            }
+        }
+    }
+}
+
+/// How many runs a message names.
+const MOST_NAMED: usize = 5;
+
+/// The project in which a run is to be looked for: the one that is named, or the only one; where there are several, that which
+/// has a run of such an id.
+pub(super) fn project_of(
+    projects: &Projects,
+    project: Option<&str>,
+    run: &str,
+) -> Result<(Arc<Project>, Past), Error> {
+    let all = projects.all();
+    if project.is_some() || all.len() < 2 {
+        let project = projects.choose(project)?;
+        let past = Past::of(&project)?;
+        return Ok((project, past));
+    }
+    let mut having = Vec::new();
+    for project in all {
+        let past = Past::of(&project)?;
+        if past.has_id(run) {
+            having.push((project, past));
+        }
+    }
+    match having.len() {
+        // Which are served, and that one has to be named.
+        0 => projects.choose(None).and_then(|project| Ok((Arc::clone(&project), Past::of(&project)?))),
+        1 => Ok(having.remove(0)),
+        _ => {
+            let names: Vec<_> =
+                having.iter().map(|(project, _)| project.root.display().to_string()).collect();
+            let names = suggest::list(names.iter().map(String::as_str));
+            Err(Error::Arguments(format!(
+                "several projects have a run `{run}`: name one in `project`; it is in {names}"
+            )))
+        }
+    }
+}
+
+/// A name that is no path: no file is read but those of the store.
+fn run_name(name: &str) -> Result<RunName, Error> {
+    let looks_like_a_path = Path::new(name).is_absolute()
+        || name.starts_with(['.', '/', '\\', '~'])
+        || name.split(['/', '\\']).any(|part| part == "..")
+        || Path::new(name).extension().is_some_and(|it| it == "json" || it == "jsonl");
+    if looks_like_a_path {
+        return Err(Error::Arguments(format!(
+            "`{name}` looks like a path, and runs are not read from paths: name a run by its id or the beginning of it, \
+             `latest`, `latest~1`, `EXPERIMENT@latest` or a git revision; `cobalt_results` lists the runs"
+        )));
+    }
+    name.parse().map_err(|error| Error::Arguments(format!("`{name}`: {error}")))
+}
+
+/// The journals in a folder, by the ids of their runs.
+fn journals(folder: &Path) -> BTreeMap<String, PathBuf> {
+    let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let journals = paths.filter(|path| path.extension() == Some(OsStr::new("jsonl")));
+    journals.filter_map(|path| Some((path.file_stem()?.to_str()?.to_owned(), path))).collect()
+}
+
+/// What is finished of a run. An item that was run again counts by its later line.
+fn so_far(contents: JournalContents, settings: &Config) -> Report {
+    let JournalContents { header, items, elapsed, .. } = contents;
+    let items: BTreeMap<_, _> = items.into_iter().map(|item| (item.index, item)).collect();
+    header.report_so_far(items.into_values().collect(), elapsed, settings.prices())
+}
+
+fn unreadable(path: &Path, error: &dyn std::error::Error) -> Error {
+    let reason = format!(
+        "{error}; it may have been removed or written anew meanwhile: ask again, or `cobalt_results` lists the runs"
+    );
+    Error::RunFile { path: path.to_owned(), reason }
+}

@@ -1,0 +1,171 @@
+//! Texts and JSON of any size, cut to the room that there is.
+
+use serde_json::{Map, Value};
+
+use super::size::{shares, size};
+
+/// Nothing is cut to less; a value of so many parts that each would get less becomes a text.
+const LEAST: usize = 60;
+/// The longest name of a field.
+const LONGEST_NAME: usize = 100;
+/// The longest sentence, in bytes.
+pub(super) const LONGEST_SENTENCE: usize = 600;
+/// Under which an object has what did not fit as fields.
+const REST: &str = "…";
+
+/// A text of at most so many bytes, which tells how much was cut.
+pub(in crate::mcp) fn text(text: &str, room: usize) -> String {
+    if size(text) <= room {
+        return text.to_owned();
+    }
+    let mark = |left: usize| format!("… [cut: {left} more characters]");
+    let characters = text.chars().count();
+    let mut left = room.saturating_sub(size(&mark(characters)));
+    let fits = |character: &char| match left.checked_sub(escaped(*character)) {
+        Some(rest) => {
+            left = rest;
+            true
+        }
+        None => false,
+    };
+    let beginning: String = text.chars().take_while(fits).collect();
+    let cut = characters - beginning.chars().count();
+    beginning + &mark(cut)
+}
+
+/// How many bytes a character takes in a text within a text.
+fn escaped(character: char) -> usize {
+    match character {
+        '"' | '\\' => 4,
+        '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 3,
+        '\0'..='\u{1f}' => 7,
+        other => other.len_utf8(),
+    }
+}
+
+/// A value of at most so many bytes: its texts are cut; where that would leave too little of each, it is a cut text of its JSON.
+pub(super) fn value(value: Value, room: usize) -> Value {
+    let room = room.max(LEAST);
+    if size(&value) <= room {
+        return value;
+    }
+    match value {
+        Value::String(content) => text(&content, room).into(),
+        Value::Array(elements) => match shares_of(elements.iter(), elements.len() + 2, room) {
+            Some(shares) => {
+                elements.into_iter().zip(shares).map(|(it, room)| self::value(it, room)).collect()
+            }
+            None => text(&Value::Array(elements).to_string(), room).into(),
+        },
+        Value::Object(fields) => match field_shares(&fields, room) {
+            Some(shares) => cut_fields(fields, shares).into(),
+            None => text(&Value::Object(fields).to_string(), room).into(),
+        },
+        // No number is as long.
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
+}
+
+/// The same of what has to remain an object.
+pub(super) fn object(fields: Map<String, Value>, room: usize) -> Map<String, Value> {
+    if size(&fields) <= room {
+        return fields;
+    }
+    match field_shares(&fields, room) {
+        Some(shares) => cut_fields(fields, shares),
+        None => {
+            let around = size(&Map::from_iter([(REST.to_owned(), Value::Null)]));
+            let json = Value::Object(fields).to_string();
+            Map::from_iter([(REST.to_owned(), text(&json, room.saturating_sub(around)).into())])
+        }
+    }
+}
+
+fn field_shares(fields: &Map<String, Value>, room: usize) -> Option<Vec<usize>> {
+    let names = fields.keys().map(|name| size(name) + 2).sum::<usize>();
+    let is_named_short = fields.keys().all(|name| name.len() <= LONGEST_NAME);
+    is_named_short.then(|| shares_of(fields.values(), names + 2, room)).flatten()
+}
+
+/// The room for each part, where it is enough.
+fn shares_of<'a>(parts: impl Iterator<Item = &'a Value>, around: usize, room: usize) -> Option<Vec<usize>> {
+    let sizes: Vec<_> = parts.map(size).collect();
+    let shares = shares(&sizes, room.checked_sub(around)?);
+    let is_enough = sizes.iter().zip(&shares).all(|(size, share)| share >= size || *share >= LEAST);
+    is_enough.then_some(shares)
+}
+
+fn cut_fields(fields: Map<String, Value>, shares: Vec<usize>) -> Map<String, Value> {
+    fields.into_iter().zip(shares).map(|((name, field), room)| (name, value(field, room))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_cut_text_tells_how_much_is_missing() {
+        assert_eq!(text("short", 20), "short");
+        let long = "é".repeat(1000);
+        let cut = text(&long, 200);
+        let kept = cut.chars().take_while(|character| *character == 'é').count();
+        assert_eq!(cut, format!("{}… [cut: {} more characters]", "é".repeat(kept), 1000 - kept));
+        assert!(size(&cut) <= 200 && size(&cut) > 190);
+    }
+
+    #[test]
+    fn control_characters_count_as_they_are_escaped() {
+        for character in ["\u{1}", "\"", "\\", "\n", "質", "\u{1f600}"] {
+            let cut = text(&character.repeat(10_000), 500);
+            assert!(size(&cut) <= 500 && size(&cut) > 480, "{character:?}: {}", size(&cut));
+        }
+    }
+
+    #[test]
+    fn long_texts_within_are_cut_and_short_ones_stay() {
+        let whole = json!({ "question": "why?", "document": "x".repeat(5000), "sources": [{ "text": "y".repeat(5000), "page": 3 }] });
+        let cut = value(whole, 1000);
+        assert_eq!(cut["question"], "why?");
+        assert_eq!(cut["sources"][0]["page"], 3);
+        assert!(cut["document"].as_str().unwrap().contains("… [cut: 4"));
+        assert!(cut["sources"][0]["text"].as_str().unwrap().contains("… [cut: 4"));
+        assert!(size(&cut) <= 1000);
+    }
+
+    #[test]
+    fn what_has_too_many_parts_becomes_a_text_of_its_json() {
+        let whole: Map<_, _> =
+            (0..5000).map(|number| (format!("field-{number}"), json!("0123456789"))).collect();
+        let cut = value(whole.clone().into(), 400);
+        assert!(cut.as_str().unwrap().starts_with(r#"{"field-0":"0123456789","#), "{cut}");
+        let cut = object(whole, 400);
+        assert!(cut["…"].as_str().unwrap().starts_with(r#"{"field-0""#));
+        assert!(size(&cut) <= 400);
+    }
+
+    fn json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            any::<bool>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            ".{0,400}".prop_map(Value::from)
+        ];
+        leaf.prop_recursive(4, 64, 12, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..12).prop_map(Value::from),
+                prop::collection::btree_map(".{0,130}", inner, 0..12)
+                    .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_value_takes_more_than_its_room(whole in json(), room in 100_usize..2000) {
+            let cut = value(whole, room);
+            prop_assert!(size(&cut) <= room, "{} of {room}: {cut}", size(&cut));
+        }
+    }
+}

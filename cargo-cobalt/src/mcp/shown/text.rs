@@ -1,0 +1,128 @@
+//! A run for who reads: its verdict, its figures and the worst of its items, in Markdown.
+
+use std::fmt::Write as _;
+
+use cobalt::report::{ItemResult, RunConfig, ScoreStats, Violation};
+use cobalt::reporters::{SCORE_COLUMNS, figure, score_figures, times};
+use cobalt::wording::count;
+
+use super::{ShownRun, cut, size};
+use crate::formats::markdown::{origin, usage};
+use crate::markdown::{cell, code, sentence};
+
+/// How many bytes a text takes at the most, as [`size`] counts them.
+pub(in crate::mcp) const ROOM: usize = 7_500;
+/// How many of them the statistics take at the most, and the thresholds.
+const FIGURES: usize = 2_000;
+/// The longest name, and the longest reason, in bytes.
+const NAME: usize = 120;
+const REASON: usize = 400;
+/// How many evaluators are told of an item.
+const MOST_LOW: usize = 3;
+
+/// The run in Markdown.
+pub(in crate::mcp) fn text(shown: &ShownRun) -> String {
+    let head = &shown.head;
+    let title = format!(
+        "### {}: {}",
+        code(&cut::text(&head.name, NAME)),
+        sentence(&cut::text(&shown.verdict, REASON))
+    );
+    let mut text = format!("{title}\n\n{}\n", cut::text(&origin(head), REASON));
+    if let Some(place) = &head.declared_at {
+        let _ = writeln!(
+            text,
+            "\nDeclared at {}.",
+            code(&format!("{}:{}", cut::text(&place.file, NAME), place.line))
+        );
+    }
+    text += &scores(shown);
+    text += &thresholds(shown);
+    let _ = write!(text, "\n- time: {}\n{}", times(&head.summary), cut::text(&usage(head), REASON));
+    if !shown.lines.is_empty() {
+        text += "\nThe worst items:\n\n";
+    }
+    let end = shown.rest.as_ref().map_or(String::new(), |rest| format!("\n{rest}.\n"));
+    let room = ROOM.saturating_sub(size(&text) + size(&end));
+    text += &list(shown.lines.iter().cloned(), room, "item");
+    text + &end
+}
+
+/// As many lines as have room, and how many have not.
+pub(in crate::mcp) fn list(lines: impl ExactSizeIterator<Item = String>, room: usize, what: &str) -> String {
+    let (all, mut text, mut taken) = (lines.len(), String::new(), 0);
+    let mut left = room.saturating_sub(NAME);
+    for line in lines {
+        let Some(rest) = left.checked_sub(size(&line) + 1) else { break };
+        left = rest;
+        taken += 1;
+        text.extend([&line, "\n"]);
+    }
+    if taken < all {
+        let _ = writeln!(
+            text,
+            "- and {}, which the structured part tells of",
+            count(all - taken, &format!("more {what}"))
+        );
+    }
+    text
+}
+
+fn scores(shown: &ShownRun) -> String {
+    let scores = &shown.head.summary.scores;
+    if scores.is_empty() {
+        return String::new();
+    }
+    let row = |(name, stats): (&String, &ScoreStats)| {
+        format!("| {} | {} |", cell(&code(&cut::text(name, NAME))), score_figures(stats).join(" | "))
+    };
+    let rows = list(scores.iter().map(row), FIGURES, "evaluator");
+    format!(
+        "\n| score | {} |\n|---|{}\n{rows}",
+        SCORE_COLUMNS.join(" | "),
+        "--:|".repeat(SCORE_COLUMNS.len())
+    )
+}
+
+/// Those that did not pass.
+fn thresholds(shown: &ShownRun) -> String {
+    let missed: Vec<_> = shown.head.ci_status.iter().flat_map(|status| &status.violations).collect();
+    if missed.is_empty() {
+        return String::new();
+    }
+    let line = |it: &&Violation| format!("- {}", sentence(&cut::text(&it.message, REASON)));
+    format!("\nMissed:\n\n{}", list(missed.iter().map(line), FIGURES, "threshold"))
+}
+
+/// An item in a line: what is wrong with it, and why.
+pub(super) fn line(item: &ItemResult, key: &str, config: &RunConfig) -> String {
+    let name = code(&cut::text(key, NAME));
+    if let Some(error) = item.why_in_error() {
+        return format!("- {name} in error: {}", code(&cut::text(&error, REASON)));
+    }
+    let mut low: Vec<_> = config.low_scores(item).collect();
+    let word = match (low.is_empty(), item.passed) {
+        (true, _) => "lowest",
+        (false, true) => "low",
+        (false, false) => "failed",
+    };
+    if low.is_empty() {
+        let scores = config.evaluators.iter();
+        low = scores.filter_map(|name| Some((&**name, item.scores(name).reduce(f64::min)?))).collect();
+    }
+    low.sort_by(|(_, one), (_, two)| one.total_cmp(two));
+    let scores = low
+        .iter()
+        .take(MOST_LOW)
+        .map(|(name, score)| format!("{} {}", code(&cut::text(name, NAME)), figure(*score)));
+    let scores = scores.collect::<Vec<_>>().join(", ");
+    let reason = low.first().and_then(|(name, score)| reason(item, name, *score));
+    let reason = reason.map_or(String::new(), |reason| format!(": {}", code(&cut::text(reason, REASON))));
+    if scores.is_empty() { format!("- {name}") } else { format!("- {name} {word} in {scores}{reason}") }
+}
+
+/// Why an evaluator gave a score.
+fn reason<'a>(item: &'a ItemResult, evaluator: &str, score: f64) -> Option<&'a str> {
+    let mut evaluations = item.runs.iter().filter_map(|run| run.evaluations.get(evaluator));
+    evaluations.find(|evaluation| evaluation.score == Some(score))?.reason.as_deref()
+}

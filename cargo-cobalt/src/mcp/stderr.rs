@@ -1,0 +1,57 @@
+//! What a command says on stderr, as far as it tells what went wrong.
+
+use cobalt::redact::redacted;
+use cobalt::wording::cut;
+
+/// How many errors are told, and how many of the last lines.
+const MOST: usize = 20;
+/// The longest error, and the longest line, in characters.
+const LONGEST: usize = 600;
+
+/// The errors, without what stands before the first; the lines below an error belong to it.
+pub(super) fn errors(stderr: &[String]) -> Vec<String> {
+    let mut errors: Vec<String> = Vec::new();
+    for line in stderr {
+        match (line.strip_prefix("error: "), errors.last_mut()) {
+            (Some(error), _) => errors.push(error.to_owned()),
+            (None, Some(error)) => *error += &format!("\n{line}"),
+            (None, None) => {}
+        }
+    }
+    errors.iter().take(MOST).map(|error| told(error)).collect()
+}
+
+/// The last lines.
+pub(super) fn last_lines(stderr: &[String]) -> Vec<String> {
+    stderr[stderr.len().saturating_sub(MOST)..].iter().map(|line| told(line)).collect()
+}
+
+/// Any of it may hold a key.
+pub(super) fn told(text: &str) -> String {
+    cut(&redacted(text), LONGEST).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<String> {
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn errors_are_told_without_what_cargo_says_before() {
+        let stderr = lines("   Compiling trial\nerror: no such thing\n  in the file\nerror: mend it");
+        assert_eq!(errors(&stderr), ["no such thing\n  in the file", "mend it"]);
+        assert!(errors(&lines("   Compiling trial\nwarning: unused")).is_empty());
+    }
+
+    #[test]
+    fn no_key_and_no_endless_text_is_told() {
+        let stderr = vec![format!("error: sk-proj-abcdefghijklmnop {}", "x".repeat(10_000)); 100];
+        let errors = errors(&stderr);
+        assert_eq!(errors.len(), MOST);
+        assert!(errors[0].starts_with("[redacted] xxx") && errors[0].chars().count() == LONGEST + 1);
+        assert_eq!(last_lines(&stderr).len(), MOST);
+    }
+}

@@ -1,0 +1,39 @@
+//! What kept a command from doing what it was asked for, in Markdown.
+
+use std::fmt::Write as _;
+
+use cobalt::wording::count;
+
+use crate::markdown::{code, fenced};
+use crate::mcp::diagnostics::Diagnostic;
+
+/// The errors of the compiler, as many as fit into so many bytes, and other errors.
+pub(super) fn failures(compile: &[Diagnostic], more: usize, errors: &[String], room: usize) -> String {
+    let mut text = String::new();
+    if !compile.is_empty() {
+        let all = compile.len() + more;
+        let _ =
+            write!(text, "\nThe build fails with {}; mend the source and call again.\n", count(all, "error"));
+    }
+    for error in compile {
+        let place = match (&error.file, error.line) {
+            (Some(file), Some(line)) => code(&format!("{file}:{line}")),
+            _ => "the build".to_owned(),
+        };
+        let told = format!("\nAt {place}:\n\n{}", fenced(error.rendered.trim_end()));
+        if text.len() + told.len() > room / 2 {
+            let _ = write!(text, "\nAt {place}: {}\n", code(&error.message));
+            break;
+        }
+        text += &told;
+    }
+    for error in errors {
+        let told = format!("\nError:\n\n{}", fenced(error));
+        if text.len() + told.len() > room {
+            text += "\nMore errors stand in the structured part.\n";
+            break;
+        }
+        text += &told;
+    }
+    text
+}

@@ -1,0 +1,254 @@
+//! What a run came to: in its result files' shape, and in a few lines.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use cobalt::Report;
+use cobalt::exit_code::FAILED;
+use cobalt::store::read_report;
+use cobalt::wording::{count, cut};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::super::{Answer, failures};
+use super::asked::Outcome;
+use super::heard::{NotRun, WhyNotRun};
+use crate::error::Error;
+use crate::markdown::code;
+use crate::mcp::diagnostics::Diagnostic;
+use crate::mcp::past::Past;
+use crate::mcp::projects::Project;
+use crate::mcp::shown::{self, ShownRun, Wanted, keep, size};
+use crate::mcp::stderr;
+
+/// The least room that a run is shown in, and that for what is said of one that is not shown.
+const LEAST: usize = 10_000;
+const ROOM_OF_BRIEF: usize = 300;
+/// The room for each of the lists of what went wrong.
+const ROOM_OF_LIST: usize = 12_000;
+/// The room of the text.
+const ROOM_OF_TEXT: usize = 7_500;
+/// The longest name or reason, in characters.
+const LONGEST: usize = 200;
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::mcp) struct Ran {
+    project: Project,
+    /// Whether all experiments that were asked for ran and passed.
+    passed: bool,
+    /// What became of it, in a sentence.
+    verdict: String,
+    /// The exit code of `cargo cobalt run`: 0, or 1 under CI, also where an experiment failed; 2 wrong arguments; 3 it could not
+    /// be built, configured or run; 4 nothing matched; 130 stopped. Absent where a signal ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    /// The runs of experiments that came to their end, those that failed first.
+    runs: Vec<RunOfExperiment>,
+    /// Further such runs, for which there is no room here: `cobalt_results` with their ids shows them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    more_runs: Vec<BriefRun>,
+    /// The experiments that have no result, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_run: Vec<NotRun>,
+    /// What keeps the project from being built.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    compile_errors: Vec<Diagnostic>,
+    /// What else went wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<String>,
+    /// The last lines that were printed on stderr, where it ended badly.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    printed: Vec<String>,
+    /// Lists that had no room for all of their elements, and how many are missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<String>,
+    /// What to do next.
+    next_steps: Vec<String>,
+}
+
+/// A run, and the one before it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct RunOfExperiment {
+    #[serde(flatten)]
+    run: ShownRun,
+    /// The id of the last run of the experiment before this one, to be compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous_run_id: Option<String>,
+}
+
+/// A run without its items.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct BriefRun {
+    /// The run's id.
+    id: String,
+    /// The experiment's name.
+    name: String,
+    /// Whether it passed.
+    passed: bool,
+}
+
+/// The answer to a run that has ended.
+pub(super) fn of(project: &Project, outcome: Outcome) -> Result<Answer<Ran>, Error> {
+    let Outcome { code, mut heard, compile_errors, stderr } = outcome;
+    let is_error = !matches!(code, Some(0 | FAILED));
+    let mut errors: Vec<_> = heard.errors.iter().map(|error| stderr::told(error)).collect();
+    if is_error && compile_errors.is_empty() && errors.is_empty() && !heard.has_broken() {
+        errors = stderr::errors(&stderr);
+    }
+    let has_crashed = heard.not_run.iter().any(NotRun::is_cut_off) || errors.is_empty();
+    let tells_more = is_error && compile_errors.is_empty() && !heard.has_broken() && has_crashed;
+    let printed = if tells_more { stderr::last_lines(&stderr) } else { Vec::new() };
+    for not_run in &mut heard.not_run {
+        not_run.name = cut(&not_run.name, LONGEST).into_owned();
+        not_run.reason = stderr::told(&not_run.reason);
+    }
+    let reports = heard.finished.iter().map(|finished| match &finished.path {
+        Some(path) => read_report(Path::new(path)).unwrap_or_else(|_| finished.report.clone()),
+        None => finished.report.clone(),
+    });
+    let mut ran = Ran {
+        project: project.clone(),
+        passed: !is_error && heard.is_passed(),
+        verdict: heard.verdict(compile_errors.first.len() + compile_errors.more),
+        exit_code: code,
+        runs: Vec::new(),
+        more_runs: Vec::new(),
+        not_run: heard.not_run.clone(),
+        compile_errors: compile_errors.first,
+        errors,
+        printed,
+        left_out: Vec::new(),
+        next_steps: Vec::new(),
+    };
+    if compile_errors.more > 0 {
+        ran.left_out.push(format!("compileErrors: {} more", compile_errors.more));
+    }
+    ran.show(reports.collect(), Past::of(project).ok().as_ref())?;
+    Ok(Answer { text: ran.text(), structured: ran, is_error })
+}
+
+impl Ran {
+    /// Adds the runs, as far as there is room, those that failed first.
+    fn show(&mut self, mut reports: Vec<Report>, past: Option<&Past>) -> Result<(), Error> {
+        let Self { not_run, compile_errors, errors, printed, left_out, .. } = self;
+        keep(not_run, ROOM_OF_LIST, "notRun", left_out);
+        keep(compile_errors, 2 * ROOM_OF_LIST, "compileErrors", left_out);
+        keep(errors, ROOM_OF_LIST, "errors", left_out);
+        keep(printed, ROOM_OF_LIST, "printed", left_out);
+        reports.sort_by_key(|report| (report.passed, report.items.len()));
+        self.next_steps = self.steps(&reports, past);
+        let mut room = shown::BUDGET.saturating_sub(size(self));
+        for (place, report) in reports.iter().enumerate() {
+            let after = reports.len() - place - 1;
+            let free = room.saturating_sub(after * ROOM_OF_BRIEF);
+            let share = (free / (after + 1)).max(LEAST);
+            if share > free {
+                self.more_runs.push(brief(report));
+                room = room.saturating_sub(ROOM_OF_BRIEF);
+                continue;
+            }
+            let run = shown::run(report, &Wanted::default(), None, share)?;
+            let run = RunOfExperiment { run, previous_run_id: past.and_then(|past| previous(past, report)) };
+            room = room.saturating_sub(size(&run));
+            self.runs.push(run);
+        }
+        keep(&mut self.more_runs, ROOM_OF_LIST, "moreRuns", &mut self.left_out);
+        Ok(())
+    }
+
+    fn steps(&self, reports: &[Report], past: Option<&Past>) -> Vec<String> {
+        let mut steps = Vec::new();
+        let failed = reports.iter().find(|report| !report.passed);
+        if let Some(report) = failed.or(reports.first()) {
+            let place = report.declared_at.as_ref();
+            let place = place.map(|place| format!(" (declared at {}:{})", place.file, place.line));
+            steps.push(format!(
+                "`cobalt_results` with `runId` \"{}\" shows the rest of the run of {}{}",
+                report.id,
+                name(&report.name),
+                place.unwrap_or_default()
+            ));
+            if let Some(previous) = past.and_then(|past| previous(past, report)) {
+                steps.push(format!(
+                    "`cobalt_compare` with `runA` \"{previous}\" and `runB` \"{}\" tells whether it is better or worse than before",
+                    report.id
+                ));
+            }
+        }
+        let cut_off: Vec<_> = self.not_run.iter().filter_map(|not_run| not_run.run_id.as_deref()).collect();
+        if !cut_off.is_empty() {
+            steps.push(format!("`cobalt_run` with `resume` \"{}\" runs what is left", cut_off.join(",")));
+        }
+        if !self.compile_errors.is_empty() {
+            steps.push(
+                "mend the errors of the compiler, and call `cobalt_run` again: it builds anew".to_owned(),
+            );
+        }
+        steps
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{} in {}\n", self.verdict, code(&self.project.name));
+        text += &failures(&self.compile_errors, 0, &self.errors, ROOM_OF_TEXT / 2);
+        for NotRun { name, reason, state, .. } in &self.not_run {
+            let state = match state {
+                WhyNotRun::Broken => "cannot be run",
+                WhyNotRun::Ignored => "is ignored",
+                WhyNotRun::NothingToRun => "has nothing to run",
+                WhyNotRun::CutOff => "was cut off",
+            };
+            let _ = writeln!(text, "\n{} {state}: {}", code(name), code(reason));
+        }
+        let mut text = up_to(&text, ROOM_OF_TEXT / 2);
+        let steps: String = self.next_steps.iter().map(|step| format!("- {step}\n")).collect();
+        let room = ROOM_OF_TEXT.saturating_sub(text.len() + steps.len());
+        for (place, run) in self.runs.iter().enumerate() {
+            let share = room / self.runs.len();
+            text += &up_to(&format!("\n{}", shown::text(&run.run)), share);
+            // Few would read on.
+            if place > 20 {
+                break;
+            }
+        }
+        if !self.more_runs.is_empty() {
+            let _ = writeln!(text, "\n{} stand in `moreRuns`.", count(self.more_runs.len(), "further run"));
+        }
+        if !steps.is_empty() {
+            let _ = write!(text, "\nNext:\n\n{steps}");
+        }
+        text
+    }
+}
+
+fn brief(report: &Report) -> BriefRun {
+    BriefRun { id: report.id.clone(), name: cut(&report.name, LONGEST).into_owned(), passed: report.passed }
+}
+
+fn name(name: &str) -> String {
+    code(&cut(name, LONGEST))
+}
+
+/// The id of the last run of all items before this one.
+fn previous(past: &Past, report: &Report) -> Option<String> {
+    let runs = past.runs().into_iter().map(|past| (past.is_partial, past.run));
+    let mut earlier =
+        runs.filter(|(is_partial, run)| !is_partial && run.name == report.name && run.id != report.id);
+    let began = report.timestamp.to_string();
+    earlier.find(|(_, run)| run.timestamp < began).map(|(_, run)| run.id.clone())
+}
+
+/// The first lines of a text that have room.
+fn up_to(text: &str, room: usize) -> String {
+    let mut kept = String::new();
+    for line in text.split_inclusive('\n') {
+        if kept.len() + line.len() > room {
+            kept += "…\n";
+            break;
+        }
+        kept += line;
+    }
+    kept
+}

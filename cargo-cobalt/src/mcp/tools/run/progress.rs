@@ -1,0 +1,66 @@
+//! How far a run is, told to who asked for it: never more often than somebody can read, and always the last.
+
+use std::time::Duration;
+
+use cobalt::reporters::printable;
+use rmcp::RoleServer;
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use rmcp::service::{Peer, RequestContext};
+use tokio::time::{Instant, sleep_until};
+
+/// The shortest time between two notifications.
+const BETWEEN: Duration = Duration::from_millis(50);
+
+/// Tells of a request's progress, where a token for it was given.
+#[derive(Debug)]
+pub(super) struct Progress {
+    peer: Peer<RoleServer>,
+    token: Option<ProgressToken>,
+    /// How much was done when it was told last. It only ever grows.
+    told: Option<usize>,
+    /// When the next may be told.
+    next: Instant,
+    /// What waits to be told.
+    waiting: Option<ProgressNotificationParam>,
+}
+
+impl Progress {
+    pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
+        let token = context.meta.get_progress_token();
+        Self { peer: context.peer.clone(), token, told: None, next: Instant::now(), waiting: None }
+    }
+
+    /// So much is done, of so much as far as it is known.
+    pub(super) async fn tell(&mut self, done: usize, total: Option<usize>, message: &str) {
+        let Some(token) = self.token.clone().filter(|_| self.told.is_none_or(|told| told < done)) else {
+            return;
+        };
+        self.told = Some(done);
+        let mut progress =
+            ProgressNotificationParam::new(token, done as f64).with_message(printable(message).into_owned());
+        if let Some(total) = total {
+            progress = progress.with_total(total as f64);
+        }
+        self.waiting = Some(progress);
+        if self.next <= Instant::now() {
+            self.tell_waiting().await;
+        }
+    }
+
+    /// Comes back when what waits may be told; never, where nothing does.
+    pub(super) async fn is_due(&self) {
+        match self.waiting {
+            Some(_) => sleep_until(self.next).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Tells what waits.
+    pub(super) async fn tell_waiting(&mut self) {
+        if let Some(progress) = self.waiting.take() {
+            self.next = Instant::now() + BETWEEN;
+            // Who has hung up is told nothing.
+            let _ = self.peer.notify_progress(progress).await;
+        }
+    }
+}
