@@ -7,6 +7,7 @@ mod compare;
 mod complete;
 mod configured;
 mod documented;
+mod generate;
 mod large;
 mod life;
 mod list;
