@@ -123,7 +123,11 @@ fn matched(comparison: Comparison) -> Result<Comparison, Error> {
 }
 
 /// Compares two reports.
-pub(crate) fn compare_reports(base: &Report, other: &Report, prices: &PriceTable) -> Result<Comparison, Error> {
+pub(crate) fn compare_reports(
+    base: &Report,
+    other: &Report,
+    prices: &PriceTable,
+) -> Result<Comparison, Error> {
     let [base, other] = [base, other].map(|report| Measurements::of(report, prices));
     matched(comparison::compare(&base, &[&other]).remove(0))
 }

@@ -112,11 +112,17 @@ impl RunList {
             runs_matching: matching.len(),
             next_cursor: None,
             unfinished: Vec::new(),
-            skipped_files: past.skipped.iter().take(BESIDE).map(|it| format!("{}: {}", it.file, it.reason)).collect(),
+            skipped_files: past
+                .skipped
+                .iter()
+                .take(BESIDE)
+                .map(|it| format!("{}: {}", it.file, it.reason))
+                .collect(),
         };
         list.skipped_files.iter_mut().for_each(|it| *it = cut::text(it, NAME));
         if cursor.is_none() && wanted.status.is_none() {
-            let is_wanted = |run: &UnfinishedRun| wanted.experiment.as_ref().is_none_or(|name| run.experiment == *name);
+            let is_wanted =
+                |run: &UnfinishedRun| wanted.experiment.as_ref().is_none_or(|name| run.experiment == *name);
             list.unfinished = past.unfinished().into_iter().filter(is_wanted).take(BESIDE).collect();
             list.unfinished.iter_mut().for_each(|run| run.experiment = cut::text(&run.experiment, NAME));
         }
@@ -147,11 +153,20 @@ impl RunList {
             let _ = writeln!(text, "- {}", unfinished(run));
         }
         if !self.skipped_files.is_empty() {
-            let _ = writeln!(text, "\n{} left out, as `skippedFiles` tells.", count(self.skipped_files.len(), "file"));
+            let _ = writeln!(
+                text,
+                "\n{} left out, as `skippedFiles` tells.",
+                count(self.skipped_files.len(), "file")
+            );
         }
         if let Some(cursor) = &self.next_cursor {
             let shown = count(self.runs_matching, "run");
-            let _ = writeln!(text, "\n{} of {shown}; for older ones give `cursor` {}.", self.runs.len(), code(cursor));
+            let _ = writeln!(
+                text,
+                "\n{} of {shown}; for older ones give `cursor` {}.",
+                self.runs.len(),
+                code(cursor)
+            );
         }
         text
     }
@@ -163,7 +178,11 @@ fn unfinished(run: &UnfinishedRun) -> String {
         _ => "goes on",
     };
     let (id, experiment) = (code(&cut::text(&run.id, NAME / 6)), code(&cut::text(&run.experiment, NAME / 6)));
-    format!("{id} of {experiment} {state}: {} of {} finished", run.finished_items, count(run.total_items, "item"))
+    format!(
+        "{id} of {experiment} {state}: {} of {} finished",
+        run.finished_items,
+        count(run.total_items, "item")
+    )
 }
 
 impl WantedRuns {
@@ -179,7 +198,10 @@ impl WantedRuns {
 
     /// The place after the run of a cursor: newer runs that were made meanwhile shift nothing.
     fn place_after(&self, matching: &[PastRun<'_>], cursor: &str) -> Result<usize, Error> {
-        let (choice, id) = cursor.split_once('-').filter(|(choice, _)| choice.len() == DIGITS).ok_or_else(cursor::malformed)?;
+        let (choice, id) = cursor
+            .split_once('-')
+            .filter(|(choice, _)| choice.len() == DIGITS)
+            .ok_or_else(cursor::malformed)?;
         if choice != self.choice() {
             return Err(Error::Arguments(
                 "`cursor` is one of other `experiment` or `status`: give those of the answer that it came with, or leave \
@@ -215,7 +237,10 @@ fn known(past: &Past, experiment: &str) -> Result<(), Error> {
     distinct.sort_unstable();
     distinct.dedup();
     let instead = suggest::instead(experiment, distinct.into_iter());
-    Err(Error::Arguments(format!("no experiment named `{experiment}` has a run; {}", cut::text(&instead, NAME))))
+    Err(Error::Arguments(format!(
+        "no experiment named `{experiment}` has a run; {}",
+        cut::text(&instead, NAME)
+    )))
 }
 
 fn verdict(run: &PastRun<'_>) -> Status {
@@ -230,7 +255,8 @@ fn verdict(run: &PastRun<'_>) -> Status {
 impl RunRow {
     fn of(past: &PastRun<'_>) -> Self {
         let run = past.run;
-        let mut scores: Vec<_> = run.scores.iter().map(|(name, score)| (cut::text(name, NAME), *score)).collect();
+        let mut scores: Vec<_> =
+            run.scores.iter().map(|(name, score)| (cut::text(name, NAME), *score)).collect();
         scores.sort_by(|(_, one), (_, two)| one.total_cmp(two));
         keep(&mut scores, SCORES, "scores", &mut Vec::new());
         let missing = run.scores.len() - scores.len();
@@ -263,7 +289,11 @@ impl RunRow {
             Status::Error | Status::Low => "in error",
             Status::Partial => "partial",
         };
-        let scores = self.scores.iter().take(5).map(|(name, score)| format!("{} {}", short_code(name), figure(*score)));
+        let scores = self
+            .scores
+            .iter()
+            .take(5)
+            .map(|(name, score)| format!("{} {}", short_code(name), figure(*score)));
         let commit = self.git_commit.as_deref().map_or(String::new(), |commit| short_code(short(commit)));
         format!(
             "| {} | {} | {} | {verdict} | {} | {commit} |",

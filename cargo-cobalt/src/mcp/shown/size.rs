@@ -40,7 +40,12 @@ pub(super) fn shares(sizes: &[usize], room: usize) -> Vec<usize> {
 }
 
 /// Keeps the first elements that have room, and notes how many have not.
-pub(in crate::mcp) fn keep<T: Serialize>(elements: &mut Vec<T>, room: usize, what: &str, left_out: &mut Vec<String>) {
+pub(in crate::mcp) fn keep<T: Serialize>(
+    elements: &mut Vec<T>,
+    room: usize,
+    what: &str,
+    left_out: &mut Vec<String>,
+) {
     let (mut taken, all) = (0, elements.len());
     let fits = |element: &T| {
         taken += size(element) + 1;

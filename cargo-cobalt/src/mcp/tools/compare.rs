@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use cobalt::report::comparison::{ChangedItems, Comparison, Difference, ItemChange, RunIdentity, Verdict, changed_items};
+use cobalt::report::comparison::{
+    ChangedItems, Comparison, Difference, ItemChange, RunIdentity, Verdict, changed_items,
+};
 use cobalt::reporters::explained;
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -122,12 +124,18 @@ fn compare(call: Call<'_>, arguments: &Arguments) -> Result<Answer<Compared>, Er
     let text = text(&comparison, &changed);
     let choice_notes: Vec<_> = [&base, &other].into_iter().filter_map(|found| found.note.clone()).collect();
     let base_project = (base_project != project).then(|| (*base_project).clone());
-    let structured = Compared { base_project, ..compared((*project).clone(), comparison, changed, choice_notes) };
+    let structured =
+        Compared { base_project, ..compared((*project).clone(), comparison, changed, choice_notes) };
     Ok(Answer { structured, text, is_error: false })
 }
 
 /// The comparison with the items for which there is room.
-fn compared(project: Project, mut comparison: Comparison, changed: ChangedItems, choice_notes: Vec<String>) -> Compared {
+fn compared(
+    project: Project,
+    mut comparison: Comparison,
+    changed: ChangedItems,
+    choice_notes: Vec<String>,
+) -> Compared {
     let (finding, conclusion) = (finding(&comparison), conclusion(&comparison));
     let mut left_out = Vec::new();
     shorten(&mut comparison, &mut left_out);
@@ -200,7 +208,8 @@ fn weight(verdict: Verdict) -> u8 {
 fn finding(comparison: &Comparison) -> Finding {
     let has = |verdict| comparison.evaluators.iter().any(|it| it.verdict == verdict);
     let is_worse = regressions(comparison).next().is_some();
-    let errors = comparison.amounts.iter().filter(|it| it.quantity == cobalt::report::comparison::Quantity::Errors);
+    let errors =
+        comparison.amounts.iter().filter(|it| it.quantity == cobalt::report::comparison::Quantity::Errors);
     let is_better = has(Verdict::Better) || errors.into_iter().any(|it| it.verdict == Verdict::Better);
     match (is_worse, is_better) {
         (true, true) => Finding::Mixed,
@@ -217,7 +226,8 @@ fn conclusion(comparison: &Comparison) -> String {
         return nothing.to_owned();
     }
     let said = words::headline(comparison).into_iter();
-    let said = said.map(|(verdict, names)| cut::text(&format!("{verdict} in {}", names.join(", ")), SENTENCE));
+    let said =
+        said.map(|(verdict, names)| cut::text(&format!("{verdict} in {}", names.join(", ")), SENTENCE));
     said.collect::<Vec<_>>().join("; ")
 }
 
@@ -226,7 +236,10 @@ fn text(comparison: &Comparison, changed: &ChangedItems) -> String {
     let experiments = code(&cut::text(&words::experiments(comparison), NAME_ROOM));
     let mut text = format!("### {experiments}: {}\n\n", sentence(&conclusion(comparison)));
     text += &cut::text(&markdown::runs(comparison), 2 * SENTENCE);
-    text += &cut::text(&format!("\nItems: {}.\n", words::matching(&comparison.items, |key| code(&cut::text(key, 60)))), SENTENCE);
+    text += &cut::text(
+        &format!("\nItems: {}.\n", words::matching(&comparison.items, |key| code(&cut::text(key, 60)))),
+        SENTENCE,
+    );
     for note in comparison.notes.iter().take(3) {
         let _ = writeln!(text, "\n> {}", sentence(&cut::text(note, REASON)));
     }
@@ -253,7 +266,11 @@ fn difference(difference: &Difference) -> String {
     let interval = if interval.is_empty() { interval } else { format!(", 95 % interval {interval}") };
     let p = if p.is_empty() { p } else { format!(", p {p}") };
     let name = code(&cut::text(&difference.name, NAME_ROOM / 3));
-    format!("- {name} {}: {base} → {other}, {change}{interval}{p}; {}", difference.verdict, explained(difference))
+    format!(
+        "- {name} {}: {base} → {other}, {change}{interval}{p}; {}",
+        difference.verdict,
+        explained(difference)
+    )
 }
 
 /// An item in a line.
@@ -263,7 +280,11 @@ fn item(change: &ItemChange) -> String {
     let scores = sides::scores(&first, quote);
     let scores = if scores.is_empty() { "failed in one of the runs".to_owned() } else { scores };
     let key = code(&cut::text(&change.key, NAME_ROOM / 3));
-    let why = change.other.error.clone().or_else(|| sides::reasons(&first, &change.other, str::to_owned).into_iter().next());
+    let why = change
+        .other
+        .error
+        .clone()
+        .or_else(|| sides::reasons(&first, &change.other, str::to_owned).into_iter().next());
     let why = why.map_or(String::new(), |why| format!(": {}", code(&cut::text(&why, REASON))));
     format!("- {key} {scores}{why}")
 }

@@ -137,7 +137,8 @@ fn wanted_items(name: &str, arguments: &Arguments) -> Result<Wanted, Error> {
 }
 
 fn list(call: Call<'_>, arguments: &Arguments) -> Result<Answer<Results>, Error> {
-    let of_items = [("evaluator", arguments.evaluator.is_some()), ("maxScore", arguments.max_score.is_some())];
+    let of_items =
+        [("evaluator", arguments.evaluator.is_some()), ("maxScore", arguments.max_score.is_some())];
     if let Some((name, _)) = of_items.into_iter().find(|(_, is_given)| *is_given) {
         return Err(Error::Arguments(format!(
             "`{name}` chooses among the items of a run: name the run in `runId`, such as `latest`, or leave `{name}` out"

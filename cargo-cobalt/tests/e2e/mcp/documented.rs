@@ -34,11 +34,13 @@ fn names<'a>(values: impl IntoIterator<Item = &'a Value>, field: &str) -> Names 
 fn every_tool_and_argument_is_documented_and_every_documented_one_is_there() {
     let project = Project::steered();
     let listed = Assistant::of(&project).ask("tools/list", json!({}));
-    let arguments = |tool: &Value| tool["inputSchema"]["properties"].as_object().unwrap().keys().cloned().collect();
+    let arguments =
+        |tool: &Value| tool["inputSchema"]["properties"].as_object().unwrap().keys().cloned().collect();
     let tools = listed["tools"].as_array().unwrap().iter();
     let tools: BTreeMap<String, Names> =
         tools.map(|tool| (tool["name"].as_str().unwrap().to_owned(), arguments(tool))).collect();
-    let headings = section("## Tools").lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'));
+    let headings =
+        section("## Tools").lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'));
     let documented: BTreeMap<String, Names> = headings
         .map(|tool| {
             let section = section(&format!("### `{tool}`"));
@@ -80,8 +82,9 @@ fn every_resource_is_documented_and_every_documented_one_is_there() {
 #[test]
 fn the_files_for_assistants_are_as_they_are_written_and_can_be_read() {
     let blocks = PAGE.split("```json\n").skip(1).map(|rest| rest.split_once("```").unwrap().0);
-    let blocks: Vec<Value> =
-        blocks.map(|block| serde_json::from_str(block).unwrap_or_else(|error| panic!("{error}: {block}"))).collect();
+    let blocks: Vec<Value> = blocks
+        .map(|block| serde_json::from_str(block).unwrap_or_else(|error| panic!("{error}: {block}")))
+        .collect();
     let project = Project::empty();
     project.cobalt(&["update"], 0);
     let written: Value = serde_json::from_str(&project.read(".mcp.json")).unwrap();

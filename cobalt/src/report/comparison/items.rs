@@ -268,7 +268,8 @@ mod tests {
         assert_eq!(keys_of(&changes), ["down", "up", "bit"]);
         assert_eq!((changes[0].change, changes[1].change), (-1.0, 1.0));
         assert_eq!(keys_of(&most_changed(&base, &other, 1)), ["down"]);
-        let ChangedItems { regressed, regressed_count, improved, improved_count } = changed_items(&base, &other, 1);
+        let ChangedItems { regressed, regressed_count, improved, improved_count } =
+            changed_items(&base, &other, 1);
         assert_eq!((keys_of(&regressed), regressed_count), (vec!["down"], 1));
         assert_eq!((keys_of(&improved), improved_count), (vec!["up"], 2));
     }
