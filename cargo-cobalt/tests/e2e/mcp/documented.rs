@@ -44,8 +44,9 @@ fn every_tool_and_argument_is_documented_and_every_documented_one_is_there() {
     let tools = listed["tools"].as_array().unwrap().iter();
     let tools: BTreeMap<String, Names> =
         tools.map(|tool| (tool["name"].as_str().unwrap().to_owned(), arguments(tool))).collect();
+    let page = prose();
     let headings =
-        section("## Tools").lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'));
+        section(&page, "## Tools").lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'));
     let documented: BTreeMap<String, Names> = headings
         .map(|tool| {
             let section = section(&page, &format!("### `{tool}`"));
