@@ -16,6 +16,7 @@ use cobalt::paths::workspace_root;
 
 pub(crate) use self::changes::Changes;
 pub(crate) use self::error::AssistantsError;
+pub(crate) use self::skills::how_to_write;
 use crate::cli::Update;
 use crate::error::Error;
 use crate::git_ignored::{Kept, kept};

@@ -36,6 +36,15 @@ pub(super) fn text() -> String {
     text
 }
 
+/// The sections of the page with these headings, which tell how experiments are written.
+pub(crate) fn how_to_write() -> String {
+    let text = text();
+    let wanted = ["An experiment", "Evaluators", "Thresholds"];
+    let sections =
+        text.split("\n## ").filter(|section| section.lines().next().is_some_and(|it| wanted.contains(&it)));
+    sections.map(|section| format!("## {section}\n")).collect()
+}
+
 /// What stands in the place of a line, and nothing for a name that is not known, which a test looks for.
 fn inserted(name: &str) -> String {
     let text = match name {
@@ -108,6 +117,22 @@ mod tests {
         for name in PAGE.lines().filter_map(|line| line.strip_prefix('@')) {
             assert!(inserted(name).lines().count() > 2, "{name}: {}", inserted(name));
         }
+    }
+
+    #[test]
+    fn how_experiments_are_written_is_a_part_of_the_page() {
+        let text = how_to_write();
+        for part in [
+            "## An experiment\n",
+            "#[cobalt::experiment(",
+            "## Evaluators\n",
+            "LlmJudge",
+            "## Thresholds\n",
+            "pass_rate",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("## Commands"));
     }
 
     #[test]

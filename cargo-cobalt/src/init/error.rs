@@ -46,6 +46,12 @@ pub(crate) enum InitError {
     Edition(PathBuf),
 
     #[error(
+        "the test target `{target}` has the usual front end of tests in `{}`: set `harness = false` there, or name another file",
+        .manifest.display()
+    )]
+    Harness { manifest: PathBuf, target: String },
+
+    #[error(
         "the workspace in `{}` has a package `{name}` already: give the folder another name", .root.display()
     )]
     NameTaken { root: PathBuf, name: String },
@@ -76,7 +82,7 @@ impl InitError {
         }
     }
 
-    pub(super) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::File { action, path: path.to_owned(), source }
     }
 }

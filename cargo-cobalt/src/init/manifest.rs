@@ -149,12 +149,16 @@ impl Manifest {
         }
     }
 
-    /// Adds a test target with a front end of its own.
-    pub(super) fn add_test(&mut self, target: &str) {
-        let by_hand = format!("[[test]]\nname = \"{target}\"\nharness = false\n");
+    /// Adds a test target with a front end of its own; `path` is its file, where it is not the one that cargo looks for.
+    pub(super) fn add_test(&mut self, target: &str, path: Option<&str>) {
+        let by_path = path.map(|path| format!("path = \"{path}\"\n")).unwrap_or_default();
+        let by_hand = format!("[[test]]\nname = \"{target}\"\n{by_path}harness = false\n");
         self.additions.push(Addition { by_hand, words: format!("the test target `{target}`") });
         let fill = |table: &mut dyn TableLike| {
             table.insert("name", value(target));
+            if let Some(path) = path {
+                table.insert("path", value(path));
+            }
             table.insert("harness", value(false));
         };
         if let Some(Item::Value(Value::Array(tests))) = self.document.get_mut("test") {

@@ -20,6 +20,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) use self::error::InitError;
+pub(crate) use self::package::{library_of, with_target};
+pub(crate) use self::plan::{create, is_there};
 use crate::assistants::{Changes, left_out};
 use crate::cli::Init;
 use crate::error::Error;

@@ -48,7 +48,7 @@ fn manifest(folder: &Path, name: &str, dependency: &Dependency, target: &str) ->
         format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n");
     let mut manifest = Manifest::parse(&folder.join("Cargo.toml"), &text)?;
     manifest.add_dependency(dependency);
-    manifest.add_test(target);
+    manifest.add_test(target, None);
     Ok(manifest.changed()?.unwrap_or(text))
 }
 

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::Path;
 
-use cargo_metadata::{DependencyKind, Edition, Metadata, MetadataCommand, Package, TargetKind};
+use cargo_metadata::{DependencyKind, Edition, Metadata, MetadataCommand, Package, Target, TargetKind};
 use toml_edit::{Item, TableLike};
 
 use super::error::InitError;
@@ -29,7 +29,7 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
 
     add_dependency(&mut plan, &mut manifest)?;
     if manifest.harness(experiments.target()).is_none() {
-        manifest.add_test(experiments.target());
+        manifest.add_test(experiments.target(), None);
     }
     match manifest.changed()? {
         Some(text) => plan.edit = Some(Edit::new(&manifest, text)),
@@ -42,6 +42,39 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
     files::add_settings(&mut plan, manifest.has_settings());
     files::add_nextest(&mut plan);
     Ok(plan)
+}
+
+/// A manifest with a test target for experiments.
+#[derive(Debug)]
+pub(crate) struct WithTarget {
+    /// Its text; `None` where it has all of it already.
+    pub(crate) text: Option<String>,
+    /// What the user should know.
+    pub(crate) notes: Vec<String>,
+}
+
+/// What the manifest of the package in a folder becomes when it gets a test target for experiments and, where it is missing,
+/// the library. `path` is the target's file, where it is not the one that cargo looks for.
+pub(crate) fn with_target(
+    folder: &Path,
+    metadata: &Metadata,
+    manifest: &str,
+    target: &str,
+    path: Option<&str>,
+) -> Result<WithTarget, InitError> {
+    package_in(folder, metadata)?;
+    let mut manifest = Manifest::parse(&folder.join("Cargo.toml"), manifest)?;
+    let mut plan = Plan::new(metadata.workspace_root.as_std_path(), folder, target);
+    add_dependency(&mut plan, &mut manifest)?;
+    match manifest.harness(target) {
+        Some(false) => {}
+        None => manifest.add_test(target, path),
+        Some(true) => {
+            let (manifest, target) = (manifest.path().to_owned(), target.to_owned());
+            return Err(InitError::Harness { manifest, target });
+        }
+    }
+    Ok(WithTarget { text: manifest.changed()?, notes: plan.notes })
 }
 
 /// The folders of a workspace's members, as one would name them from here.
@@ -111,10 +144,15 @@ fn is_of_registry(dependency: &Item) -> bool {
     !dependency.as_table_like().is_some_and(has_source)
 }
 
-fn agent(package: &Package) -> Agent {
+/// The library that tests of a package can call.
+pub(crate) fn library_of(package: &Package) -> Option<&Target> {
     let is_library =
         |kinds: &[TargetKind]| kinds.contains(&TargetKind::Lib) || kinds.contains(&TargetKind::RLib);
-    match package.targets.iter().find(|target| is_library(&target.kind)) {
+    package.targets.iter().find(|target| is_library(&target.kind))
+}
+
+fn agent(package: &Package) -> Agent {
+    match library_of(package) {
         Some(library) => Agent::BesideLibrary(library.name.replace('-', "_")),
         None => Agent::BesideBinary,
     }

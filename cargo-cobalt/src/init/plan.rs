@@ -106,12 +106,12 @@ impl Plan {
 }
 
 /// Whether there is anything of this name, if only a link that leads nowhere.
-pub(super) fn is_there(path: &Path) -> bool {
+pub(crate) fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// Makes a file and the folders above it; one that has come into being since is not overwritten.
-fn create(path: &Path, text: &str, made: &mut Vec<PathBuf>) -> io::Result<()> {
+/// Makes a file and the folders above it, and notes what was `made`; one that has come into being since is not overwritten.
+pub(crate) fn create(path: &Path, text: &str, made: &mut Vec<PathBuf>) -> io::Result<()> {
     let missing: Vec<_> = path.ancestors().skip(1).take_while(|folder| !folder.exists()).collect();
     for folder in missing.into_iter().rev() {
         fs::create_dir(folder)?;

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +22,7 @@ use super::lines::Lines;
 use super::projects::Project;
 use super::turns::Turns;
 use crate::error::Error;
+use crate::project::{cargo, variables_of_this_process};
 
 /// How long a command has for its end once it was told: what is finished is kept by then.
 const TIME_TO_END: Duration = Duration::from_secs(10);
@@ -79,24 +81,68 @@ impl Commands {
         arguments: &[String],
         cancelled: &CancellationToken,
     ) -> Result<Running, Error> {
+        let mut command = Command::new(&*self.program);
+        command.arg("cobalt").args(arguments);
+        self.spawn(command, project, cancelled)
+    }
+
+    /// The same with cargo itself.
+    pub(super) fn start_cargo(
+        &self,
+        project: &Project,
+        arguments: &[String],
+        cancelled: &CancellationToken,
+    ) -> Result<Running, Error> {
+        let program = if folder_has_toolchain() { "cargo".to_owned() } else { cargo() };
+        let mut command = Command::new(program);
+        for name in variables_of_this_process() {
+            command.env_remove(name);
+        }
+        command.args(arguments);
+        self.spawn(command, project, cancelled)
+    }
+
+    fn spawn(
+        &self,
+        mut command: Command,
+        project: &Project,
+        cancelled: &CancellationToken,
+    ) -> Result<Running, Error> {
         if self.end.is_cancelled() || cancelled.is_cancelled() {
             return Err(Error::Interrupted);
         }
         if !project.root.is_dir() {
             return Err(Error::NoProject(project.root.clone()));
         }
-        let mut command = Command::new(&*self.program);
-        command.arg("cobalt").args(arguments).current_dir(&project.root).env("NO_COLOR", "1");
+        command.current_dir(&project.root).env("NO_COLOR", "1");
         leave_toolchain_to_folder(&mut command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         Group::begin(&mut command);
-        let child = command
-            .spawn()
-            .map_err(|source| Error::Start { program: self.program.display().to_string(), source })?;
+        let child =
+            command.spawn().map_err(|source| Error::Start { program: program_of(&command), source })?;
         let told = cancelled.child_token();
         let (sender, lines) = channel(MOST_WAITING);
         let ended = self.running.spawn(see_through(child, sender, told.clone(), self.end.clone()));
         Ok(Running { lines, ended, _told_to_end: told.drop_guard() })
+    }
+
+    /// Sees work through that must not be cut off, even where nobody waits for it any more. It is told when it has to end early:
+    /// when `cancelled`, or with the server.
+    pub(super) fn see_to<Work: Future<Output: Send> + Send + 'static>(
+        &self,
+        cancelled: &CancellationToken,
+        work: impl FnOnce(CancellationToken) -> Work,
+    ) -> JoinHandle<Work::Output> {
+        let (told, end) = (cancelled.child_token(), self.end.clone());
+        let work = work(told.clone());
+        self.running.spawn(async move {
+            let mut work = pin!(work);
+            tokio::select! {
+                done = &mut work => return done,
+                () = end.cancelled() => told.cancel(),
+            }
+            work.await
+        })
     }
 
     /// Waits for the end of all commands, once they were told.
@@ -128,10 +174,19 @@ impl Running {
     }
 }
 
-/// Where rustup has chosen this program's toolchain by the folder that it was started in, it chooses again in the command's.
-fn leave_toolchain_to_folder(command: &mut Command) {
+fn program_of(command: &Command) -> String {
+    command.as_std().get_program().to_string_lossy().into_owned()
+}
+
+/// Whether rustup has chosen this program's toolchain by the folder that it was started in.
+fn folder_has_toolchain() -> bool {
     let source = std::env::var("RUSTUP_TOOLCHAIN_SOURCE").unwrap_or_default();
-    if ["default", "path-override", "toolchain-file"].contains(&&*source) {
+    ["default", "path-override", "toolchain-file"].contains(&&*source)
+}
+
+/// Where rustup has chosen by the folder, it chooses again in the command's.
+fn leave_toolchain_to_folder(command: &mut Command) {
+    if folder_has_toolchain() {
         // Cargo's own path is that of the toolchain.
         for name in ["RUSTUP_TOOLCHAIN", "RUSTUP_TOOLCHAIN_SOURCE", "CARGO"] {
             command.env_remove(name);

@@ -104,7 +104,7 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
 }
 
 /// The cargo that started this program, if one did.
-fn cargo() -> String {
+pub(crate) fn cargo() -> String {
     std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
 }
 

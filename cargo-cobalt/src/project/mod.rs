@@ -10,7 +10,8 @@ mod sources;
 mod variables;
 mod wanted;
 
-pub(crate) use compile::{Binary, Built, compile};
+pub(crate) use compile::{Binary, Built, cargo, compile};
 pub(crate) use discover::Project;
 pub(crate) use harness::harness;
 pub(crate) use sources::{CACHE, LOCK, MANIFEST};
+pub(crate) use variables::of_this_process as variables_of_this_process;

@@ -35,7 +35,7 @@ pub(super) fn of_package(package: &Package) -> Vec<(String, String)> {
 
 /// The names of those that this process has of its own package, as where `cargo run` started it. They say nothing of what is
 /// built below, and build scripts that ask for them would run again.
-pub(super) fn of_this_process() -> impl Iterator<Item = OsString> {
+pub(crate) fn of_this_process() -> impl Iterator<Item = OsString> {
     let names = std::env::vars_os().map(|(name, _)| name);
     let is_of_package = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
     names.filter(move |name| name.to_str().is_some_and(is_of_package))

@@ -26,10 +26,12 @@ impl Received {
 }
 
 /// What is answered.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Answer {
     /// This status, with these further lines of the head.
     Status(u16, &'static str),
+    /// This text of JSON.
+    Json(String),
     /// Nothing, for as long as the server lives.
     Never,
 }
@@ -62,12 +64,17 @@ impl Receiver {
                 }
                 let Some(request) = read(&stream) else { continue };
                 let mut notes = notes.lock().unwrap();
-                let answer = answers.get(notes.len()).or(answers.last()).copied();
+                let answer = answers.get(notes.len()).or(answers.last()).cloned();
                 notes.push(request);
                 match answer {
                     Some(Answer::Status(status, head)) => {
                         let end = "content-length: 0\r\nconnection: close\r\n\r\n";
                         let _ = write!(stream, "HTTP/1.1 {status} Scripted\r\n{head}{end}");
+                    }
+                    Some(Answer::Json(text)) => {
+                        let head =
+                            "HTTP/1.1 200 Scripted\r\ncontent-type: application/json\r\nconnection: close";
+                        let _ = write!(stream, "{head}\r\ncontent-length: {}\r\n\r\n{text}", text.len());
                     }
                     _ => unanswered.push(stream),
                 }

@@ -17,6 +17,8 @@ mod embedding;
 #[cfg(feature = "judge")]
 mod flights;
 #[cfg(feature = "judge")]
+mod judge;
+#[cfg(feature = "judge")]
 mod key;
 #[cfg(feature = "judge")]
 mod lexical;
@@ -43,6 +45,9 @@ mod usage;
 mod vendors;
 
 pub(crate) use asking::Asking;
+#[cfg(feature = "judge")]
+#[doc(hidden)]
+pub use judge::Judge;
 pub(crate) use models::Models;
 pub use provider::{Provider, UnknownProvider};
 #[cfg(feature = "judge")]

@@ -14,7 +14,7 @@ fn with_experiments(text: &str) -> String {
 fn with(text: &str, dependency: &Dependency) -> String {
     let mut manifest = parse(text);
     manifest.add_dependency(dependency);
-    manifest.add_test("evals");
+    manifest.add_test("evals", None);
     let changed = manifest.changed().unwrap().unwrap();
     let again = parse(&changed);
     assert!(again.dependency().is_some() && again.harness("evals") == Some(false), "{changed}");
@@ -144,7 +144,7 @@ fn what_cannot_be_kept_as_it_is_stays_and_the_message_says_what_to_write() {
         let mut manifest = parse(text);
         assert_eq!(manifest.changed().unwrap(), None);
         manifest.add_dependency(&Dependency::Workspace);
-        manifest.add_test("evals");
+        manifest.add_test("evals", None);
         let message = manifest.changed().unwrap_err().to_string();
         let by_hand =
             "[dev-dependencies]\ncobalt.workspace = true\n\n[[test]]\nname = \"evals\"\nharness = false\n";

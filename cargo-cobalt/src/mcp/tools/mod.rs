@@ -2,6 +2,7 @@
 
 mod compare;
 mod failures;
+mod generate;
 mod list;
 mod results;
 mod run;
@@ -43,7 +44,13 @@ struct Answer<T> {
 
 /// All tools.
 pub(super) fn all() -> Vec<Tool> {
-    vec![list::description(), run::description(), results::description(), compare::description()]
+    vec![
+        list::description(),
+        run::description(),
+        results::description(),
+        compare::description(),
+        generate::description(),
+    ]
 }
 
 /// Calls a tool. What goes wrong in it is its answer, so that who called it can mend the arguments or the source.
@@ -53,6 +60,7 @@ pub(super) async fn call(
 ) -> Result<CallToolResponse, ErrorData> {
     let arguments = request.arguments.unwrap_or_default();
     let result = match &*request.name {
+        generate::NAME => answer(call, arguments, |arguments| generate::call(call, arguments)).await,
         list::NAME => answer(call, arguments, |arguments| list::call(call, arguments)).await,
         run::NAME => answer(call, arguments, |arguments| run::call(call, arguments)).await,
         results::NAME => answer(call, arguments, |arguments| results::call(call, arguments)).await,

@@ -4,6 +4,7 @@ mod assistant;
 mod cancel;
 mod configured;
 mod documented;
+mod generate;
 mod life;
 mod list;
 mod progress;

@@ -29,5 +29,6 @@ mod useless;
 mod tests;
 
 pub(super) use ordered::Ordered;
+pub(super) use redaction::without_key;
 pub(crate) use send::Client;
 pub(crate) use types::{ClientError, Embedded, Reply, Target};

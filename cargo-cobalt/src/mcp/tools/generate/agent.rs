@@ -1,0 +1,163 @@
+//! The agent: its source, the package that it belongs to, and what of it a test can call.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, Target, TargetKind};
+use cobalt::suggest;
+
+use super::reach::{self, Callable};
+use crate::error::Error;
+use crate::init::library_of;
+use crate::mcp::paths::inside;
+use crate::mcp::projects::Project;
+
+/// The longest source that is shown to a model, in bytes.
+const LONGEST: u64 = 200_000;
+
+/// An agent whose source was read.
+#[derive(Clone, Debug)]
+pub(super) struct Agent {
+    /// Its file as seen from the package.
+    pub(super) file: String,
+    pub(super) source: String,
+    /// What a test target is called after it.
+    pub(super) name: String,
+    pub(super) package: Package,
+    /// The folder of the package.
+    pub(super) folder: PathBuf,
+    /// The workspace, or the package by itself.
+    pub(super) metadata: Metadata,
+    /// What a test can call, by its path from the name of the library.
+    pub(super) callable: Vec<Callable>,
+}
+
+impl Agent {
+    /// Reads the file that the argument `agentFile` names.
+    pub(super) fn read(project: &Project, argument: &str) -> Result<Self, Error> {
+        let file = inside(project, "agentFile", argument)?;
+        let source = source(&file, argument)?;
+        let metadata = MetadataCommand::new().current_dir(file.parent().unwrap_or(&file)).no_deps().exec()?;
+        let (package, folder) = package_around(&metadata, &file).ok_or_else(|| {
+            Error::Arguments(format!("`agentFile`: `{argument}` belongs to no package of this workspace"))
+        })?;
+        let (package, folder) = (package.clone(), folder.to_owned());
+        let callable = callable(&package, &file, argument)?;
+        let shown = file.strip_prefix(&folder).unwrap_or(&file).display().to_string();
+        let name = name(&file, &package);
+        Ok(Self { file: shown, source, name, package, folder, metadata, callable })
+    }
+
+    /// The crates that a test of the package can use, apart from the library of Cobalt, with their features.
+    pub(super) fn dependencies(&self) -> Vec<String> {
+        let is_usable = |kind| matches!(kind, DependencyKind::Normal | DependencyKind::Development);
+        let usable = self.package.dependencies.iter().filter(|it| is_usable(it.kind) && !it.optional);
+        let mut names: Vec<_> = usable
+            .filter(|dependency| dependency.name != "cobalt")
+            .map(|dependency| {
+                let name = dependency.rename.as_ref().unwrap_or(&dependency.name).replace('-', "_");
+                match dependency.features.is_empty() {
+                    true => format!("`{name}`"),
+                    false => {
+                        format!(
+                            "`{name}` (with {})",
+                            suggest::list(dependency.features.iter().map(|it| &**it))
+                        )
+                    }
+                }
+            })
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// Whether evaluators that ask models are built in.
+    pub(super) fn has_judges(&self) -> bool {
+        let mut cobalt =
+            self.package.dependencies.iter().filter(|dependency| dependency.name == "cobalt").peekable();
+        // The library is added with its default features.
+        cobalt.peek().is_none()
+            || cobalt.any(|it| it.uses_default_features || it.features.iter().any(|name| name == "judge"))
+    }
+}
+
+fn source(file: &Path, argument: &str) -> Result<String, Error> {
+    let refused = |problem: String| Error::Arguments(format!("`agentFile`: `{argument}` {problem}"));
+    if file.extension().is_none_or(|extension| extension != "rs") {
+        return Err(refused("is no Rust source: name the `.rs` file that holds the agent".to_owned()));
+    }
+    let unreadable = |error: std::io::Error| refused(format!("cannot be read: {error}"));
+    let length = fs::metadata(file).map_err(unreadable)?.len();
+    if length > LONGEST {
+        return Err(refused(format!(
+            "has {length} bytes, and at most {LONGEST} are read: name a smaller file, or split it"
+        )));
+    }
+    let source = fs::read_to_string(file).map_err(unreadable)?;
+    syn::parse_file(&source).map_err(|error| {
+        let start = error.span().start();
+        refused(format!(
+            "is no Rust that can be read: line {}, column {}: {error}",
+            start.line,
+            start.column + 1
+        ))
+    })?;
+    Ok(source)
+}
+
+/// The innermost package around a file, and its folder.
+pub(super) fn package_around<'a>(metadata: &'a Metadata, file: &Path) -> Option<(&'a Package, &'a Path)> {
+    let members = metadata.workspace_packages().into_iter();
+    let folders =
+        members.filter_map(|package| Some((package, package.manifest_path.parent()?.as_std_path())));
+    let around = folders.filter(|(_, folder)| file.starts_with(folder));
+    around.max_by_key(|(_, folder)| folder.components().count())
+}
+
+fn callable(package: &Package, file: &Path, argument: &str) -> Result<Vec<Callable>, Error> {
+    let refused = |problem: String| Error::Arguments(format!("`agentFile`: `{argument}` {problem}"));
+    let has_file = |target: &&Target| reach::is_in(target.src_path.as_std_path(), file);
+    let Some(library) = library_of(package) else {
+        return Err(refused(format!(
+            "is in the package `{}`, which has binaries alone, and a test cannot call into a binary: move what is to be \
+             tested into a library, `src/lib.rs`, which the binary uses as well, and name its file here",
+            package.name
+        )));
+    };
+    let root = library.src_path.as_std_path();
+    if let Some(callable) = reach::callable(root, &library.name.replace('-', "_"), file) {
+        return match callable.is_empty() {
+            true => Err(refused(
+                "has nothing that a test can call: make its functions and the modules that lead to it `pub`, or \
+                 re-export them with `pub use`"
+                    .to_owned(),
+            )),
+            false => Ok(callable),
+        };
+    }
+    let mut binaries = package.targets.iter().filter(|target| target.kind.contains(&TargetKind::Bin));
+    Err(match binaries.find(has_file) {
+        Some(binary) => refused(format!(
+            "is in the binary `{}`, and a test cannot call into a binary: move what is to be tested into the library `{}`, \
+             and name its file here",
+            binary.name, library.name
+        )),
+        None => refused(format!(
+            "is no module of the library `{}`: no `mod` leads to it; declare it with `pub mod`, or name another file",
+            library.name
+        )),
+    })
+}
+
+/// The name of the file, or of what it is the root of.
+fn name(file: &Path, package: &Package) -> String {
+    let stem =
+        |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = match &*stem(file) {
+        "mod" => file.parent().map(stem).unwrap_or_default(),
+        "lib" | "main" => package.name.to_string(),
+        other => other.to_owned(),
+    };
+    name.replace('-', "_")
+}

@@ -1,0 +1,185 @@
+//! Has the model write, checks what it wrote, and hands back what is wrong with it, until it compiles or too often did not.
+
+use cobalt::llm::Judge;
+use cobalt::redact::redacted;
+use cobalt::wording::cut;
+use schemars::JsonSchema;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+
+use super::agent::Agent;
+use super::check::{Checked, check};
+use super::items::{self, Kinds};
+use super::place::Place;
+use super::progress::Progress;
+use super::question::{Draft, FORM, SYSTEM, mended, question, schema};
+use super::source::Source;
+use super::transaction::Transaction;
+use crate::error::Error;
+use crate::init::with_target;
+use crate::mcp::command::Commands;
+use crate::mcp::projects::Project;
+use crate::project::{LOCK, MANIFEST};
+
+/// How often the model may write: once, and three times more where something is wrong.
+const MOST_ATTEMPTS: usize = 4;
+/// The most that is told of an error, in characters.
+const LONGEST_ERROR: usize = 1_500;
+/// The most errors that are told of an attempt.
+const MOST_ERRORS: usize = 8;
+
+/// What the model wrote, and what was wrong with it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(super) struct Attempt {
+    /// What was handed back to the model: of the compiler, and of the checks of the source and the data set. None where all was
+    /// well.
+    pub(super) errors: Vec<String>,
+}
+
+/// What is asked for.
+pub(super) struct Wanted {
+    pub(super) project: Project,
+    pub(super) agent: Agent,
+    pub(super) place: Place,
+    pub(super) size: usize,
+    pub(super) context: Option<String>,
+    pub(super) overwrite: bool,
+}
+
+/// What came of it.
+#[derive(Default)]
+pub(super) struct Outcome {
+    pub(super) attempts: Vec<Attempt>,
+    /// What was written; absent where nothing was left.
+    pub(super) written: Option<Written>,
+    /// Why nothing was written, where it was not the model's fault alone; and what the user should know.
+    pub(super) notes: Vec<String>,
+}
+
+/// What was written.
+pub(super) struct Written {
+    pub(super) experiments: Vec<String>,
+    pub(super) kinds: Kinds,
+}
+
+/// What the attempts have at hand.
+pub(super) struct Attempts<'a> {
+    pub(super) wanted: &'a Wanted,
+    pub(super) judge: &'a Judge,
+    pub(super) commands: &'a Commands,
+    pub(super) cancelled: &'a CancellationToken,
+    pub(super) progress: Progress,
+}
+
+/// What came of one attempt.
+enum Tried {
+    Written(Written),
+    Wrong(Vec<String>),
+    /// Nothing that the model could mend.
+    InVain(String),
+}
+
+impl Attempts<'_> {
+    /// Tries until there is a target that compiles. Whatever else comes of it, and where this is dropped, nothing is left.
+    pub(super) async fn make(mut self) -> Result<Outcome, Error> {
+        let Wanted { agent, place, size, context, .. } = self.wanted;
+        let first = question(agent, place, *size, context.as_deref());
+        let (mut asked, mut outcome) = (first.clone(), Outcome::default());
+        let mut transaction = Transaction::default();
+        transaction.note(agent.metadata.workspace_root.join(LOCK).as_std_path())?;
+        for attempt in 1..=MOST_ATTEMPTS {
+            let model = self.judge.model();
+            self.progress.step(format!("asking {model}, attempt {attempt} of {MOST_ATTEMPTS}")).await;
+            let draft = match self.ask(&asked).await {
+                Ok(draft) => draft,
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                // What was spent up to now is told all the same.
+                Err(error) => {
+                    outcome.notes.push(error.to_string());
+                    break;
+                }
+            };
+            self.progress.step(format!("checking what {model} wrote")).await;
+            match self.try_out(&draft, &mut transaction).await? {
+                Tried::Written(written) => {
+                    outcome.attempts.push(Attempt { errors: Vec::new() });
+                    outcome.written = Some(written);
+                    transaction.keep();
+                    return Ok(outcome);
+                }
+                Tried::Wrong(problems) => {
+                    let errors = told(&problems);
+                    asked = mended(&first, &draft, &errors);
+                    outcome.attempts.push(Attempt { errors });
+                }
+                Tried::InVain(problem) => {
+                    outcome.notes.push(problem);
+                    break;
+                }
+            }
+        }
+        outcome.notes.extend(transaction.undo());
+        Ok(outcome)
+    }
+
+    async fn ask(&self, prompt: &str) -> Result<Draft, Error> {
+        let answer = self.judge.ask(SYSTEM, prompt, FORM, schema());
+        match self.cancelled.run_until_cancelled(answer).await {
+            Some(answer) => answer.map_err(|error| Error::Arguments(error.to_string())),
+            None => Err(Error::Interrupted),
+        }
+    }
+
+    /// The names of the experiments, or what is wrong with what was written.
+    fn review(&self, draft: &Draft) -> Result<Vec<String>, Vec<String>> {
+        let Wanted { place, size, .. } = self.wanted;
+        let mut problems = items::problems(&draft.items, *size);
+        match Source::parse(&draft.source) {
+            Ok(source) => {
+                problems.extend(source.problems(&place.data_in_package, &items::fields(&draft.items)));
+                if problems.is_empty() { Ok(source.experiments()) } else { Err(problems) }
+            }
+            Err(problem) => {
+                problems.push(problem);
+                Err(problems)
+            }
+        }
+    }
+
+    /// Looks at what was written, then writes it to its files and has cargo check it.
+    async fn try_out(&self, draft: &Draft, transaction: &mut Transaction) -> Result<Tried, Error> {
+        let Wanted { project, agent, place, overwrite, .. } = self.wanted;
+        let experiments = match self.review(draft) {
+            Ok(experiments) => experiments,
+            Err(problems) => return Ok(Tried::Wrong(problems)),
+        };
+        let data = items::lines(&draft.items).map_err(|error| Error::Print(error.into()))?;
+        transaction.write(&place.data, &data, *overwrite)?;
+        transaction.write(&place.test, &draft.source, *overwrite)?;
+        let manifest = agent.folder.join(MANIFEST);
+        transaction.edit(&manifest, |text| {
+            let path = place.test_in_manifest.as_deref();
+            let edited = with_target(&agent.folder, &agent.metadata, text, &place.target, path)?;
+            Ok(edited.text)
+        })?;
+        let checked = check(self.commands, project, agent, place, self.cancelled).await?;
+        Ok(match checked {
+            Checked::Errors(errors) => Tried::Wrong(errors),
+            Checked::Elsewhere(said) => Tried::InVain(format!(
+                "the package cannot be checked, whatever the model writes: mend this first, then call again\n{}",
+                cut(&redacted(&said), LONGEST_ERROR)
+            )),
+            Checked::Compiles => Tried::Written(Written { experiments, kinds: items::kinds(&draft.items) }),
+        })
+    }
+}
+
+/// What is told of errors: the first of them, each cut, without keys.
+fn told(problems: &[String]) -> Vec<String> {
+    let told = |problem: &String| cut(&redacted(problem), LONGEST_ERROR).into_owned();
+    let mut errors: Vec<_> = problems.iter().take(MOST_ERRORS).map(told).collect();
+    if let Some(more @ 1..) = problems.len().checked_sub(MOST_ERRORS) {
+        errors.push(format!("and {more} more"));
+    }
+    errors
+}

@@ -1,0 +1,67 @@
+//! Has cargo check the test target, without running any of it.
+
+use cargo_metadata::Message;
+use tokio_util::sync::CancellationToken;
+
+use super::agent::Agent;
+use super::place::Place;
+use crate::error::Error;
+use crate::mcp::command::Commands;
+use crate::mcp::diagnostics::Diagnostic;
+use crate::mcp::projects::Project;
+
+/// How many errors are handed back: the first ones mostly bring the others with them.
+const MOST_ERRORS: usize = 8;
+
+/// What cargo says of the target.
+pub(super) enum Checked {
+    Compiles,
+    /// What is wrong with the target, as the compiler prints it.
+    Errors(Vec<String>),
+    /// What keeps it from being checked at all: errors elsewhere in the project, or of cargo.
+    Elsewhere(String),
+}
+
+/// Checks the target in the project's own target folder.
+pub(super) async fn check(
+    commands: &Commands,
+    project: &Project,
+    agent: &Agent,
+    place: &Place,
+    cancelled: &CancellationToken,
+) -> Result<Checked, Error> {
+    let Place { target, .. } = place;
+    let arguments = [
+        "check".to_owned(),
+        format!("--manifest-path={}", agent.package.manifest_path),
+        format!("--test={target}"),
+        "--message-format=json".to_owned(),
+    ];
+    let mut running = commands.start_cargo(project, &arguments, cancelled)?;
+    let (mut ours, mut others) = (Vec::new(), Vec::new());
+    while let Some(line) = running.line().await {
+        if let Some(Diagnostic { rendered, .. }) = Diagnostic::read(&line) {
+            let is_ours = is_of_target(&line, place);
+            if is_ours { &mut ours } else { &mut others }.push(rendered);
+        }
+    }
+    let ended = running.end().await?;
+    if ended.was_cancelled || cancelled.is_cancelled() {
+        return Err(Error::Interrupted);
+    }
+    if ended.status.success() {
+        return Ok(Checked::Compiles);
+    }
+    if others.is_empty() && !ours.is_empty() {
+        ours.truncate(MOST_ERRORS);
+        return Ok(Checked::Errors(ours));
+    }
+    let said = if others.is_empty() { ended.stderr } else { others };
+    Ok(Checked::Elsewhere(said.join("\n")))
+}
+
+/// Whether a message of the compiler is about the target.
+fn is_of_target(line: &str, place: &Place) -> bool {
+    let Ok(Message::CompilerMessage(message)) = serde_json::from_str(line) else { return false };
+    message.target.name == place.target && message.target.src_path == *place.test
+}

@@ -1,0 +1,170 @@
+//! The data set as a model writes it: its items, what is wrong with them, and the lines of the file.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The fields that every item has.
+const FIELDS: [&str; 4] = ["id", "kind", "input", "expectedOutput"];
+/// The fewest items of which each kind must have one.
+const FEWEST_FOR_ALL_KINDS: usize = 3;
+
+/// An item.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Item {
+    id: String,
+    kind: Kind,
+    input: Value,
+    #[serde(default)]
+    expected_output: Value,
+    #[serde(default)]
+    fields: Vec<Field>,
+}
+
+/// A further field of an item. A form that is held to a schema has no fields of any name.
+#[derive(Clone, Debug, Deserialize)]
+struct Field {
+    name: String,
+    /// The value as JSON; a text may stand without its quotes.
+    value: String,
+}
+
+/// What an item is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Normal,
+    Edge,
+    Adversarial,
+}
+
+/// How many items there are of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub(super) struct Kinds {
+    /// What the agent is there for.
+    normal: usize,
+    /// What is unusual: empty, very long, in another language, at a limit.
+    edge: usize,
+    /// What tries to lead the agent astray.
+    adversarial: usize,
+}
+
+impl fmt::Display for Kinds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { normal, edge, adversarial } = self;
+        write!(f, "{normal} normal, {edge} edge and {adversarial} adversarial items")
+    }
+}
+
+/// An item as it stands in the file.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    id: &'a str,
+    kind: Kind,
+    input: &'a Value,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    expected_output: &'a Value,
+    #[serde(flatten)]
+    fields: Map<String, Value>,
+}
+
+impl Item {
+    fn line(&self) -> Line<'_> {
+        let value =
+            |text: &String| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone()));
+        let fields = self.fields.iter().map(|Field { name, value: text }| (name.clone(), value(text)));
+        let Self { id, kind, input, expected_output, .. } = self;
+        Line { id, kind: *kind, input, expected_output, fields: fields.collect() }
+    }
+}
+
+/// The file: a line for each item.
+pub(super) fn lines(items: &[Item]) -> Result<String, serde_json::Error> {
+    let lines = items.iter().map(|item| serde_json::to_string(&item.line()));
+    lines.map(|line| line.map(|line| line + "\n")).collect()
+}
+
+/// How many there are of each kind.
+pub(super) fn kinds(items: &[Item]) -> Kinds {
+    let count = |kind| items.iter().filter(|item| item.kind == kind).count();
+    Kinds { normal: count(Kind::Normal), edge: count(Kind::Edge), adversarial: count(Kind::Adversarial) }
+}
+
+/// The names of all fields.
+pub(super) fn fields(items: &[Item]) -> BTreeSet<&str> {
+    let further = items.iter().flat_map(|item| &item.fields).map(|field| field.name.as_str());
+    let has_expected = items.iter().any(|item| !item.expected_output.is_null());
+    FIELDS.into_iter().filter(|name| has_expected || *name != "expectedOutput").chain(further).collect()
+}
+
+/// What is wrong with the items, in the words for the model.
+pub(super) fn problems(items: &[Item], wanted: usize) -> Vec<String> {
+    let mut problems = Vec::new();
+    if items.len() != wanted {
+        problems.push(format!("the data set has {} items instead of {wanted}", items.len()));
+    }
+    let mut ids = BTreeSet::new();
+    for (index, item) in items.iter().enumerate() {
+        if item.id.trim().is_empty() {
+            problems.push(format!("item {index} has an empty `id`"));
+        } else if !ids.insert(&item.id) {
+            problems.push(format!("several items have the `id` `{}`", item.id));
+        }
+        let mut names = BTreeSet::from(FIELDS);
+        for Field { name, .. } in &item.fields {
+            if name.is_empty() || !names.insert(name) {
+                problems.push(format!("item `{}` has the field `{name}` twice, or without a name", item.id));
+            }
+        }
+    }
+    let kinds @ Kinds { normal, edge, adversarial } = kinds(items);
+    if wanted >= FEWEST_FOR_ALL_KINDS && [normal, edge, adversarial].contains(&0) {
+        problems.push(format!("each kind must have an item: there are {kinds}"));
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn items(kinds: &[&str]) -> Vec<Item> {
+        let item = |(index, kind)| json!({ "id": format!("i{index}"), "kind": kind, "input": "x" });
+        kinds.iter().enumerate().map(item).map(|item| serde_json::from_value(item).unwrap()).collect()
+    }
+
+    #[test]
+    fn fields_of_any_name_stand_beside_the_others_in_a_line() {
+        let item: Item = serde_json::from_value(json!({
+            "id": "a", "kind": "edge", "input": "", "expectedOutput": null,
+            "fields": [{ "name": "plan", "value": "{\"seats\": 3}" }, { "name": "tone", "value": "dry" }],
+        }))
+        .unwrap();
+        let line =
+            "{\"id\":\"a\",\"kind\":\"edge\",\"input\":\"\",\"plan\":{\"seats\":3},\"tone\":\"dry\"}\n";
+        assert_eq!(lines(&[item.clone()]).unwrap(), line);
+        assert_eq!(fields(&[item]), BTreeSet::from(["id", "input", "kind", "plan", "tone"]));
+    }
+
+    #[test]
+    fn a_data_set_has_the_right_number_of_items_of_each_kind_with_an_id_each() {
+        assert_eq!(problems(&items(&["normal", "edge", "adversarial"]), 3), [""; 0]);
+        assert_eq!(problems(&items(&["normal", "edge"]), 2), [""; 0]);
+        let lacking = problems(&items(&["normal", "edge", "edge"]), 3);
+        assert_eq!(
+            lacking,
+            ["each kind must have an item: there are 1 normal, 2 edge and 0 adversarial items"]
+        );
+        assert_eq!(problems(&items(&["normal"]), 2), ["the data set has 1 items instead of 2"]);
+        let mut same = items(&["normal", "normal"]);
+        same[1].id = "i0".to_owned();
+        assert_eq!(problems(&same, 2), ["several items have the `id` `i0`"]);
+    }
+}

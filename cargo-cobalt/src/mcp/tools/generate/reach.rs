@@ -1,0 +1,258 @@
+//! What of a file can be called from outside of its crate: the modules that lead to it, and what is public there.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use syn::{Attribute, Expr, ExprLit, Item, ItemMod, Lit, Meta, UseTree, Visibility};
+
+/// Modules this deep are not followed: a file may lead to itself.
+const DEEPEST: usize = 32;
+
+/// Something public.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Callable {
+    /// Its path, from the name of the crate.
+    pub(super) path: String,
+    /// What it is, in the words of the language.
+    pub(super) what: &'static str,
+}
+
+impl fmt::Display for Callable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` ({})", self.path, self.what)
+    }
+}
+
+/// Whether a file is a module of the crate with this root.
+pub(super) fn is_in(root: &Path, file: &Path) -> bool {
+    callable(root, "", file).is_some()
+}
+
+/// What of a file can be called from outside of the crate with this root and name; `None` where no module leads to it.
+pub(super) fn callable(root: &Path, name: &str, file: &Path) -> Option<Vec<Callable>> {
+    let folder = root.parent()?;
+    let module = Module {
+        path: vec![name.to_owned()],
+        is_public: true,
+        file: root.to_owned(),
+        children: folder.to_owned(),
+    };
+    let mut callable = find(&module, file, 0)?.callable;
+    callable.sort_by(|one, other| one.path.cmp(&other.path));
+    callable.dedup();
+    Some(callable)
+}
+
+/// The file that was looked for.
+struct Found {
+    /// The name of its module.
+    name: String,
+    items: Vec<Item>,
+    callable: Vec<Callable>,
+}
+
+/// A module in a file of its own.
+struct Module {
+    path: Vec<String>,
+    /// Whether it can be named from outside.
+    is_public: bool,
+    file: PathBuf,
+    /// The folder that files of its modules lie in.
+    children: PathBuf,
+}
+
+/// Looks for the file in a module and those below.
+fn find(module: &Module, wanted: &Path, depth: usize) -> Option<Found> {
+    let items = syn::parse_file(&fs::read_to_string(&module.file).ok()?).ok()?.items;
+    if module.file.canonicalize().is_ok_and(|file| file == wanted) {
+        let mut callable = Vec::new();
+        add_items(&items, &module.path, module.is_public, &mut callable);
+        return Some(Found { name: module.path.last().cloned().unwrap_or_default(), items, callable });
+    }
+    if depth == DEEPEST {
+        return None;
+    }
+    find_below(module, &items, wanted, depth)
+}
+
+fn find_below(module: &Module, items: &[Item], wanted: &Path, depth: usize) -> Option<Found> {
+    for item in items {
+        let Item::Mod(declared) = item else { continue };
+        let name = declared.ident.to_string();
+        let path = [&module.path[..], &[name.clone()]].concat();
+        let is_public = module.is_public && is_public(&declared.vis);
+        let children = module.children.join(&name);
+        let below = |file| Module { path, is_public, file, children };
+        let found = match &declared.content {
+            Some((_, items)) => find_below(&below(module.file.clone()), items, wanted, depth),
+            None => file_of(module, declared).and_then(|file| {
+                let mut module = below(file);
+                if module.file.ends_with("mod.rs") || has_path(&declared.attrs).is_some() {
+                    module.children = module.file.parent()?.to_owned();
+                }
+                find(&module, wanted, depth + 1)
+            }),
+        };
+        if let Some(mut found) = found {
+            // What cannot be named there may be named here.
+            if module.is_public {
+                re_exported(module, items, &name, &mut found);
+            }
+            return Some(found);
+        }
+    }
+    None
+}
+
+fn file_of(module: &Module, declared: &ItemMod) -> Option<PathBuf> {
+    if let Some(path) = has_path(&declared.attrs) {
+        return Some(module.file.parent()?.join(path));
+    }
+    let name = declared.ident.to_string();
+    let places = [module.children.join(format!("{name}.rs")), module.children.join(name).join("mod.rs")];
+    places.into_iter().find(|file| file.is_file())
+}
+
+/// The file that an attribute names.
+fn has_path(attributes: &[Attribute]) -> Option<String> {
+    let attribute = attributes.iter().find(|attribute| attribute.path().is_ident("path"))?;
+    let Meta::NameValue(pair) = &attribute.meta else { return None };
+    match &pair.value {
+        Expr::Lit(ExprLit { lit: Lit::Str(path), .. }) => Some(path.value()),
+        _ => None,
+    }
+}
+
+fn is_public(visibility: &Visibility) -> bool {
+    matches!(visibility, Visibility::Public(_))
+}
+
+/// What is public of the items of a module and of those within; nothing where it cannot be named.
+fn add_items(items: &[Item], path: &[String], is_named: bool, found: &mut Vec<Callable>) {
+    for item in items {
+        if let Item::Mod(ItemMod { ident, vis, content: Some((_, items)), .. }) = item {
+            let path = [path, &[ident.to_string()]].concat();
+            add_items(items, &path, is_named && is_public(vis), found);
+        }
+        if let Some((name, what)) = public(item).filter(|_| is_named) {
+            found.push(Callable { path: format!("{}::{name}", path.join("::")), what });
+        }
+    }
+}
+
+fn public(item: &Item) -> Option<(String, &'static str)> {
+    let (visibility, name, what) = match item {
+        Item::Fn(it) if it.sig.asyncness.is_some() => (&it.vis, &it.sig.ident, "async fn"),
+        Item::Fn(it) => (&it.vis, &it.sig.ident, "fn"),
+        Item::Struct(it) => (&it.vis, &it.ident, "struct"),
+        Item::Enum(it) => (&it.vis, &it.ident, "enum"),
+        Item::Trait(it) => (&it.vis, &it.ident, "trait"),
+        Item::Const(it) => (&it.vis, &it.ident, "const"),
+        Item::Static(it) => (&it.vis, &it.ident, "static"),
+        Item::Type(it) => (&it.vis, &it.ident, "type"),
+        _ => return None,
+    };
+    is_public(visibility).then(|| (name.to_string(), what))
+}
+
+/// Adds what a module re-exports of the file; `below` is the name of its module that leads there.
+fn re_exported(module: &Module, items: &[Item], below: &str, found: &mut Found) {
+    let Found { name, items: those, callable } = found;
+    for item in items {
+        let Item::Use(used) = item else { continue };
+        if is_public(&used.vis) {
+            let re_export = ReExport { path: module.path.join("::"), of: [name, below], items: those };
+            re_export.add(&used.tree, None, callable);
+        }
+    }
+}
+
+/// A `pub use` in a module, and the items that it may be about.
+struct ReExport<'a> {
+    /// The path of the module.
+    path: String,
+    /// The names of the modules that may have the items.
+    of: [&'a str; 2],
+    items: &'a [Item],
+}
+
+impl ReExport<'_> {
+    /// Adds what is re-exported. `last` is the part of the path before the tree.
+    fn add(&self, tree: &UseTree, last: Option<&str>, found: &mut Vec<Callable>) {
+        let mut add = |wanted: Option<&str>, as_name: Option<&str>| {
+            for (name, what) in self.items.iter().filter_map(public) {
+                if last.is_some_and(|last| self.of.contains(&last))
+                    && wanted.is_none_or(|wanted| wanted == name)
+                {
+                    let path = format!("{}::{}", self.path, as_name.unwrap_or(&name));
+                    found.push(Callable { path, what });
+                }
+            }
+        };
+        match tree {
+            UseTree::Path(path) => self.add(&path.tree, Some(&path.ident.to_string()), found),
+            UseTree::Group(group) => group.items.iter().for_each(|tree| self.add(tree, last, found)),
+            UseTree::Name(name) => add(Some(&name.ident.to_string()), None),
+            UseTree::Rename(name) => add(Some(&name.ident.to_string()), Some(&name.rename.to_string())),
+            UseTree::Glob(_) => add(None, None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn crate_with(files: &[(&str, &str)]) -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (file, text) in files {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        folder
+    }
+
+    fn found(folder: &TempDir, file: &str) -> Option<Vec<String>> {
+        let root = folder.path().canonicalize().unwrap();
+        let found = callable(&root.join("lib.rs"), "desk", &root.join(file))?;
+        Some(found.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn what_is_public_is_called_by_the_modules_that_lead_to_it() {
+        let folder = crate_with(&[
+            ("lib.rs", "pub mod agents;\nmod hidden;\npub fn root() {}"),
+            ("agents/mod.rs", "pub mod router;"),
+            (
+                "agents/router.rs",
+                "pub async fn route() {}\nfn own() {}\npub struct Team;\npub mod more { pub fn f() {} }",
+            ),
+            ("hidden.rs", "pub fn unseen() {}"),
+            ("stray.rs", "pub fn stray() {}"),
+        ]);
+        let router = ["`desk::agents::router::Team` (struct)", "`desk::agents::router::more::f` (fn)"];
+        let route = "`desk::agents::router::route` (async fn)";
+        assert_eq!(found(&folder, "agents/router.rs").unwrap(), [&router[..], &[route]].concat());
+        assert_eq!(found(&folder, "lib.rs").unwrap(), ["`desk::root` (fn)"]);
+        assert_eq!(found(&folder, "hidden.rs").unwrap(), [""; 0], "its module is private");
+        assert_eq!(found(&folder, "stray.rs"), None);
+    }
+
+    #[test]
+    fn what_a_module_re_exports_is_called_by_its_path() {
+        let folder = crate_with(&[
+            (
+                "lib.rs",
+                "mod inner;\n#[path = \"odd.rs\"]\nmod even;\npub use inner::{ask, Reply as Answer};\npub use even::*;",
+            ),
+            ("inner.rs", "pub fn ask() {}\npub fn other() {}\npub struct Reply;"),
+            ("odd.rs", "pub fn even() {}"),
+        ]);
+        assert_eq!(found(&folder, "inner.rs").unwrap(), ["`desk::Answer` (struct)", "`desk::ask` (fn)"]);
+        assert_eq!(found(&folder, "odd.rs").unwrap(), ["`desk::even` (fn)"]);
+    }
+}

@@ -1,0 +1,240 @@
+//! The source of the test target as a model writes it: what it declares, and what it may not do.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Delimiter, LineColumn, TokenStream, TokenTree};
+use syn::{File, Item, Lit};
+
+/// Names that reach out of the file or past the checks of the language.
+const REFUSED: [&str; 7] =
+    ["unsafe", "include", "include_str", "include_bytes", "option_env", "asm", "global_asm"];
+/// Evaluators whose second text in `new` is the name of a field.
+const WITH_FIELD: [&str; 7] =
+    ["ExactMatch", "SquadExactMatch", "TokenF1", "Bleu", "ChrF", "Wer", "Similarity"];
+
+/// A source that parses.
+pub(super) struct Source {
+    file: File,
+    tokens: TokenStream,
+}
+
+impl Source {
+    /// Reads the text, or says what is wrong with it.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let told = |error: syn::Error| format!("{}: {error}", place(error.span().start()));
+        let file = syn::parse_file(text).map_err(told)?;
+        Ok(Self {
+            file,
+            tokens: text.parse().map_err(|error| format!("the source cannot be read: {error}"))?,
+        })
+    }
+
+    /// The names of its experiments.
+    pub(super) fn experiments(&self) -> Vec<String> {
+        let functions = self.file.items.iter().filter_map(|item| match item {
+            Item::Fn(function) => Some(function),
+            _ => None,
+        });
+        let mut names = Vec::new();
+        for function in functions {
+            let is_it = |attribute: &&syn::Attribute| {
+                attribute.path().segments.last().is_some_and(|last| last.ident == "experiment")
+            };
+            let Some(attribute) = function.attrs.iter().find(is_it) else { continue };
+            let arguments = attribute.meta.require_list().map(|list| list.tokens.clone()).unwrap_or_default();
+            names.push(named(arguments).unwrap_or_else(|| function.sig.ident.to_string()));
+        }
+        names
+    }
+
+    /// What is wrong with it, in the words for the model. `data` is the path of the data set, and `fields` are those of its
+    /// items.
+    pub(super) fn problems(&self, data: &str, fields: &BTreeSet<&str>) -> Vec<String> {
+        let mut found = Found::default();
+        found.look(self.tokens.clone());
+        let mut problems = found.refused;
+        if self.experiments().is_empty() {
+            problems.push("no function has the attribute `#[cobalt::experiment(…)]`".to_owned());
+        }
+        if !found.texts.contains(data) {
+            problems.push(format!("no experiment reads the data set: `dataset = \"{data}\"` is missing"));
+        }
+        let is_main = |item: &Item| matches!(item, Item::Fn(function) if function.sig.ident == "main");
+        if !self.file.items.iter().any(is_main) || !found.calls_main {
+            problems.push(
+                "the target has no test harness: end it with `fn main() { cobalt::main(); }`".to_owned(),
+            );
+        }
+        for field in found.fields.iter().filter(|field| !fields.contains(field.as_str())) {
+            problems.push(format!("the source reads the field `{field}`, which no item of the data set has"));
+        }
+        problems
+    }
+}
+
+fn place(at: LineColumn) -> String {
+    format!("line {}, column {}", at.line, at.column + 1)
+}
+
+/// The value of `name` among the arguments of an attribute.
+fn named(arguments: TokenStream) -> Option<String> {
+    let tokens: Vec<_> = arguments.into_iter().collect();
+    tokens.windows(3).find_map(|three| match three {
+        [TokenTree::Ident(name), TokenTree::Punct(equals), value]
+            if name == "name" && equals.as_char() == '=' =>
+        {
+            text(value)
+        }
+        _ => None,
+    })
+}
+
+/// The text that a token is.
+fn text(token: &TokenTree) -> Option<String> {
+    let TokenTree::Literal(literal) = token else { return None };
+    match Lit::new(literal.clone()) {
+        Lit::Str(text) => Some(text.value()),
+        _ => None,
+    }
+}
+
+/// What stands in a source, also within macros.
+#[derive(Debug, Default)]
+struct Found {
+    /// What may not stand there, in the words for the model.
+    refused: Vec<String>,
+    texts: BTreeSet<String>,
+    /// The fields of items that are read.
+    fields: BTreeSet<String>,
+    calls_main: bool,
+}
+
+impl Found {
+    fn look(&mut self, tokens: TokenStream) {
+        let tokens: Vec<_> = tokens.into_iter().collect();
+        for (at, token) in tokens.iter().enumerate() {
+            self.look_at(&tokens[at..], token);
+            if let TokenTree::Group(group) = token {
+                self.look(group.stream());
+            }
+            self.texts.extend(text(token));
+        }
+    }
+
+    /// Looks at a token, with which the rest begins.
+    fn look_at(&mut self, rest: &[TokenTree], token: &TokenTree) {
+        let is = |at: usize, wanted: &str| rest.get(at).is_some_and(|token| token.to_string() == wanted);
+        let bracketed = |at: usize| match rest.get(at) {
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket => {
+                Some(group.stream().into_iter().collect::<Vec<_>>())
+            }
+            _ => None,
+        };
+        let mut refuse = |what: &str| {
+            self.refused.push(format!("{}: {what} may not be used", place(token.span().start())));
+        };
+        match token {
+            TokenTree::Ident(name) if REFUSED.iter().any(|refused| name == refused) => {
+                refuse(&format!("`{name}`"))
+            }
+            TokenTree::Ident(name) if name == "env" && is(1, "!") => refuse("`env!`"),
+            TokenTree::Ident(name) if name == "mod" && is(2, ";") => refuse("a module in another file"),
+            TokenTree::Punct(hash) if hash.as_char() == '#' => {
+                let inner = if is(1, "!") { bracketed(2) } else { None };
+                let first = inner.as_ref().and_then(|tokens| tokens.first());
+                // Comments on the file are attributes, too.
+                if inner.is_some() && first.is_none_or(|first| first.to_string() != "doc") {
+                    refuse("an attribute of the whole file, `#![…]`,");
+                }
+                if bracketed(1).and_then(|tokens| Some(tokens.first()?.to_string() == "path")) == Some(true) {
+                    refuse("the attribute `path`");
+                }
+            }
+            _ => {}
+        }
+        self.calls_main |= is(0, "cobalt") && is(1, ":") && is(2, ":") && is(3, "main");
+        // `item["field"]`
+        if is(0, "item")
+            && let Some([field]) = bracketed(1).as_deref()
+        {
+            self.fields.extend(text(field));
+        }
+        self.fields.extend(reference(rest));
+    }
+}
+
+/// The field in `ExactMatch::new("name", "field")` and the like.
+fn reference(tokens: &[TokenTree]) -> Option<String> {
+    let [
+        TokenTree::Ident(name),
+        TokenTree::Punct(_),
+        TokenTree::Punct(_),
+        TokenTree::Ident(new),
+        TokenTree::Group(group),
+        ..,
+    ] = tokens
+    else {
+        return None;
+    };
+    let has_field = new == "new" && WITH_FIELD.iter().any(|with_field| name == with_field);
+    let arguments: Vec<_> = group.stream().into_iter().collect();
+    arguments.get(2).filter(|_| has_field).and_then(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "//! Experiments of the desk.\n\
+        use cobalt::{ExactMatch, Item};\n\
+        #[cobalt::experiment(name = \"desk\", dataset = \"data/desk.jsonl\", evaluators = [ExactMatch::new(\"right\", \"team\")])]\n\
+        fn route(item: Item) -> String { item[\"input\"].to_string() }\n\
+        fn main() { cobalt::main(); }\n";
+
+    fn problems(source: &str) -> Vec<String> {
+        Source::parse(source).unwrap().problems("data/desk.jsonl", &BTreeSet::from(["id", "input", "team"]))
+    }
+
+    #[test]
+    fn a_source_declares_an_experiment_over_the_data_set() {
+        assert_eq!(problems(SOURCE), [""; 0]);
+        assert_eq!(Source::parse(SOURCE).unwrap().experiments(), ["desk"]);
+        let unnamed = SOURCE.replace("name = \"desk\", ", "");
+        assert_eq!(Source::parse(&unnamed).unwrap().experiments(), ["route"]);
+        let empty = problems("fn other() {}");
+        assert_eq!(empty.len(), 3, "{empty:?}");
+    }
+
+    #[test]
+    fn fields_that_no_item_has_are_named() {
+        let source = SOURCE.replace("\"team\"", "\"squad\"").replace("\"input\"", "\"text\"");
+        let named: Vec<_> = problems(&source).into_iter().filter(|it| it.contains("which no item")).collect();
+        assert!(named.len() == 2 && named[0].contains("`squad`") && named[1].contains("`text`"), "{named:?}");
+    }
+
+    #[test]
+    fn what_reaches_out_of_the_file_is_refused_by_its_line() {
+        for line in [
+            "const S: &str = include_str!(\"/etc/passwd\");",
+            "const K: &str = env!(\"HOME\");",
+            "fn f() { println!(\"{}\", option_env!(\"KEY\").is_some()); }",
+            "fn f() { unsafe { } }",
+            "mod other;",
+            "#[path = \"/etc/other.rs\"] mod other { }",
+            "fn f() { #![allow(unused)] }",
+            "use std::include_bytes as bytes;",
+            "macro_rules! sly { () => { include!(\"x\") } }",
+        ] {
+            let found = problems(&format!("{SOURCE}{line}\n"));
+            assert!(found.len() == 1 && found[0].starts_with("line 6, "), "{line}: {found:?}");
+        }
+        assert_eq!(problems(&format!("#![feature(test)]\n{SOURCE}")).len(), 1);
+        assert_eq!(problems(&format!("{SOURCE}fn f() {{ let path = std::env::var(\"PATH\"); }}")), [""; 0]);
+    }
+
+    #[test]
+    fn a_source_that_is_none_is_told_by_line_and_column() {
+        let error = Source::parse("fn main() {}\nfn broken( {}\n").err().unwrap();
+        assert!(error.starts_with("line 2, column"), "{error}");
+    }
+}

@@ -1,0 +1,230 @@
+//! Files that are written for the time being: unless they are kept, all is as it was before.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::init::{InitError, create};
+use crate::written::replace;
+
+/// How often a manifest is read again that changes while it is worked out.
+const ATTEMPTS: usize = 3;
+
+/// What was written up to now; dropping it undoes that.
+#[derive(Debug, Default)]
+pub(super) struct Transaction {
+    /// Files and folders that were not there, in the order in which they were made.
+    made: Vec<PathBuf>,
+    /// What other files held.
+    before: Vec<(PathBuf, Vec<u8>)>,
+    /// Files that are not there, and are to be gone again if somebody makes them.
+    absent: Vec<PathBuf>,
+    edit: Option<Edit>,
+    is_kept: bool,
+}
+
+/// A file of the user's, and what became of it.
+#[derive(Debug)]
+struct Edit {
+    path: PathBuf,
+    before: String,
+    after: String,
+}
+
+impl Transaction {
+    /// Notes a file that others may write meanwhile.
+    pub(super) fn note(&mut self, path: &Path) -> Result<(), Error> {
+        match fs::read(path) {
+            Ok(bytes) => self.before.push((path.to_owned(), bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.absent.push(path.to_owned()),
+            Err(error) => return Err(InitError::file("read", path)(error).into()),
+        }
+        Ok(())
+    }
+
+    /// Writes a file, in the place of what was there only where that is wanted.
+    pub(super) fn write(&mut self, path: &Path, text: &str, overwrite: bool) -> Result<(), Error> {
+        let is_ours =
+            self.made.iter().any(|made| made == path) || self.before.iter().any(|(noted, _)| noted == path);
+        if !is_ours && overwrite && path.is_file() {
+            self.note(path)?;
+        } else if !is_ours {
+            let created = create(path, text, &mut self.made);
+            return created.map_err(|error| InitError::file("create", path)(error).into());
+        }
+        replace(path, text).map_err(|error| InitError::file("write", path)(error).into())
+    }
+
+    /// Edits a text file once; `edit` gives its new text, if that is another one.
+    pub(super) fn edit(
+        &mut self,
+        path: &Path,
+        edit: impl Fn(&str) -> Result<Option<String>, InitError>,
+    ) -> Result<(), Error> {
+        let read = || fs::read_to_string(path).map_err(InitError::file("read", path));
+        for _ in 0..ATTEMPTS {
+            let before = read()?;
+            let Some(after) = edit(&before)? else { return Ok(()) };
+            // Somebody else may have written it since.
+            if read()? == before {
+                replace(path, &after).map_err(InitError::file("write", path))?;
+                self.edit = Some(Edit { path: path.to_owned(), before, after });
+                return Ok(());
+            }
+        }
+        let problem = "somebody else is writing it".to_owned();
+        Err(InitError::file("edit", path)(io::Error::other(problem)).into())
+    }
+
+    /// Leaves everything as it is now.
+    pub(super) fn keep(mut self) {
+        self.is_kept = true;
+    }
+
+    /// Makes everything as it was before; what could not be is told.
+    pub(super) fn undo(&mut self) -> Vec<String> {
+        let mut left = Vec::new();
+        for path in self.made.drain(..).rev() {
+            // What has been put into a new folder since then stays.
+            if fs::remove_file(&path).is_err() {
+                let _ = fs::remove_dir(&path);
+            }
+        }
+        for path in self.absent.drain(..) {
+            let _ = fs::remove_file(path);
+        }
+        for (path, bytes) in self.before.drain(..) {
+            // What is the same already is not touched.
+            if fs::read(&path).is_ok_and(|now| now == bytes) {
+                continue;
+            }
+            if let Err(error) = fs::write(&path, bytes) {
+                left.push(format!("`{}` could not be restored: {error}", path.display()));
+            }
+        }
+        if let Some(Edit { path, before, after }) = self.edit.take() {
+            let now = fs::read_to_string(&path).unwrap_or_default();
+            match without(&now, &before, &after) {
+                Some(text) if replace(&path, &text).is_ok() => {}
+                _ => left.push(format!(
+                    "`{}` was changed by somebody else meanwhile: take out what was added to it",
+                    path.display()
+                )),
+            }
+        }
+        left
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            self.undo();
+        }
+    }
+}
+
+/// A text without what was added to it between `before` and `after`, whatever else has changed since.
+fn without(now: &str, before: &str, after: &str) -> Option<String> {
+    if now == after {
+        return Some(before.to_owned());
+    }
+    let mut rest = now.to_owned();
+    for added in additions(before, after)? {
+        let (start, end) = rest.split_once(&added)?;
+        rest = format!("{start}{end}");
+    }
+    Some(rest)
+}
+
+/// The lines that were added, in blocks; `None` where others were changed.
+fn additions(before: &str, after: &str) -> Option<Vec<String>> {
+    let mut old = before.split_inclusive('\n').peekable();
+    let mut blocks = Vec::new();
+    let mut block = String::new();
+    for line in after.split_inclusive('\n') {
+        if old.next_if(|old| old.trim_end() == line.trim_end()).is_none() {
+            block.push_str(line);
+        } else if !block.is_empty() {
+            blocks.push(std::mem::take(&mut block));
+        }
+    }
+    blocks.extend(Some(block).filter(|block| !block.is_empty()));
+    old.next().is_none().then_some(blocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MANIFEST: &str = "[package]\nname = \"desk\"\n\n[dev-dependencies]\nserde = \"1\"\n";
+    const EDITED: &str = "[package]\nname = \"desk\"\n\n[dev-dependencies]\nserde = \"1\"\ncobalt = \"x\"\n\n[[test]]\nname = \"evals\"\n";
+
+    fn edit(folder: &Path) -> Transaction {
+        let mut transaction = Transaction::default();
+        transaction.edit(&folder.join("Cargo.toml"), |_| Ok(Some(EDITED.to_owned()))).unwrap();
+        transaction
+    }
+
+    #[test]
+    fn what_was_written_is_gone_again_with_its_folders_and_what_was_replaced_is_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (new, old, lock) = (
+            folder.path().join("data/deep/new.jsonl"),
+            folder.path().join("old.rs"),
+            folder.path().join("Cargo.lock"),
+        );
+        fs::write(&old, "old").unwrap();
+        let mut transaction = Transaction::default();
+        transaction.note(&lock).unwrap();
+        fs::write(&lock, "made by cargo").unwrap();
+        for text in ["first", "second"] {
+            transaction.write(&new, text, false).unwrap();
+            transaction.write(&old, text, true).unwrap();
+            assert_eq!(fs::read_to_string(&old).unwrap(), text);
+        }
+        drop(transaction);
+        assert_eq!(fs::read_to_string(&old).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_came_into_being_meanwhile_is_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new.rs");
+        fs::write(&path, "somebody's").unwrap();
+        assert!(Transaction::default().write(&path, "ours", false).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "somebody's");
+    }
+
+    #[test]
+    fn what_is_kept_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut transaction = Transaction::default();
+        transaction.write(&folder.path().join("new.rs"), "new", false).unwrap();
+        transaction.keep();
+        assert!(folder.path().join("new.rs").is_file());
+    }
+
+    #[test]
+    fn a_manifest_that_the_user_changes_meanwhile_loses_only_what_was_added() {
+        let folder = tempfile::tempdir().unwrap();
+        let manifest = folder.path().join("Cargo.toml");
+        fs::write(&manifest, MANIFEST).unwrap();
+        drop(edit(folder.path()));
+        assert_eq!(fs::read_to_string(&manifest).unwrap(), MANIFEST);
+
+        let transaction = edit(folder.path());
+        fs::write(&manifest, EDITED.replace("serde = \"1\"", "serde = \"1\"\nrand = \"0.9\"")).unwrap();
+        drop(transaction);
+        let expected = MANIFEST.replace("serde = \"1\"", "serde = \"1\"\nrand = \"0.9\"");
+        assert_eq!(fs::read_to_string(&manifest).unwrap(), expected);
+
+        fs::write(&manifest, MANIFEST).unwrap();
+        let mut transaction = edit(folder.path());
+        fs::write(&manifest, "[package]\nname = \"another\"\n").unwrap();
+        assert!(transaction.undo()[0].contains("take out what was added"));
+        assert_eq!(fs::read_to_string(&manifest).unwrap(), "[package]\nname = \"another\"\n");
+    }
+}

@@ -1,0 +1,262 @@
+//! `cobalt_generate`, with a model that says what a script says.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use walkdir::WalkDir;
+
+use super::assistant::Assistant;
+use crate::project::Project;
+use crate::receiver::{Answer, Receiver};
+
+const KEY: &str = "key-0f9e8d7c6b5a4f3e2d1c";
+/// In the agent's source; made up.
+const OTHER_KEY: &str = "sk-a1b2c3d4e5f6a7b8c9d0e1f2";
+const MANIFEST_COMMENT: &str = "# Kept as it is.\n";
+
+/// A package with an agent, whose judge is a model on loopback.
+struct Desk {
+    project: Project,
+    model: Receiver,
+}
+
+impl Desk {
+    /// Packages share what is built, and cargo tells them apart by their names.
+    fn new(name: &str, answers: &[Answer]) -> Self {
+        let project = Project::empty();
+        project.rename(name);
+        project.write("Cargo.toml", &format!("{MANIFEST_COMMENT}{}", project.read("Cargo.toml")));
+        project.write("src/lib.rs", "pub mod router;\n");
+        project.write(
+            "src/router.rs",
+            &format!("const TOKEN: &str = \"{OTHER_KEY}\";\n\n/// The team.\npub fn route(message: &str) -> String {{\n    \
+                      if message.contains(\"card\") {{ \"billing\".into() }} else {{ TOKEN[..0].to_owned() + \"general\" }}\n}}\n"),
+        );
+        let model = Receiver::start(answers);
+        let judge = format!(
+            "[judge]\nmodel = \"gpt-4o-mini\"\nbase-url = \"http://{}/v1\"\napi-key-env = \"DESK_KEY\"\n",
+            model.host()
+        );
+        project.write("cobalt.toml", &judge);
+        project.write(".env", &format!("DESK_KEY={KEY}\n"));
+        Self { project, model }
+    }
+
+    /// All files, but for the settings.
+    fn files(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+        let entries = WalkDir::new(self.project.path("")).into_iter().map(Result::unwrap);
+        entries.map(|entry| (entry.path().to_owned(), fs::read(entry.path()).ok())).collect()
+    }
+
+    /// Waits until it holds.
+    fn wait_until(&self, holds: impl Fn(&Self) -> bool) {
+        let start = Instant::now();
+        while !holds(self) {
+            assert!(start.elapsed() < Duration::from_secs(240), "it never came to be");
+            sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn item(id: &str, kind: &str) -> Value {
+    json!({ "id": id, "kind": kind, "input": "my card is lost", "expectedOutput": "billing", "fields": [] })
+}
+
+fn items() -> Value {
+    json!([item("lost-card", "normal"), item("empty", "edge"), item("orders", "adversarial")])
+}
+
+/// The source of a target, in which `call` is the agent's answer.
+fn source(library: &str, target: &str, call: &str) -> String {
+    format!(
+        "//! The desk.\n\n#[cobalt::experiment(\n    name = \"desk\",\n    dataset = \"data/{target}.jsonl\",\n    \
+         evaluators = [cobalt::ExactMatch::new(\"right_team\", \"expectedOutput\")],\n    \
+         thresholds = [right_team.pass_rate >= 0.5],\n)]\nfn desk(item: cobalt::Item) -> String {{\n    \
+         let message = item[\"input\"].as_str().unwrap_or_default();\n    {call}\n}}\n\n\
+         fn main() {{\n    cobalt::main();\n}}\n"
+    )
+    .replace("LIBRARY", library)
+}
+
+/// The model writes this.
+fn says(items: Value, source: &str) -> Answer {
+    let answer = json!({ "analysis": "A desk.", "items": items, "source": source }).to_string();
+    let choice =
+        json!({ "index": 0, "message": { "role": "assistant", "content": answer }, "finish_reason": "stop" });
+    let usage = json!({ "prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100 });
+    Answer::Json(json!({ "choices": [choice], "usage": usage }).to_string())
+}
+
+#[test]
+fn what_does_not_compile_is_handed_back_and_what_does_is_left() {
+    let wrong = source(
+        "generate_mended",
+        "router_evals",
+        "let team: u8 = LIBRARY::router::route(message);\n    team",
+    );
+    let right = source("generate_mended", "router_evals", "LIBRARY::router::route(message)");
+    let desk = Desk::new("generate_mended", &[says(items(), &wrong), says(items(), &right)]);
+    let before = desk.project.read("Cargo.toml");
+    let mut assistant = Assistant::of(&desk.project);
+    let arguments =
+        json!({ "agentFile": "src/router.rs", "datasetSize": 3, "context": "Cards are for billing." });
+    let meta = json!({ "progressToken": "here" });
+    let call = json!({ "name": "cobalt_generate", "arguments": arguments, "_meta": meta });
+    let result = assistant.ask("tools/call", call);
+    assert_ne!(result["isError"], true, "{result}");
+    let made = &result["structuredContent"];
+    assert_eq!(made["testFile"], "tests/router_evals.rs");
+    assert_eq!(made["dataFile"], "data/router_evals.jsonl");
+    assert_eq!(made["items"], json!({ "normal": 1, "edge": 1, "adversarial": 1 }));
+    assert_eq!((&made["experiments"], &made["package"]), (&json!(["desk"]), &json!("generate_mended")));
+    let attempts = made["attempts"].as_array().unwrap();
+    assert!(attempts.len() == 2 && attempts[0]["errors"][0].as_str().unwrap().contains("E0308"), "{made}");
+    assert_eq!(attempts[1]["errors"], json!([]));
+    assert_eq!((&made["usage"]["calls"], &made["usage"]["tokens"]["input"]), (&json!(2), &json!(2000)));
+
+    assert_eq!(desk.project.read("tests/router_evals.rs"), right);
+    let lines = desk.project.read("data/router_evals.jsonl");
+    let first = r#"{"id":"lost-card","kind":"normal","input":"my card is lost","expectedOutput":"billing"}"#;
+    assert_eq!(lines.lines().next().unwrap(), first);
+    let manifest = desk.project.read("Cargo.toml");
+    let added = manifest.strip_prefix(&before).unwrap_or_else(|| panic!("{manifest}"));
+    assert!(
+        added.contains("[[test]]") && added.contains("name = \"router_evals\"\nharness = false"),
+        "{added}"
+    );
+
+    let asked = desk.model.received();
+    let prompt = |at: usize| asked[at].json()["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert_eq!(asked[0].headers["authorization"], format!("Bearer {KEY}"));
+    for part in [
+        "`generate_mended::router::route` (fn)",
+        "Cards are for billing.",
+        "#[cobalt::experiment(",
+        "Exactly 3 items",
+    ] {
+        assert!(prompt(0).contains(part), "{part}: {}", prompt(0));
+    }
+    assert!(prompt(1).contains("E0308") && prompt(1).contains("let team: u8"), "{}", prompt(1));
+    assert!(!asked.iter().any(|request| request.body.contains(OTHER_KEY)), "keys in the source are not sent");
+    let told: Vec<_> =
+        assistant.notifications.iter().filter(|it| it["method"] == "notifications/progress").collect();
+    assert!(
+        told.iter().any(|it| it["params"]["message"].as_str().unwrap().contains("attempt 2")),
+        "{told:?}"
+    );
+    assert!(!result.to_string().contains(KEY) && !result.to_string().contains(OTHER_KEY), "{result}");
+
+    // A second call finds the files.
+    let files = desk.files();
+    let refused = assistant.fails("cobalt_generate", json!({ "agentFile": "src/router.rs" }));
+    assert!(refused["content"][0]["text"].as_str().unwrap().contains("overwrite: true"), "{refused}");
+    assert_eq!((desk.files(), desk.model.received().len()), (files, 2));
+    desk.project.cobalt(&["run", "--ci"], 0).says("right_team");
+}
+
+#[test]
+fn what_never_compiles_leaves_everything_as_it_was() {
+    let broken = source("generate_undone", "desk", "missing(message)");
+    let few = json!([item("one", "normal")]);
+    let answers = [
+        says(few, &broken),
+        says(items(), &broken.replace("missing(message)", "include_str!(\"../.env\").to_owned()")),
+        says(items(), "fn main( {"),
+        says(items(), &broken),
+    ];
+    let desk = Desk::new("generate_undone", &answers);
+    desk.project.write("evals/desk.rs", "// mine\n");
+    desk.project.write("data/desk.jsonl", "{}\n");
+    let before = desk.files();
+    let mut assistant = Assistant::of(&desk.project);
+    let arguments = json!({ "agentFile": "src/router.rs", "outputFile": "evals/desk.rs", "overwrite": true, "datasetSize": 3 });
+    let result = assistant.fails("cobalt_generate", arguments);
+    let attempts = &result["structuredContent"]["attempts"];
+    let error = |at: usize| attempts[at]["errors"][0].as_str().unwrap().to_owned();
+    assert!(error(0).contains("1 items instead of 3"), "{attempts}");
+    assert!(error(1).contains("`include_str` may not be used"), "{attempts}");
+    assert!(error(2).starts_with("line 1, column"), "{attempts}");
+    assert!(error(3).contains("E0425"), "{attempts}");
+    assert_eq!(attempts.as_array().unwrap().len(), 4);
+    assert!(result["content"][0]["text"].as_str().unwrap().contains("E0425"), "{result}");
+    assert!(!result.to_string().contains(KEY), "{result}");
+    assert_eq!(desk.files(), before);
+}
+
+#[test]
+fn what_is_cancelled_leaves_nothing() {
+    let broken = source("generate_cancelled", "router_evals", "missing(message)");
+    let desk = Desk::new("generate_cancelled", &[says(items(), &broken), Answer::Never]);
+    let before = desk.files();
+    let arguments = json!({ "agentFile": "src/router.rs", "datasetSize": 3 });
+    let mut assistant = Assistant::of(&desk.project);
+    let id = assistant.begin("tools/call", json!({ "name": "cobalt_generate", "arguments": arguments }));
+    desk.wait_until(|desk| desk.model.received().len() == 2);
+    assert!(desk.project.path("tests/router_evals.rs").is_file(), "what was checked lies there");
+    assistant.notify("notifications/cancelled", json!({ "requestId": id }));
+    desk.wait_until(|desk| desk.files() == before);
+    assert_eq!(assistant.hang_up(), Some(0));
+}
+
+#[test]
+fn a_server_that_ends_leaves_nothing() {
+    let broken = source("generate_ended", "router_evals", "missing(message)");
+    let desk = Desk::new("generate_ended", &[says(items(), &broken), Answer::Never]);
+    let before = desk.files();
+    let arguments = json!({ "agentFile": "src/router.rs", "datasetSize": 3 });
+    let mut assistant = Assistant::of(&desk.project);
+    assistant.begin("tools/call", json!({ "name": "cobalt_generate", "arguments": arguments }));
+    desk.wait_until(|desk| desk.model.received().len() == 2);
+    assert_eq!(assistant.hang_up(), Some(0));
+    assert_eq!(desk.files(), before);
+}
+
+#[test]
+fn what_cannot_come_to_a_good_end_is_refused_before_a_model_is_asked() {
+    let desk = Desk::new("generate_refused", &[Answer::Status(500, "")]);
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("agent.rs"), "pub fn f() {}").unwrap();
+    desk.project.write("src/broken.rs", "fn (");
+    desk.project.write("src/main.rs", "mod command;\nfn main() {}\n");
+    desk.project.write("src/command.rs", "pub fn ask() {}\n");
+    desk.project.write("notes.md", "An agent.\n");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(outside.path(), desk.project.path("linked")).unwrap();
+    let mut assistant = Assistant::of(&desk.project);
+    let before = desk.files();
+    let mut refused = |arguments: Value, part: &str| {
+        let result = assistant.fails("cobalt_generate", arguments.clone());
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains(part) && !text.contains(KEY), "{arguments}: {text}");
+    };
+    let absolute = |name: &str| outside.path().join(name).display().to_string();
+    refused(json!({ "agentFile": "../agent.rs" }), "`agentFile`");
+    refused(json!({ "agentFile": absolute("agent.rs") }), "outside of the project");
+    refused(json!({ "agentFile": "notes.md" }), "no Rust source");
+    refused(json!({ "agentFile": "src/broken.rs" }), "line 1, column");
+    refused(json!({ "agentFile": "src/command.rs" }), "a test cannot call into a binary");
+    let output = |path: &str| json!({ "agentFile": "src/router.rs", "outputFile": path });
+    refused(output("../evals.rs"), "outside of the project");
+    refused(output(&absolute("evals.rs")), "outside of the project");
+    refused(output("tests/evals.txt"), "no Rust source");
+    refused(output("src/evals.rs"), "among the sources");
+    refused(output("src/router.rs"), "among the sources");
+    if cfg!(unix) {
+        refused(json!({ "agentFile": "linked/agent.rs" }), "outside of the project");
+        refused(output("linked/evals.rs"), "outside of the project");
+    }
+    refused(json!({ "agentFile": "src/router.rs", "datasetSize": 0 }), "from 1 to 100");
+    refused(json!({ "agentFile": "src/router.rs", "datasetSize": 101 }), "from 1 to 100");
+    assert_eq!(desk.files(), before);
+
+    desk.project.write(".env", "");
+    refused(json!({ "agentFile": "src/router.rs" }), "set DESK_KEY");
+    fs::remove_file(desk.project.path("src/lib.rs")).unwrap();
+    refused(json!({ "agentFile": "src/command.rs" }), "binaries alone");
+    assert_eq!(desk.model.received().len(), 0);
+    assert!(!Path::new(&desk.project.path("tests")).exists());
+}

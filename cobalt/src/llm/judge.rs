@@ -1,0 +1,96 @@
+//! The configured judge, asked for something else than a score: what `cargo cobalt mcp` has experiments written by.
+
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::client::without_key;
+use super::vendors::Role;
+use super::{JudgeUsage, Meter, ModelChoice, ModelSettings, Models, Question, Schema, Secret, target};
+use crate::config::Config;
+use crate::error::BoxError;
+use crate::evaluators::CheckError;
+
+/// A long answer takes longer than a verdict.
+const SHORTEST_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// The configured judge, and what it was asked up to now.
+#[derive(Debug)]
+pub struct Judge {
+    models: Models,
+    choice: ModelChoice,
+    meter: Meter,
+}
+
+impl Judge {
+    /// The one that a configuration leads to. `variable` looks up an environment variable.
+    ///
+    /// # Errors
+    ///
+    /// A key is missing, or the provider cannot chat.
+    pub fn of(config: &Config, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, CheckError> {
+        // What is asked again is meant to be answered otherwise.
+        let settings = ModelSettings { cache: None, ..config.models().clone() };
+        let settings = ModelSettings { timeout: settings.timeout.max(SHORTEST_TIMEOUT), ..settings };
+        let found = target::target(Role::Judge, &ModelChoice::default(), &settings, variable)?;
+        let choice = ModelChoice {
+            model: Some(found.model),
+            provider: Some(found.provider),
+            base_url: Some(found.base_url),
+            api_key: found.api_key,
+            ..ModelChoice::default()
+        };
+        // All that variables tell is in the choice.
+        let models = Models::new(settings, config.prices().clone(), |_| None);
+        Ok(Self { models, choice, meter: Meter::default() })
+    }
+
+    /// Asks for an object of a certain form, and once more where the answer is in another one. `schema` is the JSON schema of
+    /// an object: every property required, none besides; `name` is its name, of letters, digits, `_` and `-`. Keys are
+    /// redacted in the answer.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, or none in this form; the text has no key.
+    pub async fn ask<T: DeserializeOwned>(
+        &self,
+        system: &str,
+        prompt: &str,
+        name: &'static str,
+        schema: Value,
+    ) -> Result<T, BoxError> {
+        let schema = Schema { name, schema };
+        let question = Question { system: system.to_owned(), prompt: prompt.to_owned(), schema, which: 0 };
+        let key = self.choice.api_key.as_ref();
+        let read = |object: &Map<String, Value>| {
+            let object = without_keys(Value::Object(object.clone()), key);
+            serde_path_to_error::deserialize(object).map_err(|error| error.to_string())
+        };
+        Ok(self.models.ask(&self.choice, &question, &self.meter, read).await?)
+    }
+
+    /// The model that is asked.
+    #[must_use]
+    pub fn model(&self) -> &str {
+        self.choice.model.as_deref().unwrap_or_default()
+    }
+
+    /// What was asked up to now.
+    #[must_use]
+    pub fn usage(&self) -> JudgeUsage {
+        self.meter.usage().unwrap_or_default()
+    }
+}
+
+/// A value whose texts have no keys.
+fn without_keys(value: Value, key: Option<&Secret>) -> Value {
+    match value {
+        Value::String(text) => Value::String(without_key(&text, key)),
+        Value::Array(list) => list.into_iter().map(|value| without_keys(value, key)).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(name, value)| (name, without_keys(value, key))).collect()
+        }
+        other => other,
+    }
+}
