@@ -49,7 +49,7 @@ fn every_tool_and_argument_is_documented_and_every_documented_one_is_there() {
         section(&page, "## Tools").lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'));
     let documented: BTreeMap<String, Names> = headings
         .map(|tool| {
-            let section = section(&page, &format!("### `{tool}`"));
+            let section = section(part, &format!("### `{tool}`"));
             (tool.to_owned(), rows(section).map(|(argument, _)| argument).collect())
         })
         .collect();
