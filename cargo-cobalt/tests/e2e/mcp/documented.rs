@@ -45,8 +45,8 @@ fn every_tool_and_argument_is_documented_and_every_documented_one_is_there() {
     let tools: BTreeMap<String, Names> =
         tools.map(|tool| (tool["name"].as_str().unwrap().to_owned(), arguments(tool))).collect();
     let page = prose();
-    let headings =
-        section(&page, "## Tools").lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'));
+    let part = section(&page, "## Tools");
+    let headings = part.lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'));
     let documented: BTreeMap<String, Names> = headings
         .map(|tool| {
             let section = section(part, &format!("### `{tool}`"));
