@@ -62,13 +62,13 @@ impl Commands {
         Ok(Self { program: Arc::new(program), running: TaskTracker::new(), turns: Turns::default(), end })
     }
 
-    /// Waits until nothing else runs experiments of a project, and says first that it `has_to`. The turn lasts until it is
-    /// dropped.
+    /// Waits until no other call runs experiments of a project; where it `has_to`, that is said first. The turn lasts until it
+    /// is dropped.
     pub(super) async fn turn(
         &self,
         project: &Project,
         cancelled: &CancellationToken,
-        has_to: impl AsyncFnOnce(),
+        has_to: impl Future<Output = ()>,
     ) -> Result<OwnedMutexGuard<()>, Error> {
         let turn = self.turns.wait(project.root.clone(), has_to);
         cancelled.run_until_cancelled(turn).await.ok_or(Error::Interrupted)

@@ -81,13 +81,13 @@ mod tests {
         heard
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn lines_that_are_there_when_the_command_ends_are_heard_though_its_output_stays_open() {
         assert_eq!(heard(b"one\r\ntwo\nand a half").await, ["one", "two", "and a half"]);
         assert!(heard(b"").await.is_empty());
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn what_goes_on_printing_after_the_command_is_not_listened_to_for_ever() {
         let lines = heard(&b"y\n".repeat(MOST_AFTER_END)).await;
         assert_eq!(lines.len(), MOST_AFTER_END / 2);

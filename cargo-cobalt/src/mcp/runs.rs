@@ -236,7 +236,7 @@ fn known(past: &Past, experiment: &str) -> Result<(), Error> {
     let mut distinct: Vec<_> = names().collect();
     distinct.sort_unstable();
     distinct.dedup();
-    let instead = suggest::instead(experiment, distinct.into_iter());
+    let instead = suggest::instead(experiment, distinct);
     Err(Error::Arguments(format!(
         "no experiment named `{experiment}` has a run; {}",
         cut::text(&instead, NAME)

@@ -12,13 +12,17 @@ pub(super) struct Turns(Arc<Mutex<HashMap<PathBuf, Arc<Turn<()>>>>>);
 
 impl Turns {
     /// Waits for a turn in a project, in the order of the calls; says first that it has to. It lasts until it is dropped.
-    pub(super) async fn wait(&self, project: PathBuf, has_to: impl AsyncFnOnce()) -> OwnedMutexGuard<()> {
+    pub(super) async fn wait(
+        &self,
+        project: PathBuf,
+        has_to: impl Future<Output = ()>,
+    ) -> OwnedMutexGuard<()> {
         let turn =
             Arc::clone(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(project).or_default());
         match Arc::clone(&turn).try_lock_owned() {
             Ok(turn) => turn,
             Err(_) => {
-                has_to().await;
+                has_to.await;
                 turn.lock_owned().await
             }
         }
@@ -32,10 +36,10 @@ mod tests {
     #[tokio::test]
     async fn a_turn_comes_when_the_one_before_is_over_and_other_projects_do_not_wait() {
         let turns = Turns::default();
-        let first = turns.wait("a".into(), async || panic!("it is free")).await;
-        drop(turns.wait("b".into(), async || panic!("it is free")).await);
+        let first = turns.wait("a".into(), async { panic!("it is free") }).await;
+        drop(turns.wait("b".into(), async { panic!("it is free") }).await);
         let mut first = Some(first);
-        turns.wait("a".into(), async || drop(first.take())).await;
+        turns.wait("a".into(), async { drop(first.take()) }).await;
         assert!(first.is_none());
     }
 }

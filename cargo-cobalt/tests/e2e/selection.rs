@@ -96,3 +96,18 @@ fn of_nested_packages_the_innermost_is_meant_and_names_may_be_patterns() {
     warned.tells("warning: no package of this workspace is named `unknown`");
     project.cobalt(&["run", "--package", "z*"], 4).tells("no package of this workspace is named `z*`");
 }
+
+#[test]
+fn an_experiment_is_chosen_by_its_whole_name_and_a_slip_is_told_before_anything_runs() {
+    let project = Project::steered();
+    let unknown = "error: no experiment is named `stric`; did you mean `strict`? there are `gated`, `strict`";
+    for command in ["run", "list"] {
+        let said = project.cobalt(&[command, "--experiment", "strict", "--experiment", "stric"], 4);
+        assert!(said.stderr.contains(unknown), "{said:?}");
+    }
+    project.cobalt(&["run", "--experiment", "strict", "--filter", "smoke"], 4);
+    assert!(project.results().is_empty());
+    project.cobalt(&["run", "--experiment", "strict", "--runs", "3", "--ci"], 0).tells("2 items × 3 runs");
+    assert_eq!(project.results(), ["strict"]);
+    project.cobalt(&["run", "--runs", "3", "--resume", "0123456789ab"], 2);
+}

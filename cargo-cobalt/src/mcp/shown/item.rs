@@ -88,7 +88,7 @@ fn output(mut output: Fields, room: usize) -> Fields {
     };
     let around = size(&json!({ "output": null, "metadata": null }));
     let value = output.remove("output").unwrap_or_default();
-    let sizes = [size(&value), metadata.as_ref().map_or(0, |metadata| size(metadata))];
+    let sizes = [size(&value), metadata.as_ref().map_or(0, size)];
     let shares = shares(&sizes, room.saturating_sub(around));
     let mut cut = Fields::from_iter([("output".to_owned(), cut::value(value, shares[0]))]);
     cut.extend(metadata.map(|it| ("metadata".to_owned(), cut::object(it, shares[1]).into())));

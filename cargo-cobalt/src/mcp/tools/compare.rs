@@ -1,9 +1,10 @@
 //! `cobalt_compare`: whether a run is better or worse than another, and by which items.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use cobalt::report::comparison::{
-    ChangedItems, Comparison, Difference, ItemChange, RunIdentity, Verdict, changed_items,
+    ChangedItems, Comparison, Difference, ItemChange, Quantity, RunIdentity, Verdict, changed_items,
 };
 use cobalt::reporters::explained;
 use rmcp::model::{Tool, ToolAnnotations};
@@ -16,7 +17,7 @@ use super::{Answer, Call, tool};
 use crate::compare::{compare_reports, markdown, regressions, sides, words};
 use crate::error::Error;
 use crate::markdown::{code, sentence};
-use crate::mcp::past::{FoundReport, project_of};
+use crate::mcp::past::{Past, project_of};
 use crate::mcp::projects::Project;
 use crate::mcp::shown::{self, BUDGET, ROOM, cut, keep, size};
 
@@ -112,9 +113,8 @@ pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<
 }
 
 fn compare(call: Call<'_>, arguments: &Arguments) -> Result<Answer<Compared>, Error> {
-    let Arguments { project, run_a, run_b } = arguments;
-    let (base_project, base_past) = project_of(call.projects, project.as_deref(), run_a)?;
-    let (project, past) = project_of(call.projects, project.as_deref(), run_b)?;
+    let Arguments { run_a, run_b, .. } = arguments;
+    let [(base_project, base_past), (project, past)] = projects(call, arguments)?;
     let [base, other] = match base_project == project {
         true => past.find_two([run_a, run_b])?,
         false => [base_past.find(run_a)?, past.find(run_b)?],
@@ -127,6 +127,20 @@ fn compare(call: Call<'_>, arguments: &Arguments) -> Result<Answer<Compared>, Er
     let structured =
         Compared { base_project, ..compared((*project).clone(), comparison, changed, choice_notes) };
     Ok(Answer { structured, text, is_error: false })
+}
+
+/// Where the runs are looked for: a name that may be of any project, such as `latest`, is of that of the other run.
+fn projects(call: Call<'_>, arguments: &Arguments) -> Result<[(Arc<Project>, Past); 2], Error> {
+    let Arguments { project, run_a, run_b } = arguments;
+    let of = |run: &str| project_of(call.projects, project.as_deref(), run);
+    let again =
+        |(project, _): &(Arc<Project>, Past)| Ok::<_, Error>((Arc::clone(project), Past::of(project)?));
+    match [of(run_a), of(run_b)] {
+        [Ok(base), Ok(other)] => Ok([base, other]),
+        [Ok(base), Err(_)] => Ok([again(&base)?, base]),
+        [Err(_), Ok(other)] => Ok([again(&other)?, other]),
+        [Err(error), Err(_)] => Err(error),
+    }
 }
 
 /// The comparison with the items for which there is room.
@@ -208,8 +222,7 @@ fn weight(verdict: Verdict) -> u8 {
 fn finding(comparison: &Comparison) -> Finding {
     let has = |verdict| comparison.evaluators.iter().any(|it| it.verdict == verdict);
     let is_worse = regressions(comparison).next().is_some();
-    let errors =
-        comparison.amounts.iter().filter(|it| it.quantity == cobalt::report::comparison::Quantity::Errors);
+    let errors = comparison.amounts.iter().filter(|it| it.quantity == Quantity::Errors);
     let is_better = has(Verdict::Better) || errors.into_iter().any(|it| it.verdict == Verdict::Better);
     match (is_worse, is_better) {
         (true, true) => Finding::Mixed,

@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 use self::failures::failures;
 pub(super) use self::results::Status;
 use super::command::Commands;
-use super::projects::Projects;
+use super::projects::{Project, Projects};
 use crate::error::Error;
 
 /// What a tool has at hand.
@@ -99,14 +99,22 @@ where
     Structured: Serialize,
     Answering: Future<Output = Result<Answer<Structured>, Error>>,
 {
+    let project = arguments.get("project").and_then(serde_json::Value::as_str).map(str::to_owned);
     let answered = match read(arguments) {
         Ok(arguments) => tool(arguments).await,
         Err(error) => Err(error),
     };
     let made = answered.and_then(|answer| result(call, answer));
-    made.unwrap_or_else(|error| {
-        CallToolResult::error(vec![ContentBlock::text(format!("error: {}", printable(&error.to_string())))])
-    })
+    made.unwrap_or_else(|error| failure(call, project.as_deref(), &error))
+}
+
+/// What went wrong, and in which project, where that is known.
+fn failure(call: Call<'_>, project: Option<&str>, error: &Error) -> CallToolResult {
+    let mut text = format!("error: {}", printable(&error.to_string()));
+    if let Ok(Project { name, root }) = call.projects.choose(project).as_deref() {
+        text += &format!("\nproject: {} ({})", printable(name), printable(&root.display().to_string()));
+    }
+    CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
 /// Reads the arguments of a tool or a prompt; what is wrong is told by the name of the field.
@@ -137,6 +145,15 @@ fn result<Structured: Serialize>(
     };
     result.content = content;
     Ok(result)
+}
+
+/// All tools as a version of the protocol has them. A client that knows a result's schema insists on a structured part.
+pub(super) fn listed(version: Option<ProtocolVersion>) -> Vec<Tool> {
+    let mut tools = all();
+    if !knows_structured(version) {
+        tools.iter_mut().for_each(|tool| tool.output_schema = None);
+    }
+    tools
 }
 
 /// Whether results have a structured part in this version of the protocol; the dates of versions are in the order of time.

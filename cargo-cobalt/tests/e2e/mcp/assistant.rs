@@ -1,6 +1,7 @@
 //! An assistant: the other end of the conversation.
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -8,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::command::{COBALT, program};
 use crate::project::Project;
 
 /// How long an answer may take: packages are built meanwhile.
@@ -30,6 +32,19 @@ impl Assistant {
     /// Starts the server in a project, and says hello in the last version of the protocol that has it.
     pub(crate) fn of(project: &Project) -> Self {
         Self::speaking(project, &[], "2025-11-25", json!({}))
+    }
+
+    /// The same in a folder, with the folders of projects.
+    pub(crate) fn over(folder: &Path, projects: &[&Path], version: &str) -> Self {
+        let mut command = program(COBALT, folder);
+        command.args(["cobalt", "mcp"]);
+        for project in projects {
+            command.arg("--project").arg(project);
+        }
+        let mut assistant = Self::by(command);
+        let said = assistant.hello(version, json!({}));
+        assert_eq!(said["protocolVersion"], version, "{said}");
+        assistant
     }
 
     /// Starts the server with arguments, and says hello in a version of the protocol, with capabilities.

@@ -14,7 +14,7 @@ fn a_run_that_is_cancelled_keeps_what_is_finished_and_is_resumed() {
     let project = Project::steered();
     project.answers(&[("paris", "Paris"), ("rome", "wait")]);
     let mut assistant = Assistant::of(&project);
-    let arguments = json!({ "experiments": ["strict"] });
+    let arguments = json!({ "experiments": ["strict"], "runs": 2 });
     let call = json!({ "name": "cobalt_run", "arguments": arguments, "_meta": { "progressToken": 7 } });
     let id = assistant.begin("tools/call", call);
     while !assistant.hear()["params"]["message"].as_str().unwrap().contains("1 of 2, paris passed") {}
@@ -30,6 +30,7 @@ fn a_run_that_is_cancelled_keeps_what_is_finished_and_is_resumed() {
     });
     let ran = resumed.expect("the run can be resumed");
     assert_eq!((&ran["passed"], &ran["runs"][0]["itemsMatching"]), (&json!(true), &json!(2)));
+    assert_eq!(ran["runs"][0]["config"]["runs"], 2, "it goes on as it began");
     assert_eq!(project.results(), ["strict"]);
     assert!(assistant.notifications.iter().all(|message| message["id"] != id), "it has no answer");
 }

@@ -61,11 +61,16 @@ mod commands {
     /// Calls a tool, and waits until its command is at work.
     fn call(project: &Project, assistant: &mut Assistant) -> (u64, Vec<Pid>) {
         let id = assistant.begin("tools/call", json!({ "name": "cobalt_list", "arguments": {} }));
+        (id, at_work(project))
+    }
+
+    /// Waits until a command is at work; it, and what it has started.
+    fn at_work(project: &Project) -> Vec<Pid> {
         within(Duration::from_secs(60), || project.path("pids").is_file());
         let pids =
             project.read("pids").split_whitespace().map(|id| Pid::from_raw(id.parse().unwrap())).collect();
         fs::remove_file(project.path("pids")).unwrap();
-        (id, pids)
+        pids
     }
 
     #[track_caller]
@@ -137,6 +142,27 @@ mod commands {
         assert_eq!(assistant.notifications, Vec::<Value>::new());
         assert_eq!(assistant.hang_up(), Some(0));
         are_gone(&goes_on);
+    }
+
+    #[test]
+    fn a_second_run_of_a_project_waits_for_the_first_and_says_so() {
+        let project = Project::empty();
+        let mut assistant = with_cargo(&project, WAITS);
+        let run = |token: &str| json!({ "name": "cobalt_run", "_meta": { "progressToken": token } });
+        let first = assistant.begin("tools/call", run("first"));
+        let ends = at_work(&project);
+        assert_eq!(assistant.hear()["params"]["progressToken"], "first");
+        assistant.begin("tools/call", run("second"));
+        let told = assistant.hear();
+        assert_eq!(told["params"]["progressToken"], "second");
+        assert!(told["params"]["message"].as_str().unwrap().starts_with("waiting for another run"), "{told}");
+        // Other tools do not wait.
+        call(&project, &mut assistant);
+        assistant.notify("notifications/cancelled", json!({ "requestId": first }));
+        let runs_now = at_work(&project);
+        assert!(!ends.iter().any(runs));
+        assert_eq!(assistant.hang_up(), Some(0));
+        are_gone(&runs_now);
     }
 
     #[test]

@@ -14,6 +14,18 @@ fn experiments_are_named_with_the_places_of_their_sources() {
     let strict = experiments.iter().find(|row| row["experiment"]["name"] == "strict").unwrap();
     assert_eq!(strict["experiment"]["file"], "tests/evals.rs");
     assert_eq!(strict["experiment"]["items"], 2);
+    assert_eq!(strict["experiment"]["dataset"], "data/items.jsonl");
+    assert_eq!(strict["experiment"]["fields"].as_array().unwrap().len(), 3);
+    assert_eq!(strict["path"], json!(project.path("tests/evals.rs").canonicalize().unwrap()));
+    assert_eq!(strict.get("lastRun"), None);
+    let listed = assistant.call("cobalt_list", json!({ "filter": "smo*" }));
+    assert_eq!(listed["experiments"].as_array().unwrap().len(), 1);
+    assert_eq!(listed["experiments"][0]["experiment"]["thresholds"], json!(["right.pass_rate>=0.5"]));
+    let result = assistant.fails("cobalt_list", json!({ "filter": "none-such" }));
+    assert!(
+        result["content"][0]["text"].as_str().unwrap().contains("no experiment matches `none-such`"),
+        "{result}"
+    );
     assert_eq!(assistant.hang_up(), Some(0));
 }
 

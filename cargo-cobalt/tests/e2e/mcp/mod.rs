@@ -2,13 +2,17 @@
 
 mod assistant;
 mod cancel;
+mod compare;
 mod configured;
 mod documented;
 mod generate;
+mod large;
 mod life;
 mod list;
 mod progress;
 mod projects;
 mod prompts;
+mod results;
 mod run;
+mod schema;
 mod versions;

@@ -265,6 +265,7 @@ fn a_variable_that_holds_something_else_is_named() {
     for (name, value, expected) in [
         ("COBALT_CONCURRENCY", "0", "a whole number of at least 1"),
         ("COBALT_CONCURRENCY", "many", "a whole number of at least 1"),
+        ("COBALT_RUNS", "0", "a whole number of at least 1"),
         ("COBALT_TIMEOUT", "30", "a duration such as `30s` or `500ms`"),
         ("COBALT_CI", "yes", "`1` or `0`"),
         ("COBALT_CACHE", "off", "`1` or `0`"),

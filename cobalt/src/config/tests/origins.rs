@@ -65,6 +65,14 @@ fn a_variable_comes_before_what_is_for_ci_and_a_flag_before_the_variable() {
 }
 
 #[test]
+fn how_often_items_are_run_is_what_a_flag_says_else_a_variable_else_the_experiment() {
+    assert_eq!(Project::new().load().runs(2), 2);
+    let project = Project::new().variable("COBALT_RUNS", 3);
+    assert_eq!(project.load().runs(2), 3);
+    assert_eq!(project.flags(Flags { runs: 4.try_into().ok(), ..Flags::default() }).load().runs(2), 4);
+}
+
+#[test]
 fn each_setting_tells_where_it_comes_from() {
     let project = Project::with(
         "reporters = [\"json\"]\nthresholds = [\"latency.p95 <= 5s\"]\n\n[storage]\ndir = \"out\"\n\n\

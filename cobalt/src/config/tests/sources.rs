@@ -80,6 +80,7 @@ fn flags_become_variables_for_the_test_binaries() {
     let flags = Flags {
         config: Some("/w/ci.toml".into()),
         concurrency: 4.try_into().ok(),
+        runs: 3.try_into().ok(),
         ci: true,
         resume: vec!["a".to_owned(), "b".to_owned()],
         only: Some(Only::Failed),
@@ -91,6 +92,7 @@ fn flags_become_variables_for_the_test_binaries() {
     let expected = [
         ("COBALT_CONFIG", "/w/ci.toml"),
         ("COBALT_CONCURRENCY", "4"),
+        ("COBALT_RUNS", "3"),
         ("COBALT_CI", "1"),
         ("COBALT_RESUME", "a,b"),
         ("COBALT_ONLY", "failed"),

@@ -42,8 +42,10 @@ pub(super) fn description() -> Tool {
 pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Ran>, Error> {
     let project = call.projects.choose(arguments.project.as_deref())?;
     arguments.check()?;
-    let arguments = resolved(&project, arguments)?;
     let mut progress = Progress::of(call.context);
+    let waits = format!("waiting for another run of {}", project.name);
+    let _turn = call.commands.turn(&project, &call.context.ct, progress.tell(0, None, &waits)).await?;
+    let arguments = resolved(&project, arguments)?;
     progress.tell(0, None, &format!("building {}", project.name)).await;
     let outcome = run(call, &project, &arguments.command(&project)?, &mut progress).await?;
     let outcome = match &arguments.file {
@@ -69,8 +71,7 @@ fn resolved(project: &Project, mut arguments: Arguments) -> Result<Arguments, Er
 /// The id of a run that was cut off.
 fn cut_off(past: &Past, name: &str) -> Result<String, Error> {
     if name == "latest" {
-        let cut_off = past.unfinished().into_iter().filter(|run| run.state == State::CutOff);
-        let newest = cut_off.max_by(|one, two| one.timestamp.cmp(&two.timestamp));
+        let newest = past.unfinished().into_iter().find(|run| run.state == State::CutOff);
         return newest.map(|run| run.id).ok_or_else(|| {
             Error::Arguments("`resume`: no run was cut off; leave it out to run anew".to_owned())
         });

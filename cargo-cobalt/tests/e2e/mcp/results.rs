@@ -1,0 +1,232 @@
+//! `cobalt_results`.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::assistant::Assistant;
+use super::schema::{answered, complaint, output_schema};
+use crate::store::{ITEMS, Kept, Store};
+
+const TOOL: &str = "cobalt_results";
+
+fn assistant(store: &Store) -> Assistant {
+    Assistant::over(store.folder(), &[], "2025-11-25")
+}
+
+/// The keys of the items that are shown.
+fn keys(run: &Value) -> Vec<String> {
+    run["items"].as_array().unwrap().iter().map(|item| item["key"].as_str().unwrap().to_owned()).collect()
+}
+
+fn ids(answer: &Value) -> Vec<String> {
+    answer["runs"].as_array().unwrap().iter().map(|run| run["id"].as_str().unwrap()[..1].to_owned()).collect()
+}
+
+#[test]
+fn runs_are_listed_the_newest_first_and_page_by_page() {
+    let store = Store::with_a_drop();
+    store.keep(&Kept { id: "dddddddddddd", day: 4, partial: true, ..Kept::default() });
+    let mut assistant = assistant(&store);
+    let schema = output_schema(&mut assistant, TOOL);
+    let mut list =
+        |arguments| answered(&mut assistant, &schema, TOOL, arguments)["structuredContent"].clone();
+    let all = list(json!({}));
+    assert_eq!(ids(&all), ["d", "b", "c", "a"]);
+    assert_eq!(
+        (&all["runs"][0]["verdict"], &all["runs"][1]["verdict"]),
+        (&json!("partial"), &json!("passed"))
+    );
+    assert_eq!(all["project"]["root"], json!(store.folder().canonicalize().unwrap()));
+    let first = list(json!({ "limit": 3 }));
+    assert_eq!((ids(&first).len(), &first["runsMatching"]), (3, &json!(4)));
+    // A run that is made meanwhile shifts nothing.
+    store.keep(&Kept { id: "eeeeeeeeeeee", day: 5, ..Kept::default() });
+    let rest = list(json!({ "limit": 3, "cursor": first["nextCursor"] }));
+    assert_eq!((ids(&rest), rest.get("nextCursor")), (vec!["a".to_owned()], None));
+    assert_eq!(ids(&list(json!({ "experiment": "intent" }))), ["c"]);
+    assert_eq!(ids(&list(json!({ "status": "partial" }))), ["d"]);
+    assert_eq!(ids(&list(json!({ "status": "failed" }))).len(), 0);
+}
+
+#[test]
+fn a_runs_items_come_the_worst_first_and_each_once() {
+    let store = Store::with_a_drop();
+    let mut assistant = assistant(&store);
+    let schema = output_schema(&mut assistant, TOOL);
+    let (mut seen, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let mut arguments = json!({ "runId": "latest", "limit": 7 });
+        if !cursor.is_null() {
+            arguments["cursor"] = cursor;
+        }
+        let result = answered(&mut assistant, &schema, TOOL, arguments);
+        let run = &result["structuredContent"]["run"];
+        assert_eq!((&run["id"], &run["itemsMatching"]), (&json!("bbbbbbbbbbbb"), &json!(ITEMS)));
+        seen.extend(keys(run));
+        cursor = run["nextCursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+        assert!(run["rest"].as_str().unwrap().contains(cursor.as_str().unwrap()));
+    }
+    let expected: Vec<_> = (10..ITEMS).chain(0..10).map(|index| format!("item-{index}")).collect();
+    assert_eq!(seen, expected, "the ten that are right come last");
+}
+
+#[test]
+fn the_text_tells_the_verdict_the_scores_and_the_worst_items() {
+    let store = Store::with_a_drop();
+    let mut assistant = assistant(&store);
+    let schema = output_schema(&mut assistant, TOOL);
+    let result = answered(&mut assistant, &schema, TOOL, json!({ "runId": "latest" }));
+    let text = result["content"][0]["text"].as_str().unwrap();
+    for part in ["### `desk`: ", "run `bbbbbbbbbbbb`", "`item-10` low in `right` 0: `it is worth 0`"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn items_are_chosen_by_what_became_of_them() {
+    let store = Store::with_a_drop();
+    let mut assistant = assistant(&store);
+    let schema = output_schema(&mut assistant, TOOL);
+    let mut matching = |arguments: Value| {
+        answered(&mut assistant, &schema, TOOL, arguments)["structuredContent"]["run"]["itemsMatching"]
+            .clone()
+    };
+    assert_eq!(matching(json!({ "runId": "bbbb", "status": "passed" })), ITEMS);
+    assert_eq!(matching(json!({ "runId": "bbbb", "status": "low" })), 30);
+    assert_eq!(matching(json!({ "runId": "bbbb", "status": "error" })), 0);
+    assert_eq!(matching(json!({ "runId": "bbbb", "evaluator": "right", "maxScore": 0.5 })), 30);
+    assert_eq!(matching(json!({ "runId": "bbbb", "maxScore": 1 })), ITEMS);
+}
+
+#[test]
+fn runs_are_named_as_on_the_command_line_but_by_no_path() {
+    let store = Store::with_a_drop();
+    let outside = tempfile::NamedTempFile::with_suffix(".json").unwrap();
+    fs::write(outside.path(), fs::read(store.folder().join(store.keep(&Kept::default()))).unwrap()).unwrap();
+    let mut assistant = assistant(&store);
+    for (name, id) in
+        [("latest", "b"), ("latest~1", "a"), ("intent@latest", "c"), ("ccc", "c"), ("desk@latest~1", "a")]
+    {
+        let run = assistant.call(TOOL, json!({ "runId": name }))["run"].clone();
+        assert!(run["id"].as_str().unwrap().starts_with(id), "{name}: {}", run["id"]);
+    }
+    let inside = ".cobalt/results/2026-02-01T14-30-00_desk_aaaaaaaaaaaa.json";
+    for path in
+        [inside, "./x", "../x", outside.path().to_str().unwrap(), "a/../../etc/passwd", "/etc/passwd", "~/x"]
+    {
+        let said = complaint(&mut assistant, TOOL, json!({ "runId": path }));
+        assert!(said.contains("looks like a path") && said.contains("`latest`"), "{path}: {said}");
+    }
+    let said = complaint(&mut assistant, TOOL, json!({ "runId": "zzzz" }));
+    assert!(said.contains("no run is named `zzzz`"), "{said}");
+}
+
+#[test]
+fn a_run_is_found_by_its_commit() {
+    let store = Store::with_a_drop();
+    store.git(&["init", "--quiet", "--initial-branch", "main"]);
+    store.git(&["commit", "--quiet", "--allow-empty", "--message", "one"]);
+    let commit = store.git(&["rev-parse", "HEAD"]);
+    store.keep(&Kept { id: "dddddddddddd", day: 4, commit: Some(&commit), ..Kept::default() });
+    let mut assistant = assistant(&store);
+    assert_eq!(assistant.call(TOOL, json!({ "runId": "main" }))["run"]["id"], "dddddddddddd");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_what_to_do() {
+    let store = Store::with_a_drop();
+    let mut assistant = assistant(&store);
+    for (arguments, expected) in [
+        (json!({ "evaluator": "right" }), "name the run in `runId`"),
+        (json!({ "maxScore": 0.5 }), "name the run in `runId`"),
+        (json!({ "status": "low" }), "name the run in `runId`"),
+        (json!({ "limit": 0 }), "give 1 or more"),
+        (json!({ "limit": -1 }), "`limit`"),
+        (json!({ "experiment": "desks" }), "did you mean `desk`"),
+        (json!({ "cursor": "x" }), "`cursor` is none of ours"),
+        (json!({ "runId": "latest", "experiment": "desk" }), "`desk@latest` in `runId`"),
+        (json!({ "runId": "latest", "status": "partial" }), "`passed`, `failed`, `error` or `low`"),
+        (json!({ "runId": "latest", "evaluator": "rigth" }), "did you mean `right`"),
+        (json!({ "runId": "latest", "maxScore": 1.5 }), "from 0 to 1"),
+        (json!({ "runId": "latest", "cursor": "x" }), "`cursor` is none of ours"),
+        (json!({ "runId": "latest~x" }), "whole number"),
+        (json!({ "runId": "latest", "colour": 1 }), "colour"),
+    ] {
+        let said = complaint(&mut assistant, TOOL, arguments.clone());
+        assert!(said.contains(expected), "{arguments}: {said}");
+    }
+    let page = assistant.call(TOOL, json!({ "runId": "bbbb", "limit": 3 }));
+    let cursor = &page["run"]["nextCursor"];
+    for other in [
+        json!({ "runId": "aaaa", "cursor": cursor }),
+        json!({ "runId": "bbbb", "status": "low", "cursor": cursor }),
+    ] {
+        let said = complaint(&mut assistant, TOOL, other);
+        assert!(said.contains("`cursor` is one of another run"), "{said}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_result_is_left_out_and_named() {
+    let store = Store::with_a_drop();
+    let broken = ".cobalt/results/2026-02-09T14-30-00_desk_ffffffffffff.json";
+    fs::write(store.folder().join(broken), "{\"id\": \"ffff").unwrap();
+    let mut assistant = assistant(&store);
+    let listed = assistant.call(TOOL, json!({}));
+    assert_eq!(ids(&listed), ["b", "c", "a"]);
+    let skipped = listed["skippedFiles"][0].as_str().unwrap();
+    assert!(skipped.starts_with("2026-02-09T14-30-00_desk_ffffffffffff.json: "), "{skipped}");
+    let said = complaint(&mut assistant, TOOL, json!({ "runId": "ffff" }));
+    assert!(said.contains("desk_ffffffffffff.json"), "{said}");
+}
+
+#[test]
+fn a_run_that_was_cut_off_is_read_as_far_as_it_came() {
+    let store = Store::with_a_drop();
+    let header = json!({
+        "journal": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "tags": [],
+        "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["right"], "passMarks": [0.5] },
+        "dataset": { "source": "inline", "items": 5, "hash": "d" }, "definition": "f",
+    });
+    let entry = |index: usize, score: f64| {
+        json!({ "at": 12, "item": {
+            "index": index, "key": format!("item-{index}"), "status": "ok", "passed": true, "latencyMs": 1, "input": {},
+            "output": { "output": "a" }, "evaluations": { "right": { "score": score } },
+        } })
+    };
+    let lines =
+        [header, entry(0, 0.0), entry(2, 0.5), entry(0, 1.0)].map(|line| format!("{line}\n")).concat();
+    fs::create_dir_all(store.folder().join(".cobalt/runs")).unwrap();
+    fs::write(store.folder().join(".cobalt/runs/0123456789ab.jsonl"), lines).unwrap();
+    let mut assistant = assistant(&store);
+    let schema = output_schema(&mut assistant, TOOL);
+    let listed = answered(&mut assistant, &schema, TOOL, json!({}))["structuredContent"].clone();
+    let unfinished = &listed["unfinished"][0];
+    assert_eq!((&unfinished["id"], &unfinished["state"]), (&json!("0123456789ab"), &json!("cutOff")));
+    assert_eq!(unfinished["totalItems"], 5);
+    let result = answered(&mut assistant, &schema, TOOL, json!({ "runId": "0123" }));
+    let found = &result["structuredContent"];
+    assert_eq!(
+        (keys(&found["run"]), &found["state"]),
+        (vec!["item-2".to_owned(), "item-0".to_owned()], &json!("cutOff"))
+    );
+    assert!(result["content"][0]["text"].as_str().unwrap().contains("was cut off"));
+}
+
+#[test]
+fn of_several_projects_that_one_is_asked_which_has_the_run() {
+    let (one, two) = (Store::with_a_drop(), Store::new());
+    two.keep(&Kept { id: "dddddddddddd", ..Kept::default() });
+    let mut assistant = Assistant::over(one.folder(), &[one.folder(), two.folder()], "2025-11-25");
+    let found = assistant.call(TOOL, json!({ "runId": "dddd" }));
+    assert_eq!(found["project"]["root"], json!(two.folder().canonicalize().unwrap()));
+    let said = complaint(&mut assistant, TOOL, json!({ "runId": "latest" }));
+    assert!(said.contains("several projects are served"), "{said}");
+    two.keep(&Kept::default());
+    let said = complaint(&mut assistant, TOOL, json!({ "runId": "aaaa" }));
+    assert!(said.contains("several projects have a run `aaaa`"), "{said}");
+}

@@ -1,0 +1,36 @@
+//! Answers held against the schemas that the tools are listed with.
+
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+use super::assistant::Assistant;
+
+/// The schema of what a tool answers.
+pub(super) fn output_schema(assistant: &mut Assistant, tool: &str) -> Validator {
+    let listed = assistant.ask("tools/list", json!({}));
+    let tool = listed["tools"].as_array().unwrap().iter().find(|it| it["name"] == tool).unwrap();
+    assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
+    assert_eq!(tool["annotations"]["readOnlyHint"], true);
+    jsonschema::validator_for(&tool["outputSchema"]).unwrap()
+}
+
+/// What a tool answers, which fits its schema and is as short as answers are.
+#[track_caller]
+pub(super) fn answered(assistant: &mut Assistant, schema: &Validator, tool: &str, arguments: Value) -> Value {
+    let result = assistant.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
+    assert_ne!(result["isError"], true, "{result}");
+    let errors: Vec<_> = schema
+        .iter_errors(&result["structuredContent"])
+        .map(|it| format!("{it} at {}", it.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    assert!(result.to_string().len() < 60_000, "{} bytes", result.to_string().len());
+    assert!(result["content"][0]["text"].as_str().unwrap().len() < 8_000);
+    result
+}
+
+/// What a tool says went wrong.
+#[track_caller]
+pub(super) fn complaint(assistant: &mut Assistant, tool: &str, arguments: Value) -> String {
+    assistant.fails(tool, arguments)["content"][0]["text"].as_str().unwrap().to_owned()
+}

@@ -1,0 +1,51 @@
+// `cobalt_list`, and what there is of tools.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Assistant, CLIENTS } from '../src/clients.js';
+import { Project } from '../src/project.js';
+
+for (const [name, client] of CLIENTS) {
+  describe(`tools by ${name}`, () => {
+    let project;
+    let assistant;
+    before(async () => {
+      project = new Project('clients-list');
+      assistant = await Assistant.connect(client(), { folder: project.root });
+    });
+    after(async () => {
+      await assistant?.close();
+      project.remove();
+    });
+
+    it('each tool has a title, a description, schemas that name each argument, and annotations', () => {
+      for (const [name, tool] of assistant.tools) {
+        assert.ok(tool.title && tool.description && tool.annotations, name);
+        assert.equal(tool.outputSchema.type, 'object', name);
+        assert.equal(tool.inputSchema.additionalProperties, false, name);
+        for (const [argument, schema] of Object.entries(tool.inputSchema.properties)) {
+          assert.ok(schema.description, `${name} has an argument \`${argument}\` without a description`);
+        }
+      }
+    });
+
+    it('experiments are listed with their places', async () => {
+      const { experiments, project: of } = await assistant.call('cobalt_list');
+      assert.deepEqual(of, { name: 'clients-list', root: project.root });
+      assert.deepEqual(experiments.map(({ experiment }) => experiment.name).sort(), ['capitals', 'slow']);
+      const { experiment } = experiments.find((row) => row.experiment.name === 'capitals');
+      assert.equal(experiment.file, 'tests/capitals.rs');
+      assert.equal(experiment.items, 3);
+    });
+
+    it('a tool that there is not is an error of the protocol', async () => {
+      await assert.rejects(assistant.client.callTool({ name: 'cobalt_lists', arguments: {} }), /cobalt_list/);
+    });
+
+    it('arguments that do not fit are told of by their name', async () => {
+      const wrongType = await assistant.fails('cobalt_list', { filter: 7 });
+      assert.match(wrongType.text, /filter/);
+      const unknown = await assistant.fails('cobalt_list', { filtre: 'x' });
+      assert.match(unknown.text, /filtre/);
+    });
+  });
+}

@@ -1,0 +1,122 @@
+// Resources and their templates, changes, prompts and completion.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Assistant, CLIENTS } from '../src/clients.js';
+import { Project } from '../src/project.js';
+
+for (const [name, client] of CLIENTS) {
+  describe(`resources and prompts by ${name}`, () => {
+    let project;
+    let assistant;
+    let run;
+    before(async () => {
+      project = new Project('clients-resources');
+      project.write('cobalt.toml', '[judge]\nmodel = "gpt-4o-mini"\napi-key = "sk-very-secret-0123456789"\n');
+      assistant = await Assistant.connect(client(), { folder: project.root });
+      await assistant.call('cobalt_run', { experiments: ['capitals'] });
+      // A second one, since regressions are looked for between two.
+      const ran = await assistant.call('cobalt_run', { experiments: ['capitals'] });
+      [run] = ran.runs;
+    });
+    after(async () => {
+      await assistant?.close();
+      project.remove();
+    });
+
+    const read = async (uri) => {
+      const { contents } = await assistant.client.readResource({ uri });
+      assert.equal(contents.length, 1);
+      assert.deepEqual([contents[0].uri, contents[0].mimeType], [uri, 'application/json']);
+      return JSON.parse(contents[0].text);
+    };
+
+    it('each resource that is listed can be read', async () => {
+      const { resources } = await assistant.client.listResources();
+      for (const { uri, name, description } of resources) {
+        assert.ok(name && description, uri);
+        assert.equal((await read(uri)).project.root, project.root, uri);
+      }
+      const uris = resources.map((resource) => resource.uri);
+      for (const uri of ['cobalt://config', 'cobalt://experiments', 'cobalt://latest-results']) {
+        assert.ok(uris.includes(uri), uri);
+      }
+      assert.ok(uris.includes(`cobalt://runs/${run.id}`));
+    });
+
+    it('settings are told without keys', async () => {
+      const text = JSON.stringify(await read('cobalt://config'));
+      assert.match(text, /gpt-4o-mini/);
+      assert.doesNotMatch(text, /very-secret/);
+    });
+
+    it('templates lead to a run and its items', async () => {
+      const { resourceTemplates } = await assistant.client.listResourceTemplates();
+      const templates = resourceTemplates.map((template) => template.uriTemplate);
+      assert.deepEqual(templates, ['cobalt://runs/{runId}', 'cobalt://runs/{runId}/items/{key}']);
+      assert.match(JSON.stringify(await read('cobalt://runs/latest')), new RegExp(run.id));
+      const item = JSON.stringify(await read(`cobalt://runs/${run.id}/items/italy`));
+      assert.match(item, /Milan/);
+      assert.match(item, /Rome was expected/);
+    });
+
+    it('a resource that there is not is an error of the protocol', async () => {
+      for (const uri of ['cobalt://nothing', 'cobalt://runs/ffffffffffff', 'file:///etc/passwd']) {
+        await assert.rejects(assistant.client.readResource({ uri }), undefined, uri);
+      }
+    });
+
+    it('prompts carry what failed and where the source is', async () => {
+      const { prompts } = await assistant.client.listPrompts();
+      const names = prompts.map((prompt) => prompt.name).sort();
+      assert.deepEqual(names, ['generate-tests', 'improve-agent', 'regression-check']);
+      for (const prompt of prompts) assert.ok(prompt.description && prompt.arguments.length > 0, prompt.name);
+
+      const text = async (name, args) => {
+        const { messages } = await assistant.client.getPrompt({ name, arguments: args });
+        return messages.map((message) => message.content.text).join('\n');
+      };
+      const improve = await text('improve-agent', { experiment: 'capitals', threshold: '0.9' });
+      for (const part of ['italy', 'Rome was expected', 'tests/capitals.rs', '0.9']) {
+        assert.ok(improve.includes(part), `${part} is missing in: ${improve}`);
+      }
+      assert.match(await text('generate-tests', { agentFile: 'src/lib.rs' }), /capital/);
+      assert.match(await text('regression-check', {}), /capitals/);
+      await assert.rejects(text('improve-agents', {}), /improve-agent/);
+      await assert.rejects(text('generate-tests', {}), /agentFile/);
+    });
+
+    it('names of experiments, ids of runs and keys of items are completed', async () => {
+      const values = async (ref, name, value, given) => {
+        const context = given && { arguments: given };
+        const { completion } = await assistant.client.complete({
+          ref,
+          argument: { name, value },
+          ...(context && { context }),
+        });
+        return completion.values;
+      };
+      const prompt = { type: 'ref/prompt', name: 'improve-agent' };
+      assert.deepEqual(await values(prompt, 'experiment', 'cap'), ['capitals']);
+      assert.deepEqual(await values(prompt, 'experiment', 'x'), []);
+      const template = { type: 'ref/resource', uri: 'cobalt://runs/{runId}' };
+      assert.deepEqual(await values(template, 'runId', run.id.slice(0, 4)), [run.id]);
+      const item = { type: 'ref/resource', uri: 'cobalt://runs/{runId}/items/{key}' };
+      assert.deepEqual(await values(item, 'key', 'i', { runId: run.id }), ['italy']);
+    });
+
+    it('a new run is told of to who listens', async () => {
+      const uri = 'cobalt://latest-results';
+      const said = (method) =>
+        assistant.server.heard.some((message) => message.method === method && message.params?.uri === uri);
+      const { client } = assistant;
+      if (client.getProtocolEra?.() === 'modern') await client.listen({ resourceSubscriptions: [uri] });
+      else await client.subscribeResource({ uri });
+      await assistant.call('cobalt_run', { experiments: ['capitals'] });
+      const end = Date.now() + 10_000;
+      while (!said('notifications/resources/updated')) {
+        assert.ok(Date.now() < end, 'nothing was told');
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    });
+  });
+}
