@@ -96,7 +96,7 @@ fn what_does_not_pass_is_a_warning_without_the_address_and_changes_no_exit_code(
         (Answer::Status(503, "retry-after: 18446744073709551615\r\n"), "status 503"),
     ];
     for (answer, why) in answers {
-        let receiver = Receiver::start(&[answer.clone()]);
+        let receiver = Receiver::start(std::slice::from_ref(&answer));
         let project = told(&receiver, "");
         let said = Said::by(run(&project).arg("--ci"), 0).tells(why);
         let warning = format!("warning: the webhook at {} was not told of the run: ", receiver.host());

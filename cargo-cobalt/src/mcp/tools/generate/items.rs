@@ -149,7 +149,7 @@ mod tests {
         .unwrap();
         let line =
             "{\"id\":\"a\",\"kind\":\"edge\",\"input\":\"\",\"plan\":{\"seats\":3},\"tone\":\"dry\"}\n";
-        assert_eq!(lines(&[item.clone()]).unwrap(), line);
+        assert_eq!(lines(std::slice::from_ref(&item)).unwrap(), line);
         assert_eq!(fields(&[item]), BTreeSet::from(["id", "input", "kind", "plan", "tone"]));
     }
 

@@ -119,8 +119,7 @@ pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<
         let (wanted, judge, cancelled, commands) = (&wanted, &judge, &cancelled, &commands);
         let mut attempts = Attempts { wanted, judge, commands, cancelled, progress };
         // A run would find what does not compile yet.
-        let has_to =
-            async || attempts.progress.step("waiting for what runs in this project".to_owned()).await;
+        let has_to = attempts.progress.step("waiting for what runs in this project".to_owned());
         let _turn = commands.turn(&wanted.project, cancelled, has_to).await?;
         let outcome = attempts.make().await?;
         Ok(answer(wanted, judge.usage(), outcome, notes))

@@ -80,7 +80,7 @@ fn find_below(module: &Module, items: &[Item], wanted: &Path, depth: usize) -> O
     for item in items {
         let Item::Mod(declared) = item else { continue };
         let name = declared.ident.to_string();
-        let path = [&module.path[..], &[name.clone()]].concat();
+        let path = [&module.path[..], std::slice::from_ref(&name)].concat();
         let is_public = module.is_public && is_public(&declared.vis);
         let children = module.children.join(&name);
         let below = |file| Module { path, is_public, file, children };
