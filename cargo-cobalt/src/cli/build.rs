@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 /// How cargo is to build, in cargo's own words.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Cargo options")]
 pub(crate) struct Build {
     /// Packages whose experiments are meant, by name or by a pattern with `*`, `?` or `[…]`; may be given more than once

@@ -4,7 +4,9 @@
 //! be built is left to a [`command`] below this one, which stands in the project's folder as a user would; what was run before
 //! is read of the result files.
 
+mod changes;
 mod command;
+mod complete;
 mod diagnostics;
 mod group;
 mod lines;
@@ -12,6 +14,7 @@ mod past;
 mod paths;
 mod projects;
 mod prompts;
+mod resources;
 mod roots;
 mod runs;
 mod server;

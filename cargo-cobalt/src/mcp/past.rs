@@ -268,7 +268,7 @@ fn run_name(name: &str) -> Result<RunName, Error> {
 }
 
 /// The journals in a folder, by the ids of their runs.
-fn journals(folder: &Path) -> BTreeMap<String, PathBuf> {
+pub(super) fn journals(folder: &Path) -> BTreeMap<String, PathBuf> {
     let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let journals = paths.filter(|path| path.extension() == Some(OsStr::new("jsonl")));
     journals.filter_map(|path| Some((path.file_stem()?.to_str()?.to_owned(), path))).collect()

@@ -90,7 +90,7 @@ impl Roots {
     }
 
     /// Waits until they are told; not again for an assistant that does not.
-    async fn wait(&self) {
+    pub(super) async fn wait(&self) {
         let mut are_awaited = self.are_awaited.subscribe();
         if timeout(PATIENCE, are_awaited.wait_for(|awaited| !awaited)).await.is_err() {
             self.are_awaited.send_replace(false);

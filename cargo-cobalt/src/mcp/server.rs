@@ -3,18 +3,23 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
-    GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
+    UnsubscribeRequestParams,
 };
-use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
+use super::changes::Changes;
 use super::command::Commands;
 use super::projects::Projects;
 use super::prompts;
 use super::roots::Roots;
 use super::tools::{self, Call};
+use super::{complete, resources};
 
 /// What an assistant is told of all of it.
 const INSTRUCTIONS: &str = "Cobalt runs experiments: an agent over a data set, each output scored by evaluators, the run judged \
@@ -41,18 +46,31 @@ pub(super) struct Server {
     projects: Arc<Projects>,
     roots: Roots,
     commands: Commands,
+    changes: Arc<Changes>,
 }
 
 impl Server {
     pub(super) fn new(projects: Projects, commands: Commands) -> Self {
         let projects = Arc::new(projects);
-        Self { roots: Roots::new(Arc::clone(&projects)), projects, commands }
+        let changes = Arc::new(Changes::of(&projects));
+        Self { roots: Roots::new(Arc::clone(&projects)), projects, commands, changes }
+    }
+
+    fn call<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> Call<'a> {
+        Call { projects: &self.projects, commands: &self.commands, context }
     }
 }
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_resources_list_changed()
+            .enable_completions()
+            .build();
         let cobalt = Implementation::new("cobalt", env!("CARGO_PKG_VERSION")).with_title("Cobalt");
         ServerConfig::new(capabilities).with_server_info(cobalt).with_instructions(INSTRUCTIONS)
     }
@@ -70,10 +88,12 @@ impl ServerHandler for Server {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         self.roots.ask(&context.peer).await;
+        self.changes.begin(&context.peer).await;
     }
 
     async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
         self.roots.ask(&context.peer).await;
+        self.changes.of_projects().await;
     }
 
     async fn list_tools(
@@ -93,8 +113,72 @@ impl ServerHandler for Server {
         if let Some(asked) = self.roots.needed(project, request.input_responses.as_ref(), &context).await {
             return Ok(asked.into());
         }
-        let call = Call { projects: &self.projects, commands: &self.commands, context: &context };
-        tools::call(call, request).await
+        tools::call(self.call(&context), request).await
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.roots.wait().await;
+        Ok(ListResourcesResult::with_all_items(resources::all(&self.projects.all())?))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.roots.wait().await;
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates(&self.projects.all())))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let project = resources::project_of(&request.uri);
+        let responses = request.input_responses.as_ref();
+        if let Some(asked) = self.roots.needed(project.as_deref(), responses, &context).await {
+            return Ok(asked.into());
+        }
+        Ok(resources::read(self.call(&context), &request.uri).await?.into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        self.roots.wait().await;
+        complete::complete(&self.projects, request)
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.roots.wait().await;
+        self.changes.subscribe(&context.peer, &request.uri).await
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.changes.unsubscribe(&request.uri).await
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(self.changes.accepted(requested))
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        self.changes.listen(&subscription).await
     }
 
     async fn list_prompts(

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use notify::event::ModifyKind;
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
+use notify::Event;
 
 use super::folders::{files, folders};
 use super::scope::Scope;
+use super::watched::{Watched, is_change};
 use crate::error::Error;
 use crate::interrupt;
 
@@ -26,12 +26,10 @@ const TICK: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct Changes {
     pub(super) scope: Scope,
-    watcher: RecommendedWatcher,
+    watched: Watched,
     events: Receiver<notify::Result<Event>>,
     /// The lock file as the latest build has left it.
     lock: Option<Vec<u8>>,
-    /// The folders that the system tells of.
-    watched: BTreeSet<PathBuf>,
 }
 
 /// What has come of some events.
@@ -50,9 +48,8 @@ impl Changes {
     /// Changes from now on.
     pub(super) fn of(scope: Scope) -> Result<Self, Error> {
         let (sender, events) = channel();
-        let watcher = recommended_watcher(sender)?;
-        let mut changes =
-            Self { scope: scope.clone(), watcher, events, lock: None, watched: BTreeSet::new() };
+        let watched = Watched::telling(sender)?;
+        let mut changes = Self { scope: scope.clone(), watched, events, lock: None };
         changes.follow(scope)?;
         Ok(changes)
     }
@@ -60,23 +57,7 @@ impl Changes {
     /// Watches the folders that there are by now, and tells those that are new.
     pub(super) fn follow(&mut self, scope: Scope) -> Result<Vec<PathBuf>, Error> {
         self.scope = scope;
-        let folders = folders(&self.scope);
-        for gone in self.watched.difference(&folders) {
-            // The system may have ended that by itself.
-            let _ = self.watcher.unwatch(gone);
-        }
-        let mut new = Vec::new();
-        for folder in folders.difference(&self.watched) {
-            match self.watcher.watch(folder, RecursiveMode::NonRecursive) {
-                Ok(()) => new.push(folder.clone()),
-                // It is gone again.
-                Err(_) if !folder.exists() => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        self.watched.retain(|folder| folders.contains(folder));
-        self.watched.extend(new.iter().cloned());
-        Ok(new)
+        self.watched.follow(folders(&self.scope))
     }
 
     /// A run has come to its end. That its build has written the lock file is no change.
@@ -142,35 +123,17 @@ impl Changes {
             return;
         };
         gathered.lost |= event.need_rescan();
-        // To read a file, as a build does, or to touch it, is no change.
-        if matches!(event.kind, EventKind::Access(_) | EventKind::Modify(ModifyKind::Metadata(_))) {
+        if !is_change(&event.kind) {
             return;
         }
         for path in event.paths {
-            if path.is_dir() || self.watched.contains(&path) {
+            if path.is_dir() || self.watched.has(&path) {
                 gathered.folders = true;
-                self.forget(&path, &event.kind);
+                self.watched.forget(&path, &event.kind);
             } else if self.is_changed(&path) && gathered.files.insert(path.clone()) && event.kind.is_create()
             {
                 gathered.new.insert(path);
             }
-        }
-    }
-
-    /// A folder that is gone, or has another in its place, is to be watched anew, with all that lay in it.
-    fn forget(&mut self, folder: &Path, kind: &EventKind) {
-        if matches!(
-            kind,
-            EventKind::Remove(_) | EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(_))
-        ) {
-            let watcher = &mut self.watcher;
-            self.watched.retain(|watched| {
-                let stays = !watched.starts_with(folder);
-                if !stays {
-                    let _ = watcher.unwatch(watched);
-                }
-                stays
-            });
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::scope::Scope;
 
 /// All of them that there are now. What cannot be read is left out: the run tells of it, if it matters.
-pub(super) fn folders(scope: &Scope) -> BTreeSet<PathBuf> {
+pub(crate) fn folders(scope: &Scope) -> BTreeSet<PathBuf> {
     let (mut folders, mut seen) = (BTreeSet::new(), BTreeSet::new());
     for root in &scope.roots {
         add(root, scope, &mut seen, &mut folders);

@@ -6,6 +6,7 @@
 mod changes;
 mod folders;
 mod scope;
+mod watched;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,8 +15,11 @@ use std::process::ExitCode;
 use cobalt::config::Flags;
 use cobalt::wording::count;
 
+pub(crate) use self::folders::folders;
+pub(crate) use self::scope::{Scope, is_made};
+pub(crate) use self::watched::{Watched, is_change};
+
 use self::changes::Changes;
-use self::scope::Scope;
 use crate::baseline::seen;
 use crate::cli::{Color, RunOptions};
 use crate::error::Error;
@@ -28,7 +32,7 @@ const MOST_NAMED: usize = 3;
 pub(crate) fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
     interrupt::pass_on()?;
     // What changes from here on is noticed, also while something runs.
-    let mut changes = Changes::of(Scope::read(options, flags)?)?;
+    let mut changes = Changes::of(Scope::read(&options.selection, &options.build, flags)?)?;
     // Nobody else is to be told of what is tried here: there are no webhooks.
     let run = || {
         let ran = run::once(options, flags, color, Reporters::of)?;
@@ -53,11 +57,11 @@ pub(crate) fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result
             return Err(Error::Interrupted);
         }
         changes.has_run();
-        eprintln!("\nwaiting for changes in {}; Ctrl-C ends", folders(&changes.scope.roots));
+        eprintln!("\nwaiting for changes in {}; Ctrl-C ends", places(&changes.scope.roots));
         let changed = changes.wait()?;
         eprintln!("\nchanged: {}; running what that touches", named(&changed));
         // With an error in a manifest or in the settings, all stays as it was; the run tells of the error.
-        if let Ok(scope) = Scope::read(options, flags) {
+        if let Ok(scope) = Scope::read(&options.selection, &options.build, flags) {
             changes.follow(scope)?;
         }
         outcome = run();
@@ -70,7 +74,7 @@ fn is_for_the_user_to_type(error: &Error) -> bool {
 }
 
 /// The folders that are looked into, but for those within them: the current one first.
-fn folders(roots: &BTreeSet<PathBuf>) -> String {
+fn places(roots: &BTreeSet<PathBuf>) -> String {
     let is_outermost = |folder: &&PathBuf| !folder.ancestors().skip(1).any(|above| roots.contains(above));
     let (here, others): (Vec<_>, Vec<_>) =
         roots.iter().filter(is_outermost).map(|folder| seen(folder)).partition(String::is_empty);
@@ -99,7 +103,7 @@ mod tests {
         let here = std::env::current_dir().unwrap();
         let roots = ["/0/first", "/~/last", "/~/last/within"].map(PathBuf::from);
         let roots = roots.into_iter().chain([here.join("member"), here]).collect();
-        assert_eq!(folders(&roots), "this folder, `/0/first`, `/~/last`");
+        assert_eq!(places(&roots), "this folder, `/0/first`, `/~/last`");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cobalt::config::Flags;
 
-use crate::cli::RunOptions;
+use crate::cli::{Build, Selection};
 use crate::config::settings_of;
 use crate::environment;
 use crate::error::Error;
@@ -20,7 +20,7 @@ const PROBE: &str = "4913";
 
 /// The folders to look into, and what of them to leave out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Scope {
+pub(crate) struct Scope {
     /// The root of the workspace, the packages that are run, and all that they depend on by their paths.
     pub(super) roots: BTreeSet<PathBuf>,
     /// Files and folders that runs and builds write.
@@ -32,11 +32,11 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    pub(super) fn read(options: &RunOptions, flags: &Flags) -> Result<Self, Error> {
-        let project = Project::read(&options.build)?;
+    pub(crate) fn read(selection: &Selection, build: &Build, flags: &Flags) -> Result<Self, Error> {
+        let project = Project::read(build)?;
         let mut roots = BTreeSet::from([project.root().to_owned()]);
         let mut written = vec![project.target_folder().to_owned()];
-        for candidate in project.candidates(&options.selection, &options.build, flags)? {
+        for candidate in project.candidates(selection, build, flags)? {
             roots.extend(project.local_folders(&candidate.package)?);
         }
         for root in &roots {
@@ -55,12 +55,16 @@ impl Scope {
         })
     }
 
+    /// The whole folder of a project of which no more is known, as cargo cannot read it.
+    pub(crate) fn around(root: &Path) -> Self {
+        let roots = BTreeSet::from([root.to_owned()]);
+        Self { roots, written: Vec::new(), settings: None, lock: root.join(LOCK) }
+    }
+
     /// Whether a folder within another that is looked into is looked into, too.
     pub(super) fn has_folder(&self, folder: &Path) -> bool {
-        let is_made = || MADE.iter().any(|made| folder.ends_with(made)) || folder.join(CACHE).exists();
         let is_other = || folder.join(MANIFEST).exists();
-        self.roots.contains(folder)
-            || !(is_hidden(folder) || self.is_written(folder) || is_made() || is_other())
+        self.roots.contains(folder) || !(is_made(folder) || self.is_written(folder) || is_other())
     }
 
     /// Whether a file in a folder that is looked into counts.
@@ -74,6 +78,11 @@ impl Scope {
         // Emacs locks and saves with these.
         let is_marked = name.starts_with('#');
         !(is_passing || is_hidden || is_marked || self.is_written(file))
+    }
+
+    /// Whether a file that someone writes counts, and not a build.
+    pub(crate) fn has_source(&self, file: &Path) -> bool {
+        file != self.lock && self.has_file(file)
     }
 
     /// The folder of the settings, where a flag names them.
@@ -92,6 +101,11 @@ fn is_beside(path: &Path, database: &Path) -> bool {
     let (Some(name), Some(database_name)) = (name(path), name(database)) else { return false };
     path.parent() == database.parent()
         && name.strip_prefix(&*database_name).is_some_and(|rest| rest.starts_with('-'))
+}
+
+/// Whether a folder is one of a program, or of what was built or fetched, rather than of what people write.
+pub(crate) fn is_made(folder: &Path) -> bool {
+    is_hidden(folder) || MADE.iter().any(|made| folder.ends_with(made)) || folder.join(CACHE).exists()
 }
 
 fn is_hidden(path: &Path) -> bool {

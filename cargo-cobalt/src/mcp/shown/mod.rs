@@ -170,7 +170,7 @@ pub(super) fn item(report: &Report, key: &str, budget: usize) -> Result<ShownIte
 }
 
 /// What each item is found by: its key, made unique.
-fn keys(report: &Report) -> Vec<String> {
+pub(super) fn keys(report: &Report) -> Vec<String> {
     let mut names = ItemNames::new(report.partial);
     report.items.iter().for_each(|item| names.add(item));
     names.keys()

@@ -74,6 +74,12 @@ pub(super) async fn call(
     Ok(result.into())
 }
 
+/// What the tool that lists tells of all experiments of a project.
+pub(super) async fn experiments(call: Call<'_>, project: &Project) -> Result<impl Serialize + use<>, Error> {
+    let named = JsonObject::from_iter([("project".to_owned(), serde_json::json!(project.root))]);
+    Ok(list::call(call, read(named)?).await?.structured)
+}
+
 /// A tool as it is listed.
 fn tool<Arguments: JsonSchema + 'static, Structured: JsonSchema + 'static>(
     name: &'static str,

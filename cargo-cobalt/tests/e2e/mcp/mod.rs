@@ -2,7 +2,9 @@
 
 mod assistant;
 mod cancel;
+mod changes;
 mod compare;
+mod complete;
 mod configured;
 mod documented;
 mod generate;
@@ -12,7 +14,9 @@ mod list;
 mod progress;
 mod projects;
 mod prompts;
+mod resources;
 mod results;
 mod run;
 mod schema;
+mod stored;
 mod versions;

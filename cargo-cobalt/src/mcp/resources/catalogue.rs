@@ -1,0 +1,154 @@
+//! Which resources there are: three of each project, the newest runs, and templates for all others.
+
+use std::sync::Arc;
+
+use cobalt::reporters::printable;
+use cobalt::wording::count;
+use rmcp::model::{Annotations, Resource, ResourceTemplate, Role};
+
+use super::address::{ITEM, OF_PROJECT, Place, RUN};
+use super::{JSON, config, json_text};
+use crate::error::Error;
+use crate::index::Run;
+use crate::mcp::past::{Past, State, UnfinishedRun};
+use crate::mcp::projects::Project;
+use crate::mcp::shown::cut;
+
+/// How many runs are listed; the others are found by the template.
+const NEWEST: usize = 20;
+
+/// The most bytes of a title or a description.
+const LONGEST: usize = 500;
+
+/// How much an assistant is helped by a resource, from 0 to 1.
+const MATTERS_MOST: f32 = 0.9;
+const MATTERS: f32 = 0.6;
+const IS_DETAIL: f32 = 0.3;
+
+/// The resources of these projects.
+pub(super) fn all(projects: &[Arc<Project>]) -> Result<Vec<Resource>, Error> {
+    let mut resources = Vec::new();
+    let mut runs = Vec::new();
+    for project in projects {
+        resources.extend(fixed(project, projects)?);
+        // What is wrong with a store is told to whoever reads what is in it.
+        let Ok(past) = Past::of(project) else { continue };
+        let ended = past.runs().into_iter().take(NEWEST).map(|past| Listed::ended(past.run));
+        let unfinished = past.unfinished().into_iter().map(Listed::unfinished);
+        runs.extend(ended.chain(unfinished).map(|run| (project, run)));
+    }
+    runs.sort_by(|(_, one), (_, two)| two.timestamp.cmp(&one.timestamp));
+    resources.extend(runs.into_iter().take(NEWEST).map(|(project, run)| run.resource(project, projects)));
+    Ok(resources)
+}
+
+/// A run as it is listed.
+struct Listed {
+    id: String,
+    experiment: String,
+    timestamp: String,
+    description: String,
+}
+
+impl Listed {
+    fn ended(run: &Run) -> Self {
+        let scores: Vec<_> = run.scores.iter().map(|(name, mean)| format!("{name} {mean:.3}")).collect();
+        let items = count(usize::try_from(run.total_items).unwrap_or_default(), "item");
+        Self {
+            id: run.id.clone(),
+            experiment: run.name.clone(),
+            timestamp: run.timestamp.clone(),
+            description: format!("{}: {items}; {}", run.status.as_str(), scores.join(", ")),
+        }
+    }
+
+    fn unfinished(run: UnfinishedRun) -> Self {
+        let state = if run.state == State::CutOff { "cut off" } else { "going on" };
+        let items = count(run.total_items, "item");
+        Self {
+            id: run.id,
+            experiment: run.experiment,
+            timestamp: run.timestamp,
+            description: format!("{state}: {} of {items} finished", run.finished_items),
+        }
+    }
+
+    fn resource(self, project: &Project, projects: &[Arc<Project>]) -> Resource {
+        let title = format!("{} at {}", self.experiment, self.timestamp);
+        let mut annotations = annotations(IS_DETAIL);
+        annotations.last_modified = Some(self.timestamp);
+        let name = format!("run-{}", self.id);
+        Resource::new(Place::Run(self.id).uri(project, projects), name)
+            .with_title(cut::text(&printable(&title), LONGEST))
+            .with_description(cut::text(&printable(&self.description), LONGEST))
+            .with_mime_type(JSON)
+            .with_annotations(annotations)
+    }
+}
+
+fn fixed(project: &Project, projects: &[Arc<Project>]) -> Result<[Resource; 3], Error> {
+    let name = printable(&project.name);
+    let resource = |place: Place, name: &str, title, description, priority| {
+        Resource::new(place.uri(project, projects), name)
+            .with_title(title)
+            .with_description(description)
+            .with_mime_type(JSON)
+            .with_annotations(annotations(priority))
+    };
+    let settings = json_text(&config::read(project))?;
+    Ok([
+        resource(
+            Place::LatestResults,
+            "latest-results",
+            format!("Latest results of {name}"),
+            "The newest run of each experiment: its summary and its worst items.",
+            MATTERS_MOST,
+        ),
+        resource(
+            Place::Experiments,
+            "experiments",
+            format!("Experiments of {name}"),
+            "The experiments with their data sets, evaluators, thresholds and source places. Reading it builds the project.",
+            MATTERS,
+        ),
+        resource(
+            Place::Config,
+            "config",
+            format!("Configuration of {name}"),
+            "The settings in force, and where each comes from; keys are redacted.",
+            IS_DETAIL,
+        )
+        .with_size(settings.len() as u64),
+    ])
+}
+
+/// The templates of what is not listed.
+pub(in crate::mcp) fn templates(projects: &[Arc<Project>]) -> Vec<ResourceTemplate> {
+    let query = if projects.len() > 1 { OF_PROJECT } else { "" };
+    let template = |template: &str, name: &str, title, description| {
+        ResourceTemplate::new(format!("{template}{query}"), name)
+            .with_title(title)
+            .with_description(description)
+            .with_mime_type(JSON)
+            .with_annotations(annotations(MATTERS))
+    };
+    vec![
+        template(
+            RUN,
+            "run",
+            "A run",
+            "A run with its summary and its worst items, by its id or the beginning of it, `latest`, `latest~1`, \
+             `EXPERIMENT@latest` or a git revision; also one that goes on.",
+        ),
+        template(ITEM, "item", "An item of a run", "All that a run found of an item, by the item's key."),
+    ]
+}
+
+/// Whether a template is one of them.
+pub(in crate::mcp) fn is_template(uri: &str) -> bool {
+    [RUN, ITEM].contains(&uri.strip_suffix(OF_PROJECT).unwrap_or(uri))
+}
+
+fn annotations(priority: f32) -> Annotations {
+    Annotations::default().with_audience(vec![Role::User, Role::Assistant]).with_priority(priority)
+}

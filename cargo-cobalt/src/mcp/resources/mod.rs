@@ -1,0 +1,76 @@
+//! The resources that an assistant reads without calling a tool: the settings, the experiments, and what runs found.
+
+mod address;
+mod catalogue;
+mod config;
+mod latest;
+mod run;
+
+use std::sync::Arc;
+
+use cobalt::reporters::printable;
+use rmcp::ErrorData;
+use rmcp::model::{ReadResourceResult, Resource, ResourceContents};
+use serde::Serialize;
+use serde_json::json;
+use tokio::task::block_in_place;
+
+pub(super) use self::address::{Address, Place, name_among};
+pub(super) use self::catalogue::{is_template, templates};
+
+use super::projects::Project;
+use super::tools::{self, Call};
+use crate::error::Error;
+
+/// How many bytes a content takes at the most, as [`size`](super::shown::size) counts them: beside it there is only its URI.
+const ROOM: usize = 55_000;
+/// The type of all of them.
+const JSON: &str = "application/json";
+
+/// All resources of these projects, but for the runs that are too old.
+pub(super) fn all(projects: &[Arc<Project>]) -> Result<Vec<Resource>, ErrorData> {
+    let all = block_in_place(|| catalogue::all(projects));
+    all.map_err(|error| ErrorData::internal_error(printable(&error.to_string()).into_owned(), None))
+}
+
+/// The project that a URI names.
+pub(super) fn project_of(uri: &str) -> Option<String> {
+    Address::read(uri).ok()?.project
+}
+
+/// Reads the resource at a URI.
+pub(super) async fn read(call: Call<'_>, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let text = text(call, uri).await.map_err(|error| refused(&error, uri))?;
+    Ok(ReadResourceResult::new(vec![ResourceContents::text(text, uri).with_mime_type(JSON)]))
+}
+
+async fn text(call: Call<'_>, uri: &str) -> Result<String, Error> {
+    let Address { place, project } = Address::read(uri)?;
+    let (projects, project) = (call.projects, project.as_deref());
+    match &place {
+        Place::Experiments => json_text(&tools::experiments(call, &*projects.choose(project)?).await?),
+        // Other requests are answered meanwhile.
+        Place::Config => block_in_place(|| json_text(&config::read(&*projects.choose(project)?))),
+        Place::LatestResults => {
+            block_in_place(|| json_text(&latest::read(&*projects.choose(project)?, &projects.all())?))
+        }
+        Place::Run(run) => block_in_place(|| json_text(&run::read(projects, project, run)?)),
+        Place::Item { run, key } => {
+            block_in_place(|| json_text(&run::read_item(projects, project, run, key)?))
+        }
+    }
+}
+
+fn json_text(content: &impl Serialize) -> Result<String, Error> {
+    serde_json::to_string(content).map_err(|error| Error::Print(error.into()))
+}
+
+/// An error of the protocol: whether nothing is there, the URI is wrong, or what is there cannot be read.
+pub(super) fn refused(error: &Error, uri: &str) -> ErrorData {
+    let (message, data) = (printable(&error.to_string()).into_owned(), Some(json!({ "uri": uri })));
+    match error {
+        Error::NothingMatched(_) | Error::UnknownRun(_) => ErrorData::resource_not_found(message, data),
+        Error::Arguments(_) => ErrorData::invalid_params(message, data),
+        _ => ErrorData::internal_error(message, data),
+    }
+}
