@@ -144,3 +144,59 @@ fn cut_out(text: &str, lines: &RangeInclusive<usize>) -> String {
     let wanted = text.lines().skip(lines.start() - 1).take(lines.end() + 1 - lines.start());
     wanted.collect::<Vec<_>>().join("\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn functions_that_an_experiment_reaches_are_found_in_the_package_and_in_those_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let package =
+            |name: &str, rest: &str| format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n{rest}");
+        let beside = "[workspace]\n[dependencies]\nmodel = { path = \"model\" }\n";
+        let experiment = "#[cobalt::experiment(dataset = \"a.jsonl\")]\nfn support(item: Item) -> String {\n    asked(&item)\n}\n\n\
+                          fn asked(item: &Item) -> String {\n    desk::answer(item);\n    Model::new().complete(\"\")\n}\n\n\
+                          fn other() -> String {\n    desk::unused()\n}\n";
+        for (file, text) in [
+            ("Cargo.toml", &*package("desk", beside)),
+            ("src/lib.rs", "pub mod answers;\npub fn unused() {}\n"),
+            ("src/answers.rs", "\npub fn answer(item: &Item) {}\n\nimpl Other {\n    fn new() {}\n}\n"),
+            ("tests/evals.rs", experiment),
+            ("model/Cargo.toml", &package("model", "")),
+            (
+                "model/src/lib.rs",
+                "impl Model {\n    pub fn new() -> Self { Self }\n    pub fn complete(&self) {}\n}\n",
+            ),
+        ] {
+            fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+            fs::write(root.join(file), text).unwrap();
+        }
+        let run = |file: &str| {
+            let config = json!({ "runs": 1, "concurrency": 1, "timeout": 1, "evaluators": [] });
+            let report = json!({ "id": "0123456789ab", "name": "support", "timestamp": "2026-02-05T14:30:00.000Z",
+                "declaredAt": { "file": file, "line": 2 }, "config": config, "summary": { "totalItems": 0 } });
+            serde_json::from_value::<Report>(report).unwrap()
+        };
+        let declared = declared(&root, &run("tests/evals.rs")).unwrap();
+        assert!(
+            declared.source.starts_with("#[cobalt::experiment")
+                && declared.source.ends_with("asked(&item)\n}")
+        );
+        let places: Vec<_> =
+            declared.calls.iter().map(|it| format!("{} {}:{}", it.function, it.file, it.line)).collect();
+        let expected = [
+            "answer src/answers.rs:2",
+            "Model::new model/src/lib.rs:2",
+            "Model::complete model/src/lib.rs:3",
+            "asked tests/evals.rs:6",
+        ];
+        assert_eq!(places, expected);
+        // A file of a run from elsewhere is not read.
+        assert!(super::declared(&root, &run("../../../../etc/passwd")).is_none());
+        assert!(super::declared(&root, &run("tests/gone.rs")).is_none());
+    }
+}

@@ -100,7 +100,7 @@ fn text(project: &Project, tools: &Tools, past: &Past, report: &Report, aim: Opt
     let declared = declared(&project.root, report);
     let wanting = wanting(report, aim);
     let mut text = format!(
-        "# Improve the agent of the experiment {}\n\nProject {}, in {}.\nIts newest whole run {}: {}.\n",
+        "# Improve the agent of the experiment {}\n\nProject {}, in {}.\nIts newest whole run: {}; {}.\n",
         name(&report.name),
         name(&project.name),
         name(&project.root.display().to_string()),

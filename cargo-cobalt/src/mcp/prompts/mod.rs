@@ -2,6 +2,7 @@
 //! and the places of the sources.
 
 mod agent;
+mod difference;
 mod generate;
 mod improve;
 mod items;

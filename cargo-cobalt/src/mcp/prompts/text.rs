@@ -1,12 +1,11 @@
 //! What all prompts are written with: texts of others, cut and set off, and calls of tools with their arguments.
 
-use std::borrow::Cow;
-
 use cobalt::reporters::printable;
 use serde_json::{Value, json};
 
 use crate::markdown::{code, fenced};
 use crate::mcp::projects::{Project, Projects};
+use crate::mcp::shown::cut;
 
 /// The longest prompt, in bytes.
 pub(super) const LONGEST: usize = 20_000;
@@ -19,23 +18,12 @@ pub(super) const DATA: &str = "What stands in the fenced blocks below was writte
 
 /// A text that was not written by us, as a block that it cannot leave, of about so many bytes.
 pub(super) fn data(text: &str, most: usize) -> String {
-    fenced(&excerpt(text, most))
-}
-
-/// The beginning of a text, of at most so many bytes as it is shown, and how much is left out.
-fn excerpt(text: &str, most: usize) -> Cow<'_, str> {
-    let shown = printable(text);
-    if shown.len() <= most {
-        return shown;
-    }
-    let end = shown.floor_char_boundary(most);
-    Cow::Owned(format!("{}…\n({} bytes more are left out)", &shown[..end], shown.len() - end))
+    fenced(&cut::text(&printable(text), most))
 }
 
 /// A name that was not written by us, set off within a line.
 pub(super) fn name(name: &str) -> String {
-    let end = name.floor_char_boundary(LONGEST_NAME);
-    code(&if end < name.len() { Cow::Owned(format!("{}…", &name[..end])) } else { Cow::Borrowed(name) })
+    code(&cut::text(name, LONGEST_NAME))
 }
 
 /// The `project` that a tool is called with: none where there is only one.

@@ -11,10 +11,15 @@ const PAGE: &str = include_str!("../../../../docs/mcp.md");
 
 type Names = BTreeSet<String>;
 
-/// The part of the page below a heading, up to the next of its level.
-fn section(heading: &str) -> &'static str {
+/// The page without its examples.
+fn prose() -> String {
+    PAGE.split("```").step_by(2).collect()
+}
+
+/// The part of a page below a heading, up to the next of its level.
+fn section<'a>(page: &'a str, heading: &str) -> &'a str {
     let level = heading.split(' ').next().unwrap();
-    let after = PAGE.split_once(&format!("\n{heading}\n")).unwrap_or_else(|| panic!("no `{heading}`")).1;
+    let after = page.split_once(&format!("\n{heading}\n")).unwrap_or_else(|| panic!("no `{heading}`")).1;
     after.split_once(&format!("\n{level} ")).map_or(after, |(section, _)| section)
 }
 
@@ -39,11 +44,12 @@ fn every_tool_and_argument_is_documented_and_every_documented_one_is_there() {
     let tools = listed["tools"].as_array().unwrap().iter();
     let tools: BTreeMap<String, Names> =
         tools.map(|tool| (tool["name"].as_str().unwrap().to_owned(), arguments(tool))).collect();
-    let headings =
-        section("## Tools").lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'));
+    let page = prose();
+    let part = section(&page, "## Tools");
+    let headings = part.lines().filter_map(|line| line.strip_prefix("### `")?.strip_suffix('`'));
     let documented: BTreeMap<String, Names> = headings
         .map(|tool| {
-            let section = section(&format!("### `{tool}`"));
+            let section = section(part, &format!("### `{tool}`"));
             (tool.to_owned(), rows(section).map(|(argument, _)| argument).collect())
         })
         .collect();
@@ -55,7 +61,8 @@ fn every_prompt_and_argument_is_documented_and_every_documented_one_is_there() {
     let project = Project::steered();
     let listed = Assistant::of(&project).ask("prompts/list", json!({}));
     let prompts = listed["prompts"].as_array().unwrap();
-    let (documented, arguments) = section("## Prompts").split_once("| argument | of |").unwrap();
+    let page = prose();
+    let (documented, arguments) = section(&page, "## Prompts").split_once("| argument | of |").unwrap();
     let documented: Names = rows(documented).map(|(prompt, _)| prompt).collect();
     assert_eq!(documented, names(prompts, "name"));
     for prompt in prompts {
@@ -75,7 +82,8 @@ fn every_resource_is_documented_and_every_documented_one_is_there() {
     let templates = assistant.ask("resources/templates/list", json!({}));
     let mut uris = names(listed["resources"].as_array().unwrap(), "uri");
     uris.extend(names(templates["resourceTemplates"].as_array().unwrap(), "uriTemplate"));
-    let documented: Names = rows(section("## Resources")).map(|(uri, _)| uri).collect();
+    let page = prose();
+    let documented: Names = rows(section(&page, "## Resources")).map(|(uri, _)| uri).collect();
     assert_eq!(documented, uris);
 }
 

@@ -1,0 +1,128 @@
+//! How two runs of an experiment differ: the verdicts, and the items that became worse.
+
+use std::fmt::Write as _;
+
+use cobalt::Report;
+use cobalt::report::Measurements;
+use cobalt::report::comparison::{Comparison, Difference, RegressedItem, Verdict, compare};
+use cobalt::reporters::figure;
+use cobalt::wording::{count, cut};
+use serde_json::json;
+
+use super::items::known;
+use super::text::{Tools, name};
+use crate::compare::markdown::{headline, table};
+use crate::markdown::sentence;
+use crate::mcp::past::Past;
+
+/// The most rows of a table of differences.
+const MOST_ROWS: usize = 10;
+/// The most regressed items of an experiment that are named.
+const MOST_NAMED: usize = 10;
+/// The most bytes of what one run made of an item.
+const LONGEST_SIDE: usize = 1000;
+/// The longest note on a comparison, in characters.
+const LONGEST_NOTE: usize = 300;
+
+/// What became of an experiment, in so many bytes as far as items go.
+pub(super) fn section(past: &Past, tools: &Tools, base: &Report, newest: &Report, room: usize) -> String {
+    let [before, after] = [base, newest].map(|report| Measurements::of(report, past.prices()));
+    let Some(comparison) = compare(&before, &[&after]).pop() else { return String::new() };
+    let mut text = format!("\n## {}\n\n", name(&newest.name));
+    let of = |report: &Report| {
+        format!("run {} of {}", name(&report.id), &report.timestamp.to_string()[..16].replace('T', " "))
+    };
+    let _ = writeln!(
+        text,
+        "{} against {}: {} in both.",
+        of(newest),
+        of(base),
+        count(comparison.items.matched, "item")
+    );
+    if base.id == newest.id {
+        text += "\nThe baseline is the newest run itself: run anew first.\n";
+        return text;
+    }
+    if comparison.items.matched == 0 {
+        text += "\nThe runs have no item in common, and cannot be compared.\n";
+        return text;
+    }
+    let _ = writeln!(text, "\n**{}**", bounded_headline(&comparison));
+    for note in comparison.notes.iter().take(3) {
+        let _ = writeln!(text, "\n> {}", sentence(&cut(note, LONGEST_NOTE)));
+    }
+    text += &differences(&comparison);
+    text += &regressed(tools, [base, newest], &comparison, room.saturating_sub(text.len()));
+    text
+}
+
+fn bounded_headline(comparison: &Comparison) -> String {
+    if comparison.evaluators.len() > MOST_ROWS {
+        let of = |verdict| comparison.evaluators.iter().filter(|it| it.verdict == verdict).count();
+        return format!(
+            "{} evaluators are worse, {} better, {} inconclusive",
+            of(Verdict::Worse),
+            of(Verdict::Better),
+            of(Verdict::Inconclusive)
+        );
+    }
+    headline(comparison)
+}
+
+/// The differences, those that matter most first.
+fn differences(comparison: &Comparison) -> String {
+    let rank = |difference: &&Difference| match difference.verdict {
+        Verdict::Worse => 0,
+        Verdict::Better => 1,
+        Verdict::Inconclusive => 2,
+        Verdict::WithinNoise => 3,
+    };
+    let mut all: Vec<_> = comparison.evaluators.iter().chain(&comparison.amounts).collect();
+    all.sort_by_key(rank);
+    let more = all.len().saturating_sub(MOST_ROWS);
+    let mut text = table("figure", all.into_iter().take(MOST_ROWS));
+    if more > 0 {
+        let _ = writeln!(text, "\nand {more} more, of which none is worse than these.");
+    }
+    text
+}
+
+/// The items that became worse, with what both runs made of them as far as there is room.
+fn regressed(tools: &Tools, [base, newest]: [&Report; 2], comparison: &Comparison, room: usize) -> String {
+    if comparison.regressed.is_empty() {
+        return "\nNo item became worse.\n".to_owned();
+    }
+    let items = tools.call("cobalt_compare", json!({ "runA": base.id, "runB": newest.id }));
+    let mut text = format!("\nItems that became worse, the worst first ({items} has all):\n\n");
+    for item in comparison.regressed.iter().take(MOST_NAMED) {
+        let _ = writeln!(text, "- {}: {}", name(&item.key), change(item));
+    }
+    for item in comparison.regressed.iter().take(MOST_NAMED) {
+        let sides =
+            [base, newest].map(|report| Some((report, report.items.iter().find(|it| it.key == item.key)?)));
+        let [Some((base, before)), Some((newest, after))] = sides else { continue };
+        let next = format!(
+            "\n### {}\n\nbefore:\n\n{}\nnow:\n\n{}",
+            name(&item.key),
+            known(base, before, LONGEST_SIDE),
+            known(newest, after, LONGEST_SIDE)
+        );
+        if text.len() + next.len() > room {
+            break;
+        }
+        text += &next;
+    }
+    text
+}
+
+/// How an item became worse.
+fn change(item: &RegressedItem) -> String {
+    let score = |score: Option<f64>| score.map_or("no score".to_owned(), figure);
+    let fallen = item
+        .scores
+        .iter()
+        .take(3)
+        .map(|it| format!("{} {} → {}", name(&it.evaluator), score(it.base), score(it.other)));
+    let failed = item.failed.then(|| "in error now".to_owned());
+    failed.into_iter().chain(fallen).collect::<Vec<_>>().join(", ")
+}
