@@ -162,7 +162,7 @@ impl Past {
     }
 
     /// Whether a name is the id of a run, or the beginning of one.
-    fn has_id(&self, name: &str) -> bool {
+    pub(super) fn has_id(&self, name: &str) -> bool {
         let runs = self.known.whole().iter().chain(&self.partial).map(|run| &*run.id);
         !name.is_empty()
             && runs.chain(self.journals.keys().map(String::as_str)).any(|id| id.starts_with(name))
