@@ -101,7 +101,7 @@ fn all<'a>(past: &'a Past, baseline: &str, alone: impl Fn(&str) -> bool) -> Resu
             MOST_EXPERIMENTS.. => chosen.further.push(experiment),
             _ => match pair(past, experiment, baseline) {
                 Ok(pair) => chosen.pairs.push(pair),
-                Err(error @ Error::UnknownRun(_)) => {
+                Err(error @ (Error::UnknownRun(_) | Error::NothingMatched(_))) => {
                     chosen.alone.push(experiment);
                     missing = missing.or(Some(error));
                 }
