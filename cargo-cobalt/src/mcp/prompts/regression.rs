@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use cobalt::Report;
 use schemars::JsonSchema;
@@ -66,7 +67,7 @@ impl super::Arguments for Arguments {
 #[derive(Debug, Default)]
 struct Chosen<'a> {
     /// The runs that are held against each other: the earlier one, then the newest.
-    pairs: Vec<[Report; 2]>,
+    pairs: Vec<[Arc<Report>; 2]>,
     /// The experiments that there is no room for.
     further: Vec<&'a str>,
     /// The experiments that have no run to be held against.
@@ -83,7 +84,7 @@ impl Arguments {
             (Some(experiment), baseline) => pair(past, experiment, baseline.unwrap_or(BEFORE)).map(of_one),
             // An id is of one experiment; other names may mean a run of each.
             (None, Some(baseline)) if past.has_id(baseline) => {
-                let experiment = past.find(baseline)?.report.name;
+                let experiment = past.find(baseline)?.report.name.clone();
                 pair(past, &experiment, baseline).map(of_one)
             }
             (None, Some(baseline)) => all(past, baseline, |_| false),
@@ -116,7 +117,7 @@ fn all<'a>(past: &'a Past, baseline: &str, alone: impl Fn(&str) -> bool) -> Resu
 }
 
 /// The run of an experiment that a baseline names, and its newest one.
-fn pair(past: &Past, experiment: &str, baseline: &str) -> Result<[Report; 2], Error> {
+fn pair(past: &Past, experiment: &str, baseline: &str) -> Result<[Arc<Report>; 2], Error> {
     Ok(past.find_two([baseline, &format!("{experiment}@latest")])?.map(|found| found.report))
 }
 
@@ -169,7 +170,7 @@ fn left_out(chosen: &Chosen<'_>) -> String {
     text
 }
 
-fn steps(tools: &Tools, pairs: &[[Report; 2]]) -> String {
+fn steps(tools: &Tools, pairs: &[[Arc<Report>; 2]]) -> String {
     let mut runs = String::new();
     for [_, newest] in pairs {
         let compare = tools
