@@ -126,7 +126,7 @@ fn a_run_of_10_000_items_is_read_page_by_page_within_bounds() {
 fn whatever_a_run_holds_its_answers_stay_within_bounds_in_every_version() {
     let large = Large {
         id: "aaaaaaaaaaaa",
-        items: 4,
+        items: 2,
         evaluators: 200,
         thresholds: 1000,
         filler: "\"\n\u{1b}質",
