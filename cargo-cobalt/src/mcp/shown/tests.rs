@@ -13,7 +13,7 @@ fn report(items: Vec<Value>) -> Report {
             let fields =
                 json!({ "index": index, "input": {}, "status": "ok", "passed": true, "latencyMs": 1.0 });
             for (name, value) in fields.as_object().unwrap() {
-                item.as_object_mut().unwrap().entry(name).or_insert(value.clone());
+                item.as_object_mut().unwrap().entry(name).or_insert_with(|| value.clone());
             }
             item
         })
@@ -195,7 +195,7 @@ fn whatever_a_run_holds_it_is_shown_within_its_room() {
         ("\"\n\u{1b}", 200, 1_000, 600),
     ] {
         let text = filler.repeat(length / filler.len());
-        let names: Vec<_> = (0..evaluators).map(|at| format!("{at}{}", &filler.repeat(100))).collect();
+        let names: Vec<_> = (0..evaluators).map(|at| format!("{at}{}", filler.repeat(100))).collect();
         let evaluation = |name: &String| {
             (name.clone(), json!({ "score": 0.2, "reason": text, "metadata": { "note": text } }))
         };
