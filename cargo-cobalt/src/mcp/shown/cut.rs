@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::size::{shares, size};
+use super::size::{shares, size, size_up_to};
 
 /// Nothing is cut to less; a value of so many parts that each would get less becomes a text.
 const LEAST: usize = 60;
@@ -15,7 +15,7 @@ const REST: &str = "…";
 
 /// A text of at most so many bytes, which tells how much was cut.
 pub(in crate::mcp) fn text(text: &str, room: usize) -> String {
-    if size(text) <= room {
+    if size_up_to(text, room) <= room {
         return text.to_owned();
     }
     let mark = |left: usize| format!("… [cut: {left} more characters]");
@@ -46,7 +46,7 @@ fn escaped(character: char) -> usize {
 /// A value of at most so many bytes: its texts are cut; where that would leave too little of each, it is a cut text of its JSON.
 pub(super) fn value(value: Value, room: usize) -> Value {
     let room = room.max(LEAST);
-    if size(&value) <= room {
+    if size_up_to(&value, room) <= room {
         return value;
     }
     match value {
@@ -68,7 +68,7 @@ pub(super) fn value(value: Value, room: usize) -> Value {
 
 /// The same of what has to remain an object.
 pub(super) fn object(fields: Map<String, Value>, room: usize) -> Map<String, Value> {
-    if size(&fields) <= room {
+    if size_up_to(&fields, room) <= room {
         return fields;
     }
     match field_shares(&fields, room) {
@@ -89,7 +89,7 @@ fn field_shares(fields: &Map<String, Value>, room: usize) -> Option<Vec<usize>> 
 
 /// The room for each part, where it is enough.
 fn shares_of<'a>(parts: impl Iterator<Item = &'a Value>, around: usize, room: usize) -> Option<Vec<usize>> {
-    let sizes: Vec<_> = parts.map(size).collect();
+    let sizes: Vec<_> = parts.map(|part| size_up_to(part, room)).collect();
     let shares = shares(&sizes, room.checked_sub(around)?);
     let is_enough = sizes.iter().zip(&shares).all(|(size, share)| share >= size || *share >= LEAST);
     is_enough.then_some(shares)

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::cut;
 use super::head::LONGEST_NAME;
-use super::size::{self, shares, size};
+use super::size::{self, shares, size, size_up_to};
 
 /// An evaluation with less room is left out.
 const LEAST_EVALUATION: usize = 200;
@@ -23,7 +23,7 @@ type Fields = Map<String, Value>;
 pub(super) fn item(item: &ItemResult, key: &str, evaluator: Option<&str>, room: usize) -> Fields {
     let Ok(Value::Object(mut whole)) = serde_json::to_value(item) else { return Fields::new() };
     whole.insert("key".to_owned(), key.into());
-    if size(&whole) <= room {
+    if size_up_to(&whole, room) <= room {
         return whole;
     }
     let mut left_out = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn item(item: &ItemResult, key: &str, evaluator: Option<&str>, room: 
 /// An item of two runs in at most so many bytes, of which there are to be two thousand at least.
 pub(in crate::mcp) fn change(change: &ItemChange, room: usize) -> Fields {
     let Ok(Value::Object(whole)) = serde_json::to_value(change) else { return Fields::new() };
-    if size(&whole) <= room {
+    if size_up_to(&whole, room) <= room {
         return whole;
     }
     let evaluator = change.scores.first().map(|score| &*score.evaluator);
@@ -61,11 +61,11 @@ fn parts(mut whole: Fields, evaluator: Option<&str>, room: usize, left_out: &mut
     }
     // Names of fields, and what tells of what was left out.
     let around = LONGEST_NAME + whole.keys().map(|name| size(name) + 2).sum::<usize>();
-    let sizes: Vec<_> = whole.values().map(size).collect();
+    let sizes: Vec<_> = whole.values().map(|value| size_up_to(value, room)).collect();
     let shares = shares(&sizes, room.saturating_sub(around));
     let cut = |((name, value), room): ((String, Value), usize)| {
         let value = match (&*name, value) {
-            (_, value) if size(&value) <= room => value,
+            (_, value) if size_up_to(&value, room) <= room => value,
             ("input", Value::Object(input)) => cut::object(input, room).into(),
             ("output", Value::Object(output)) => self::output(output, room).into(),
             ("evaluations", Value::Object(all)) => evaluations(all, evaluator, room, left_out).into(),
@@ -88,7 +88,7 @@ fn output(mut output: Fields, room: usize) -> Fields {
     };
     let around = size(&json!({ "output": null, "metadata": null }));
     let value = output.remove("output").unwrap_or_default();
-    let sizes = [size(&value), metadata.as_ref().map_or(0, size)];
+    let sizes = [size_up_to(&value, room), metadata.as_ref().map_or(0, |it| size_up_to(it, room))];
     let shares = shares(&sizes, room.saturating_sub(around));
     let mut cut = Fields::from_iter([("output".to_owned(), cut::value(value, shares[0]))]);
     cut.extend(metadata.map(|it| ("metadata".to_owned(), cut::object(it, shares[1]).into())));
@@ -97,12 +97,13 @@ fn output(mut output: Fields, room: usize) -> Fields {
 
 /// The evaluations for which there is room: the one that was asked for, those without a score, and then the lowest.
 fn evaluations(all: Fields, evaluator: Option<&str>, room: usize, left_out: &mut Vec<String>) -> Fields {
-    let least =
-        |name: &str, evaluation: &Value| (size(name) + size(evaluation)).min(size(name) + LEAST_EVALUATION);
+    let least = |name: &str, evaluation: &Value| {
+        size(name) + size_up_to(evaluation, LEAST_EVALUATION).min(LEAST_EVALUATION)
+    };
     let score = |evaluation: &Value| evaluation.get("score").and_then(Value::as_f64);
     let kept = keep(all, evaluator, room, score, least, "evaluations", left_out);
     let names = 2 + kept.keys().map(|name| size(name) + 2).sum::<usize>();
-    let sizes: Vec<_> = kept.values().map(size).collect();
+    let sizes: Vec<_> = kept.values().map(|evaluation| size_up_to(evaluation, room)).collect();
     let shares = shares(&sizes, room.saturating_sub(names));
     let cut = |((name, value), room)| match value {
         Value::Object(fields) => (name, evaluation(fields, room).into()),
@@ -114,7 +115,7 @@ fn evaluations(all: Fields, evaluator: Option<&str>, room: usize, left_out: &mut
 /// An evaluation; who was asked for it goes first, then the reasoning where there is a reason.
 fn evaluation(mut fields: Fields, room: usize) -> Fields {
     for name in ["judge", "chainOfThought", "metadata"] {
-        if size(&fields) > room && (name != "chainOfThought" || fields.contains_key("reason")) {
+        if size_up_to(&fields, room) > room && (name != "chainOfThought" || fields.contains_key("reason")) {
             fields.remove(name);
         }
     }
@@ -127,9 +128,14 @@ fn runs(all: Vec<Value>, evaluator: Option<&str>, room: usize, left_out: &mut Ve
         left_out.push(format!("runs: {} of {number}", number - most));
     }
     let kept: Vec<_> = all.into_iter().take(most).collect();
-    let shares = shares(&kept.iter().map(size).collect::<Vec<_>>(), room.saturating_sub(kept.len() + 2));
+    let shares = shares(
+        &kept.iter().map(|run| size_up_to(run, room)).collect::<Vec<_>>(),
+        room.saturating_sub(kept.len() + 2),
+    );
     let cut = |(run, room)| match run {
-        Value::Object(run) if size(&run) > room => parts(run, evaluator, room, &mut Vec::new()).into(),
+        Value::Object(run) if size_up_to(&run, room) > room => {
+            parts(run, evaluator, room, &mut Vec::new()).into()
+        }
         run => run,
     };
     kept.into_iter().zip(shares).map(cut).collect()

@@ -13,6 +13,8 @@ pub(super) mod cut;
 mod head;
 mod item;
 mod size;
+#[cfg(test)]
+mod tests;
 mod text;
 mod wanted;
 

@@ -7,19 +7,29 @@ use serde::Serialize;
 /// How many bytes a value takes as JSON that stands in a text of JSON itself, as clients of older versions of the protocol get
 /// it; clients of the newest get it in fewer.
 pub(in crate::mcp) fn size(value: &(impl Serialize + ?Sized)) -> usize {
-    let mut counter = Counter(0);
-    // Counting cannot fail. What cannot be written is not counted, and not answered with either.
-    let _ = serde_json::to_writer(&mut counter, value);
-    counter.0
+    size_up_to(value, usize::MAX)
 }
 
-struct Counter(usize);
+/// The same as long as it is at most so large; else a number above that. What is huge is not gone through in whole.
+pub(super) fn size_up_to(value: &(impl Serialize + ?Sized), most: usize) -> usize {
+    let mut counter = Counter { counted: 0, most };
+    // It fails where there is more to count, and what cannot be written is not answered with.
+    let _ = serde_json::to_writer(&mut counter, value);
+    counter.counted
+}
+
+struct Counter {
+    counted: usize,
+    most: usize,
+}
 
 impl Write for Counter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let escaped = bytes.iter().filter(|byte| matches!(byte, b'"' | b'\\')).count();
-        self.0 += bytes.len() + escaped;
-        Ok(bytes.len())
+        self.counted += bytes.len();
+        if self.counted <= self.most {
+            self.counted += bytes.iter().filter(|byte| matches!(byte, b'"' | b'\\')).count();
+        }
+        if self.counted > self.most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes.len()) }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -68,6 +78,15 @@ mod tests {
         for value in [json!("a\"b\\c\n\u{1}é"), json!({ "a": [1, null] }), json!("\u{7f}\u{2028}")] {
             let within = serde_json::to_string(&value.to_string()).unwrap();
             assert_eq!(size(&value), within.len() - 2, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_size_is_counted_as_far_as_it_matters() {
+        for value in [json!("a\"b"), json!(["a", { "b": "\"\"" }])] {
+            let size = size(&value);
+            assert_eq!((size_up_to(&value, size), size_up_to(&value, size + 1)), (size, size));
+            assert!((1..size).all(|most| size_up_to(&value, most) > most));
         }
     }
 

@@ -32,7 +32,9 @@ fn a_drop_is_told_with_its_statistics_and_its_items() {
     assert_eq!(item["base"]["output"]["output"], "this");
     let said = store.compare(&["aaaa", "bbbb", "--json"], 0);
     let command: Value = serde_json::from_str(&said.stdout).unwrap();
-    assert_eq!(compared["evaluators"], command["comparisons"][0]["evaluators"]);
+    for figures in ["base", "other", "items", "evaluators", "amounts", "notes"] {
+        assert_eq!(compared[figures], command["comparisons"][0][figures], "{figures}");
+    }
     let text = result["content"][0]["text"].as_str().unwrap();
     for part in [
         "worse in",
@@ -80,6 +82,18 @@ fn runs_of_different_experiments_are_compared_by_the_items_that_they_share() {
 }
 
 #[test]
+fn runs_without_an_evaluator_in_common_are_not_said_to_be_alike() {
+    let store = Store::with_a_drop();
+    let path = store.folder().join(store.keep(&Kept { id: "dddddddddddd", day: 4, ..Kept::default() }));
+    let text = fs::read_to_string(&path).unwrap().replace("\"right\"", "\"kind\"");
+    fs::write(&path, text).unwrap();
+    let compared = assistant(&store).call(TOOL, json!({ "runA": "aaaa", "runB": "dddd" }));
+    assert_eq!(compared["finding"], "nothingToCompare");
+    let conclusion = compared["conclusion"].as_str().unwrap();
+    assert!(conclusion.contains("no evaluator has scores in both runs"), "{conclusion}");
+}
+
+#[test]
 fn runs_of_two_projects_are_compared() {
     let (one, two) = (Store::with_a_drop(), Store::new());
     two.keep(&Kept { id: "dddddddddddd", ..Kept::default() });
@@ -99,6 +113,7 @@ fn runs_that_are_not_there_and_paths_are_refused() {
     let mut assistant = assistant(&store);
     for (run, expected) in [
         ("zzzz", "no run is named `zzzz`"),
+        ("zzzz", "`cobalt_results` lists the runs"),
         ("../x.json", "looks like a path"),
         ("desk@latest~9", "only 2 whole runs"),
     ] {

@@ -229,4 +229,7 @@ fn of_several_projects_that_one_is_asked_which_has_the_run() {
     two.keep(&Kept::default());
     let said = complaint(&mut assistant, TOOL, json!({ "runId": "aaaa" }));
     assert!(said.contains("several projects have a run `aaaa`"), "{said}");
+    fs::write(one.folder().join("cobalt.toml"), "[nonsense").unwrap();
+    let found = assistant.call(TOOL, json!({ "runId": "dddd" }));
+    assert_eq!(found["run"]["id"], "dddddddddddd", "the other project's settings are in the way of nothing");
 }

@@ -1,25 +1,25 @@
 //! The past runs of a project: which there are, and what each of them found.
 
+mod recent;
+mod unfinished;
+
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use cobalt::Report;
 use cobalt::config::Config;
 use cobalt::llm::prices::PriceTable;
-use cobalt::store::{JournalContents, is_going_on, read_journal, read_report};
+use cobalt::store::read_journal;
 use cobalt::suggest;
-use schemars::JsonSchema;
-use serde::Serialize;
 
+use self::recent::result;
+use self::unfinished::so_far;
+pub(super) use self::unfinished::{State, UnfinishedRun, journals};
 use super::projects::{Project, Projects};
 use crate::error::Error;
 use crate::index::{Index, Run, Skipped};
-use crate::recent::Recent;
 use crate::runs::{FoundRun, KnownRuns, RunName, UnknownRun};
 
 /// The past runs of a project, as they were when it was looked at.
@@ -50,58 +50,6 @@ pub(super) struct FoundReport {
     pub(super) state: State,
     /// What is worth knowing of the choice, in a sentence.
     pub(super) note: Option<String>,
-}
-
-/// A run that has not ended, as lists name it.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct UnfinishedRun {
-    pub(super) id: String,
-    /// The experiment's name.
-    pub(super) experiment: String,
-    /// The start, ISO 8601 in UTC.
-    pub(super) timestamp: String,
-    pub(super) state: State,
-    /// How many items are finished.
-    pub(super) finished_items: usize,
-    /// How many there are to run.
-    pub(super) total_items: usize,
-}
-
-impl UnfinishedRun {
-    /// Reads a journal; `None` where it is gone meanwhile, or not begun.
-    fn read(path: &Path) -> Option<Self> {
-        let bytes = fs::read(path).ok()?;
-        let mut lines = memchr::memchr_iter(b'\n', &bytes);
-        let header = read_journal(&bytes[..=lines.next()?]).ok()?.header;
-        let total_items = header.planned_items();
-        Some(Self {
-            finished_items: lines.count().min(total_items),
-            total_items,
-            timestamp: header.timestamp.to_string(),
-            state: State::of_journal(path).ok()?,
-            id: header.id,
-            experiment: header.name,
-        })
-    }
-}
-
-/// Whether a run has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) enum State {
-    /// It has ended: its file has all that it found.
-    Ended,
-    /// It goes on: further items will be finished.
-    GoingOn,
-    /// It was cut off, and can be resumed.
-    CutOff,
-}
-
-impl State {
-    fn of_journal(path: &Path) -> io::Result<Self> {
-        Ok(if is_going_on(path)? { Self::GoingOn } else { Self::CutOff })
-    }
 }
 
 /// Where a name was found.
@@ -216,24 +164,6 @@ impl Past {
 
 /// How many runs a message names.
 const MOST_NAMED: usize = 5;
-/// How many bytes the files have together whose reports are kept; in memory, these take a few times as much.
-const ROOM: usize = 32 << 20;
-
-/// A result file as it was at some time: its path, its length in bytes, and when it was written.
-type Written = (PathBuf, u64, Option<SystemTime>);
-
-/// The reports that were read last: who reads a run page by page asks for the same one again and again. They are the same for
-/// all projects, so that the room is that of the program.
-static RECENT: Recent<Written, Report> = Recent::new(ROOM);
-
-/// The report in a result file.
-fn result(path: &Path) -> Result<Arc<Report>, Box<dyn std::error::Error>> {
-    let metadata = fs::metadata(path)?;
-    let written = (path.to_owned(), metadata.len(), metadata.modified().ok());
-    let size = usize::try_from(metadata.len()).unwrap_or(ROOM);
-    Ok(RECENT.get(&written, |_| size, || read_report(path))?)
-}
-
 /// The project in which a run is to be looked for: the one that is named, or the only one; where there are several, that which
 /// has a run of such an id.
 pub(super) fn project_of(
@@ -283,20 +213,6 @@ fn run_name(name: &str) -> Result<RunName, Error> {
         )));
     }
     name.parse().map_err(|error| Error::Arguments(format!("`{name}`: {error}")))
-}
-
-/// The journals in a folder, by the ids of their runs.
-pub(super) fn journals(folder: &Path) -> BTreeMap<String, PathBuf> {
-    let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let journals = paths.filter(|path| path.extension() == Some(OsStr::new("jsonl")));
-    journals.filter_map(|path| Some((path.file_stem()?.to_str()?.to_owned(), path))).collect()
-}
-
-/// What is finished of a run. An item that was run again counts by its later line.
-fn so_far(contents: JournalContents, settings: &Config) -> Report {
-    let JournalContents { header, items, elapsed, .. } = contents;
-    let items: BTreeMap<_, _> = items.into_iter().map(|item| (item.index, item)).collect();
-    header.report_so_far(items.into_values().collect(), elapsed, settings.prices())
 }
 
 /// The same, with what shows the names that there are.

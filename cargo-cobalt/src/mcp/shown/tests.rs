@@ -1,0 +1,223 @@
+//! Runs of all kinds, shown.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A run whose items are these.
+fn report(items: Vec<Value>) -> Report {
+    let items: Vec<_> = items
+        .into_iter()
+        .enumerate()
+        .map(|(index, mut item)| {
+            let fields =
+                json!({ "index": index, "input": {}, "status": "ok", "passed": true, "latencyMs": 1.0 });
+            for (name, value) in fields.as_object().unwrap() {
+                item.as_object_mut().unwrap().entry(name).or_insert_with(|| value.clone());
+            }
+            item
+        })
+        .collect();
+    serde_json::from_value(json!({
+        "schema": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "summary": {},
+        "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["right", "kind"], "passMarks": [0.5, 0.5] },
+        "items": items,
+    }))
+    .unwrap()
+}
+
+fn scored(key: &str, passed: bool, right: f64, kind: f64) -> Value {
+    json!({ "key": key, "passed": passed, "output": { "output": "a" },
+        "evaluations": { "right": { "score": right }, "kind": { "score": kind, "reason": "as it is" } } })
+}
+
+/// One of each kind.
+fn mixed() -> Report {
+    report(vec![
+        scored("good", true, 1.0, 0.9),
+        scored("failed", false, 0.4, 0.8),
+        json!({ "key": "broken", "status": "error", "passed": false, "error": "no answer", "evaluations": {} }),
+        scored("worst", false, 0.9, 0.1),
+        scored("low", true, 0.2, 1.0),
+    ])
+}
+
+fn shown(report: &Report, wanted: &Wanted) -> ShownRun {
+    run(report, wanted, None, BUDGET).unwrap()
+}
+
+fn keys_of(run: &ShownRun) -> Vec<&str> {
+    run.run["items"].as_array().unwrap().iter().map(|item| item["key"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn items_in_error_come_first_then_those_that_failed_by_their_lowest_score() {
+    let (report, wanted) = (mixed(), Wanted::default());
+    assert_eq!(keys_of(&shown(&report, &wanted)), ["broken", "worst", "failed", "low", "good"]);
+    let by_right = Wanted { evaluator: Some("right".to_owned()), ..wanted };
+    assert_eq!(keys_of(&shown(&report, &by_right)), ["failed", "worst", "low", "good"], "it was not asked");
+}
+
+#[test]
+fn a_status_and_a_score_choose_among_items() {
+    let report = mixed();
+    for (status, expected) in [
+        (ItemStatus::Passed, &["low", "good"][..]),
+        (ItemStatus::Failed, &["broken", "worst", "failed"]),
+        (ItemStatus::Error, &["broken"]),
+        (ItemStatus::Low, &["worst", "failed", "low"]),
+    ] {
+        let wanted = Wanted { status: Some(status), ..Wanted::default() };
+        assert_eq!(keys_of(&shown(&report, &wanted)), expected, "{status:?}");
+    }
+    let most = |most, evaluator: Option<&str>| Wanted {
+        max_score: Some(most),
+        evaluator: evaluator.map(str::to_owned),
+        ..Wanted::default()
+    };
+    assert_eq!(keys_of(&shown(&report, &most(0.2, None))), ["worst", "low"], "the score itself is in");
+    assert_eq!(keys_of(&shown(&report, &most(0.4, Some("right")))), ["failed", "low"]);
+    assert!(run(&report, &most(f64::NAN, None), None, BUDGET).is_err());
+}
+
+#[test]
+fn a_cursor_is_good_for_its_run_and_choice_alone() {
+    let (report, wanted) = (mixed(), Wanted { limit: Some(2), ..Wanted::default() });
+    let first = shown(&report, &wanted);
+    let cursor = first.next_cursor.as_deref().unwrap();
+    let all = Wanted::default();
+    let rest = run(&report, &all, Some(cursor), BUDGET).unwrap();
+    assert_eq!(
+        (keys_of(&rest), &rest.next_cursor),
+        (vec!["failed", "low", "good"], &None),
+        "any `limit` will do"
+    );
+    let other = Report { id: "ba9876543210".to_owned(), ..mixed() };
+    let failed = Wanted { status: Some(ItemStatus::Failed), ..Wanted::default() };
+    for (report, wanted, cursor) in [
+        (&other, &all, cursor),
+        (&report, &failed, cursor),
+        (&report, &all, "2"),
+        (&report, &all, "x-y"),
+        (&report, &all, ""),
+    ] {
+        assert!(run(report, wanted, Some(cursor), BUDGET).unwrap_err().to_string().contains("`cursor`"));
+    }
+}
+
+#[test]
+fn the_executions_of_an_item_count_by_their_mean_and_stay_within_its_room() {
+    let execution = |score: f64| {
+        json!({ "status": "ok", "latencyMs": 1.0, "output": { "output": "x".repeat(20_000) },
+            "evaluations": { "right": { "score": score, "reason": "y".repeat(5_000) } } })
+    };
+    let several = |key: &str, scores: &[f64]| json!({ "key": key, "runs": scores.iter().map(|score| execution(*score)).collect::<Vec<_>>() });
+    let report = report(vec![
+        several("even", &[0.6; 3]),
+        several("mixed", &[1.0, 0.0, 0.2]),
+        several("many", &[1.0; 40]),
+    ]);
+    let run = shown(&report, &Wanted::default());
+    assert_eq!(keys_of(&run), ["mixed", "even", "many"]);
+    assert!(size(&run) <= BUDGET, "{}", size(&run));
+    let items = run.run["items"].as_array().unwrap();
+    assert_eq!(items[0]["runs"].as_array().unwrap().len(), 3);
+    let many = items[2]["runs"].as_array().unwrap().len();
+    assert!(many < 40 && items[2]["leftOut"].to_string().contains(&format!("runs: {} of 40", 40 - many)));
+}
+
+#[test]
+fn a_run_in_error_is_told_by_its_errors() {
+    let text = text(&shown(&mixed(), &Wanted { status: Some(ItemStatus::Error), ..Wanted::default() }));
+    assert!(text.contains("- `broken` in error: `no answer`"), "{text}");
+}
+
+/// What Markdown outside of code spans is left of a text.
+fn outside_of_code(markdown: &str) -> String {
+    let (mut outside, mut rest) = (String::new(), markdown);
+    while let Some(at) = rest.find('`') {
+        outside += &rest[..at];
+        let fence: String = rest[at..].chars().take_while(|character| *character == '`').collect();
+        rest = &rest[at + fence.len()..];
+        // A span ends at as many backticks, no more.
+        let mut from = 0;
+        let end = loop {
+            let found =
+                from + rest[from..].find('`').unwrap_or_else(|| panic!("a span is open: {fence}{rest}"));
+            let run = rest[found..].len() - rest[found..].trim_start_matches('`').len();
+            if run == fence.len() {
+                break found;
+            }
+            from = found + run;
+        };
+        rest = &rest[end + fence.len()..];
+    }
+    outside + rest
+}
+
+#[test]
+fn hostile_texts_stay_in_code_spans_however_they_are_cut() {
+    for hostile in ["@you ", "``` @you\n# x", "`@you` ", "[x](http://evil) @you `", "<b>@you</b>|"] {
+        for times in [1, 30, 3_000] {
+            let long = hostile.repeat(times);
+            let mut report = report(vec![
+                scored(&long, false, 0.0, 0.1),
+                json!({ "key": "e", "status": "error", "passed": false, "error": long, "evaluations": {} }),
+            ]);
+            report.name = long.clone();
+            report.tags = vec![long.clone(); 40];
+            report.summary.judge_models = vec![long.clone(); 3];
+            report.summary.unpriced_models = vec![long.clone(); 3];
+            report.items[0].runs[0].evaluations =
+                serde_json::from_value(json!({ long.clone(): { "score": 0.0, "reason": long } })).unwrap();
+            report.config.evaluators = vec![long.clone()];
+            report.config.pass_marks = vec![0.5];
+            let text = text(&shown(&report, &Wanted::default()));
+            assert!(text.len() < 8_000, "{}", text.len());
+            for line in text.lines() {
+                let outside = outside_of_code(line);
+                assert!(
+                    !outside.contains('@') && !outside.contains("<b>") && !outside.contains("]("),
+                    "{outside}\n{line}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn whatever_a_run_holds_it_is_shown_within_its_room() {
+    for (filler, evaluators, thresholds, length) in [
+        ("x", 1, 1, 1 << 16),
+        ("\u{1}", 5, 5, 3_000),
+        ("\"\\`", 5, 1_000, 3_000),
+        ("質", 200, 5, 900),
+        ("\"\n\u{1b}", 200, 1_000, 600),
+    ] {
+        let text = filler.repeat(length / filler.len());
+        let names: Vec<_> = (0..evaluators).map(|at| format!("{at}{}", filler.repeat(100))).collect();
+        let evaluation = |name: &String| {
+            (name.clone(), json!({ "score": 0.2, "reason": text, "metadata": { "note": text } }))
+        };
+        let evaluations: Map<_, _> = names.iter().map(evaluation).collect();
+        let item = |index: usize| {
+            json!({ "key": format!("{index}{text}"), "passed": false, "input": { "a": text, text.clone(): [text] },
+                "output": { "output": [text], "metadata": { "model": text } }, "evaluations": evaluations })
+        };
+        let mut report = report((0..2).map(item).collect());
+        report.config.evaluators = names.clone();
+        report.config.pass_marks = vec![0.5; names.len()];
+        report.tags = vec![text.clone(); 100];
+        let violation = |_| json!({ "category": "score", "metric": "avg", "expected": 0.5, "actual": 0.4, "message": text });
+        let violations: Vec<_> = (0..thresholds).map(violation).collect();
+        report.ci_status =
+            serde_json::from_value(json!({ "passed": false, "summary": text, "violations": violations }))
+                .unwrap();
+        let run = shown(&report, &Wanted::default());
+        let said = super::text(&run);
+        assert!(size(&run) <= BUDGET && run.items_shown > 0, "{filler:?}: {} bytes", size(&run));
+        assert!(size(&said) < 8_000, "{filler:?}: {}", size(&said));
+        let item = super::item(&report, &keys(&report)[0], 10_000).unwrap();
+        assert!(size(&item) <= 10_000, "{filler:?}: {}", size(&item));
+    }
+}
