@@ -40,7 +40,7 @@ pub(in crate::mcp) fn text(shown: &ShownRun) -> String {
     text += &thresholds(shown);
     let _ = write!(text, "\n- time: {}\n{}", times(&head.summary), cut::text(&usage(head), REASON));
     if !shown.lines.is_empty() {
-        text += "\nThe worst items:\n\n";
+        text += "\nItems, the worst first:\n\n";
     }
     let end = shown.rest.as_ref().map_or(String::new(), |rest| format!("\n{rest}.\n"));
     let room = ROOM.saturating_sub(size(&text) + size(&end));
@@ -102,7 +102,8 @@ pub(super) fn line(item: &ItemResult, key: &str, config: &RunConfig) -> String {
     }
     let mut low: Vec<_> = config.low_scores(item).collect();
     let word = match (low.is_empty(), item.passed) {
-        (true, _) => "lowest",
+        (true, true) => "passed, lowest",
+        (true, false) => "failed, lowest",
         (false, true) => "low",
         (false, false) => "failed",
     };
