@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::{Color, List};
 use crate::error::Error;
 use crate::project::{Binary, Built, Project, compile};
-use crate::run::{Asked, Message, check_names, run_binary, variables};
+use crate::run::{Asked, Message, check_names, run_binary, unnamed, variables};
 use crate::terminal::{Align, paint, print, print_json, table};
 
 /// An experiment with the place that it was found in.
@@ -98,8 +98,7 @@ fn ask(
         Message::Stdout(_) => {}
     })?;
     if !(status.success() && greeted) && errors.is_empty() {
-        let said = said.join("\n");
-        errors.push(format!("{} ended ({status}) before it named its experiments\n{said}", binary.name()));
+        errors.push(unnamed(binary, status, &said));
     }
     Ok(())
 }

@@ -305,6 +305,23 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_a_cancelled_command_has_started_ends_with_it_though_it_does_not_listen() {
+        let script = "(trap '' INT; while :; do echo on >>beats; sleep 0.02; done) &\ntrap 'exit 2' INT\necho ready\nwait\n";
+        let cancelled = CancellationToken::new();
+        let (folder, mut running) = started(script, &CancellationToken::new(), &cancelled);
+        assert_eq!(running.line().await.unwrap(), "ready");
+        let beats = || std::fs::metadata(folder.path().join("beats")).map_or(0, |file| file.len());
+        while beats() == 0 {
+            sleep(Duration::from_millis(5)).await;
+        }
+        cancelled.cancel();
+        assert!(running.end().await.unwrap().was_cancelled);
+        let last = beats();
+        sleep(Duration::from_millis(200)).await;
+        assert_eq!(beats(), last);
+    }
+
+    #[tokio::test]
     async fn the_last_lines_of_stderr_are_kept_and_a_slow_listener_loses_nothing() {
         let never = CancellationToken::new();
         let script = "i=0\nwhile [ $i -lt 3000 ]; do echo $i; echo $i >&2; i=$((i+1)); done\n";

@@ -7,6 +7,8 @@ use cobalt::wording::cut;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::shown::keep;
+
 /// The most errors of a build that are told: the others often follow from the first.
 const MOST: usize = 20;
 /// The longest message, in characters.
@@ -34,6 +36,13 @@ impl CompileErrors {
             self.more += 1;
         }
         true
+    }
+
+    /// Keeps the first errors that have room, and counts the others.
+    pub(super) fn cut(&mut self, room: usize) {
+        let all = self.first.len();
+        keep(&mut self.first, room, "compileErrors", &mut Vec::new());
+        self.more += all - self.first.len();
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use cobalt::Wanted;
 use cobalt::config::{Config, Flags, SOURCES};
 
-pub(crate) use self::names::check as check_names;
+pub(crate) use self::names::{check as check_names, unnamed};
 pub(crate) use self::process::{Asked, Message, run as run_binary};
 pub(crate) use self::screen::Screen;
 pub(crate) use self::tally::FAILS_WITH_CI;

@@ -111,3 +111,20 @@ fn an_experiment_is_chosen_by_its_whole_name_and_a_slip_is_told_before_anything_
     assert_eq!(project.results(), ["strict"]);
     project.cobalt(&["run", "--runs", "3", "--resume", "0123456789ab"], 2);
 }
+
+#[test]
+fn where_a_binary_knows_no_names_of_experiments_nothing_is_run() {
+    let project = Project::steered();
+    project.target("older");
+    // As one of another version answers: it does not understand what it is asked.
+    let main = "fn main() {\n    eprintln!(\"error: asked for what this version does not know\");\n    if std::env::args().count() < 99 {\n        \
+                std::process::exit(3);\n    }\n    cobalt::main();\n}\n";
+    project.write("tests/older.rs", main);
+    for command in ["run", "list"] {
+        project
+            .cobalt(&[command, "--experiment", "strict"], 3)
+            .tells("before it named its experiments")
+            .tells("asked for what this version does not know");
+    }
+    assert!(project.results().is_empty());
+}

@@ -47,7 +47,7 @@ pub(in crate::mcp) fn text(shown: &ShownRun) -> String {
         usage(head).lines().map(|line| whole(line.to_owned()) + "\n").collect::<String>()
     );
     if !shown.lines.is_empty() {
-        text += "\nThe worst items:\n\n";
+        text += "\nItems, the worst first:\n\n";
     }
     let end = shown.rest.as_ref().map_or(String::new(), |rest| format!("\n{rest}.\n"));
     let room = ROOM.saturating_sub(size(&text) + size(&end));
@@ -114,7 +114,8 @@ pub(super) fn line(item: &ItemResult, key: &str, config: &RunConfig) -> String {
     }
     let mut low: Vec<_> = config.low_scores(item).collect();
     let word = match (low.is_empty(), item.passed) {
-        (true, _) => "lowest",
+        (true, true) => "passed, lowest",
+        (true, false) => "failed, lowest",
         (false, true) => "low",
         (false, false) => "failed",
     };

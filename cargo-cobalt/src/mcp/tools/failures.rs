@@ -7,7 +7,10 @@ use cobalt::wording::count;
 use crate::markdown::{code, fenced};
 use crate::mcp::diagnostics::Diagnostic;
 
-/// The errors of the compiler, as many as fit into so many bytes, and other errors.
+/// Where more is to be read.
+const MORE: &str = "\nMore errors stand in the structured part.\n";
+
+/// The errors of the compiler, in full for as long as half of the room lasts, and other errors: in so many bytes, and [`MORE`].
 pub(super) fn failures(compile: &[Diagnostic], more: usize, errors: &[String], room: usize) -> String {
     let mut text = String::new();
     if !compile.is_empty() {
@@ -20,18 +23,19 @@ pub(super) fn failures(compile: &[Diagnostic], more: usize, errors: &[String], r
             (Some(file), Some(line)) => code(&format!("{file}:{line}")),
             _ => "the build".to_owned(),
         };
-        let told = format!("\nAt {place}:\n\n{}", fenced(error.rendered.trim_end()));
+        let mut told = format!("\nAt {place}:\n\n{}", fenced(error.rendered.trim_end()));
         if text.len() + told.len() > room / 2 {
-            let _ = write!(text, "\nAt {place}: {}\n", code(&error.message));
-            break;
+            told = format!("\nAt {place}: {}\n", code(&error.message));
+        }
+        if text.len() + told.len() > room {
+            return text + MORE;
         }
         text += &told;
     }
     for error in errors {
         let told = format!("\nError:\n\n{}", fenced(error));
         if text.len() + told.len() > room {
-            text += "\nMore errors stand in the structured part.\n";
-            break;
+            return text + MORE;
         }
         text += &told;
     }

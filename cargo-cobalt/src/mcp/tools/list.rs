@@ -12,17 +12,21 @@ use crate::error::Error;
 use crate::list::Row;
 use crate::markdown::{cell, code};
 use crate::mcp::diagnostics::{CompileErrors, Diagnostic};
-use crate::mcp::past::Past;
+use crate::mcp::past::{Past, PastRun};
 use crate::mcp::projects::Project;
+use crate::mcp::shown::{BUDGET, keep, size};
 use crate::mcp::stderr;
 
 pub(super) const NAME: &str = "cobalt_list";
 
 /// The most experiments that are listed: `filter` finds the others.
 const MOST: usize = 200;
-/// The room for them, in bytes of JSON, and that for their table.
-const ROOM: usize = 45_000;
-const ROOM_OF_TEXT: usize = 7_000;
+/// The room for what the compiler says, and that for other errors.
+const ROOM_OF_COMPILER: usize = 24_000;
+const ROOM_OF_ERRORS: usize = 12_000;
+/// The room of the text, and how much of it errors take at the most.
+const ROOM_OF_TEXT: usize = 7_500;
+const ROOM_OF_FAILURES: usize = 4_000;
 /// The most texts of a kind that are told of an experiment.
 const MOST_OF_A_KIND: usize = 20;
 /// The longest text of an experiment, in characters.
@@ -100,7 +104,7 @@ pub(super) fn description() -> Tool {
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     pub(super) rows: Vec<Row>,
-    compile_errors: CompileErrors,
+    pub(super) compile_errors: CompileErrors,
     errors: Vec<String>,
     is_whole: bool,
 }
@@ -129,29 +133,31 @@ pub(super) async fn rows(call: Call<'_>, project: &Project, arguments: &[String]
 pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Listed>, Error> {
     let project = call.projects.choose(arguments.project.as_deref())?;
     let filter = arguments.filter.map(|filter| format!("--filter={filter}"));
-    let Listing { rows, compile_errors, errors, is_whole } = rows(call, &project, filter.as_slice()).await?;
+    let Listing { rows, mut compile_errors, mut errors, is_whole } =
+        rows(call, &project, filter.as_slice()).await?;
+    compile_errors.cut(ROOM_OF_COMPILER);
+    keep(&mut errors, ROOM_OF_ERRORS, "errors", &mut Vec::new());
     let past = Past::of(&project);
-    let (all, mut room) = (rows.len(), ROOM);
-    let fits = |declared: &Declared| {
-        let size = serde_json::to_string(declared).map_or(0, |json| json.len());
-        room.checked_sub(size).inspect(|rest| room = *rest).is_some()
-    };
-    let declared = rows.into_iter().map(|row| declared(row, &project, past.as_ref().ok()));
-    let experiments: Vec<_> = declared.take(MOST).take_while(fits).collect();
-    let listed = Listed {
+    let runs = past.as_ref().map(Past::runs).unwrap_or_default();
+    let all = rows.len();
+    let declared = rows.into_iter().map(|row| declared(row, &project, &runs));
+    let mut listed = Listed {
         project: (*project).clone(),
-        more_experiments: all - experiments.len(),
-        experiments,
+        more_experiments: all,
+        experiments: Vec::new(),
         more_compile_errors: compile_errors.more,
         compile_errors: compile_errors.first,
         errors,
     };
+    let room = BUDGET.saturating_sub(size(&listed));
+    listed.experiments = declared.take(MOST).collect();
+    keep(&mut listed.experiments, room, "experiments", &mut Vec::new());
+    listed.more_experiments -= listed.experiments.len();
     Ok(Answer { text: text(&listed), structured: listed, is_error: !is_whole })
 }
 
-fn declared(mut row: Row, project: &Project, past: Option<&Past>) -> Declared {
+fn declared(mut row: Row, project: &Project, runs: &[PastRun<'_>]) -> Declared {
     let path = project.root.join(&row.experiment.file);
-    let runs = past.map(Past::runs).unwrap_or_default();
     let last = runs.iter().find(|past| !past.is_partial && past.run.name == row.experiment.name);
     let last_run = last.map(|past| LastRun {
         id: past.run.id.clone(),
@@ -187,9 +193,11 @@ fn text(listed: &Listed) -> String {
     } else {
         text += ":\n\n| experiment | items | evaluators | thresholds | last run | declared at |\n|---|---|---|---|---|---|\n";
     }
+    let more = listed.more_compile_errors;
+    let failures = super::failures(&listed.compile_errors, more, &listed.errors, ROOM_OF_FAILURES);
     let mut shown = 0;
     for row in listed.experiments.iter().map(table_row) {
-        if text.len() + row.len() > ROOM_OF_TEXT {
+        if text.len() + row.len() + failures.len() > ROOM_OF_TEXT {
             break;
         }
         text += &row;
@@ -198,9 +206,7 @@ fn text(listed: &Listed) -> String {
     if shown < all {
         text += &format!("\n{} more: `filter` finds them.\n", all - shown);
     }
-    text +=
-        &super::failures(&listed.compile_errors, listed.more_compile_errors, &listed.errors, ROOM_OF_TEXT);
-    text
+    text + &failures
 }
 
 fn table_row(declared: &Declared) -> String {

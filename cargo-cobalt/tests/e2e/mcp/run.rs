@@ -71,9 +71,12 @@ fn the_text_names_the_verdict_the_items_that_failed_and_the_run() {
         assistant.ask("tools/call", json!({ "name": "cobalt_run", "arguments": { "filter": "capitals" } }));
     assert_eq!(result["isError"], false);
     let id = result["structuredContent"]["runs"][0]["id"].as_str().unwrap();
-    for part in ["1 experiment: 1 failed", "`strict`", "`rome`", id] {
+    for part in ["1 experiment: 1 failed", "`strict`", "`rome`", "`paris` passed, lowest in `right` 1", id] {
         assert!(text(&result).contains(part), "{part}: {}", text(&result));
     }
+    // All items are here, and there is something to mend.
+    assert!(!text(&result).contains("shows the rest"), "{}", text(&result));
+    assert!(text(&result).contains("which is declared at tests/evals.rs:"), "{}", text(&result));
 }
 
 #[test]
@@ -137,6 +140,11 @@ fn a_file_chooses_a_test_target_or_the_experiments_that_it_declares() {
     let result = assistant.fails("cobalt_run", json!({ "file": "src/lib.rs" }));
     assert!(text(&result).contains("is no test target"), "{}", text(&result));
     assert!(text(&result).contains("mcp_run_files"), "{}", text(&result));
+
+    project.write("tests/parts/more.rs", "fn wrong() -> u8 {\n    \"text\"\n}\n");
+    let result = assistant.fails("cobalt_run", json!({ "file": "tests/parts/more.rs" }));
+    let error = &result["structuredContent"]["compileErrors"][0];
+    assert_eq!((&error["file"], &error["line"]), (&json!("tests/parts/more.rs"), &json!(2)), "{result}");
 }
 
 #[test]
@@ -219,4 +227,55 @@ fn an_experiment_that_is_broken_is_told_of_beside_those_that_ran() {
         (&good["lastRun"]["status"], &good["lastRun"]["id"]),
         (&json!("passed"), &ran["runs"][0]["id"])
     );
+}
+
+#[test]
+fn a_key_that_is_missing_is_named_and_nothing_is_run() {
+    let project = Project::empty();
+    project.target("keyed");
+    project.write("tests/judge/mod.rs", include_str!("../fixture/judge.rs"));
+    project.write("tests/keyed.rs", include_str!("../fixture/keyed.rs"));
+    let mut assistant = Assistant::of(&project);
+    for arguments in [json!({ "filter": "judged" }), json!({ "experiments": ["desk", "free"] })] {
+        let result = assistant.fails("cobalt_run", arguments);
+        for part in ["TRIAL_KEY is not set", "`desk`", "`.env`"] {
+            assert!(text(&result).contains(part), "{part}: {}", text(&result));
+        }
+        assert_eq!(result["structuredContent"]["exitCode"], 3, "{result}");
+    }
+    assert!(project.results().is_empty());
+}
+
+#[test]
+fn many_experiments_with_and_without_results_have_the_room_of_one_answer() {
+    let long = "No\n".repeat(1000);
+    let names: Vec<_> = (0..40).map(|place| format!("experiment {place}")).collect();
+    let answers: Vec<_> = names.iter().map(|name| (&**name, &*long)).collect();
+    let broken = |place| {
+        let data = format!("{}/{place}.jsonl", ["x".repeat(200), "y".repeat(200)].join("/"));
+        format!(
+            "#[cobalt::experiment(dataset = {data:?}, evaluators = [right])]\nfn broken_{place}(_: cobalt::Item) -> &'static str {{\n    \
+             \"Yes\"\n}}\n\n"
+        )
+    };
+    let broken: String = (0..40).map(broken).collect();
+    let project = project("mcp_run_many", &(experiments(&answers) + &broken + MAIN));
+    let mut assistant = Assistant::of(&project);
+    for (tool, is_list) in [("cobalt_run", false), ("cobalt_list", true)] {
+        let result = assistant.fails(tool, json!({}));
+        let size = result.to_string().len();
+        assert!(size < 60_000 && text(&result).len() < 8_000, "{tool}: {size}, {}", text(&result).len());
+        let answer = &result["structuredContent"];
+        let number = |list: &str| answer[list].as_array().map_or(0, Vec::len);
+        if is_list {
+            let more = answer["moreExperiments"].as_u64().unwrap_or(0);
+            assert_eq!(number("experiments") + usize::try_from(more).unwrap(), 80);
+            continue;
+        }
+        assert_eq!(number("runs") + number("moreRuns"), 40);
+        assert!(number("runs") > 2, "{}", number("runs"));
+        for part in ["80 experiments: 40 failed, 40 cannot be run", "of them failed", "cobalt_results"] {
+            assert!(text(&result).contains(part), "{part}: {}", text(&result));
+        }
+    }
 }

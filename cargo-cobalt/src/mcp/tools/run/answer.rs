@@ -54,6 +54,9 @@ pub(in crate::mcp) struct Ran {
     /// What keeps the project from being built.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     compile_errors: Vec<Diagnostic>,
+    /// How many errors of the compiler there are beside these.
+    #[serde(skip)]
+    more_compile_errors: usize,
     /// What else went wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<String>,
@@ -92,7 +95,8 @@ struct BriefRun {
 
 /// The answer to a run that has ended.
 pub(super) fn of(project: &Project, outcome: Outcome) -> Result<Answer<Ran>, Error> {
-    let Outcome { code, mut heard, compile_errors, stderr } = outcome;
+    let Outcome { code, mut heard, mut compile_errors, stderr } = outcome;
+    compile_errors.cut(2 * ROOM_OF_LIST);
     let is_error = !matches!(code, Some(0 | FAILED));
     let mut errors: Vec<_> = heard.errors.iter().map(|error| stderr::told(error)).collect();
     if is_error && compile_errors.is_empty() && errors.is_empty() && !heard.has_broken() {
@@ -117,14 +121,15 @@ pub(super) fn of(project: &Project, outcome: Outcome) -> Result<Answer<Ran>, Err
         runs: Vec::new(),
         more_runs: Vec::new(),
         not_run: heard.not_run.clone(),
+        more_compile_errors: compile_errors.more,
         compile_errors: compile_errors.first,
         errors,
         printed,
         left_out: Vec::new(),
         next_steps: Vec::new(),
     };
-    if compile_errors.more > 0 {
-        ran.left_out.push(format!("compileErrors: {} more", compile_errors.more));
+    if ran.more_compile_errors > 0 {
+        ran.left_out.push(format!("compileErrors: {} more", ran.more_compile_errors));
     }
     ran.show(reports.collect(), Past::of(project).ok().as_ref())?;
     Ok(Answer { text: ran.text(), structured: ran, is_error })
@@ -133,12 +138,12 @@ pub(super) fn of(project: &Project, outcome: Outcome) -> Result<Answer<Ran>, Err
 impl Ran {
     /// Adds the runs, as far as there is room, those that failed first.
     fn show(&mut self, mut reports: Vec<Report>, past: Option<&Past>) -> Result<(), Error> {
-        let Self { not_run, compile_errors, errors, printed, left_out, .. } = self;
+        let Self { not_run, errors, printed, left_out, .. } = self;
         keep(not_run, ROOM_OF_LIST, "notRun", left_out);
-        keep(compile_errors, 2 * ROOM_OF_LIST, "compileErrors", left_out);
         keep(errors, ROOM_OF_LIST, "errors", left_out);
         keep(printed, ROOM_OF_LIST, "printed", left_out);
         reports.sort_by_key(|report| (report.passed, report.items.len()));
+        // As many as there can be; where runs have room, there is less to do.
         self.next_steps = self.steps(&reports, past);
         let mut room = shown::BUDGET.saturating_sub(size(self));
         for (place, report) in reports.iter().enumerate() {
@@ -156,6 +161,7 @@ impl Ran {
             self.runs.push(run);
         }
         keep(&mut self.more_runs, ROOM_OF_LIST, "moreRuns", &mut self.left_out);
+        self.next_steps = self.steps(&reports, past);
         Ok(())
     }
 
@@ -163,14 +169,23 @@ impl Ran {
         let mut steps = Vec::new();
         let failed = reports.iter().find(|report| !report.passed);
         if let Some(report) = failed.or(reports.first()) {
-            let place = report.declared_at.as_ref();
-            let place = place.map(|place| format!(" (declared at {}:{})", place.file, place.line));
-            steps.push(format!(
-                "`cobalt_results` with `runId` \"{}\" shows the rest of the run of {}{}",
-                report.id,
-                name(&report.name),
-                place.unwrap_or_default()
-            ));
+            let name = code(&cut(&report.name, LONGEST));
+            let is_it = |shown: &&RunOfExperiment| shown.run.head.id == report.id;
+            if self.runs.iter().find(is_it).is_none_or(|shown| shown.run.rest.is_some()) {
+                steps.push(format!(
+                    "`cobalt_results` with `runId` \"{}\" shows the rest of the run of {name}",
+                    report.id
+                ));
+            }
+            if !report.passed {
+                let place = report.declared_at.as_ref();
+                let place =
+                    place.map(|place| format!(", which is declared at {}:{}", place.file, place.line));
+                steps.push(format!(
+                    "mend what experiment {name} tests{}, and call `cobalt_run` again: it builds anew",
+                    place.unwrap_or_default()
+                ));
+            }
             if let Some(previous) = past.and_then(|past| previous(past, report)) {
                 steps.push(format!(
                     "`cobalt_compare` with `runA` \"{previous}\" and `runB` \"{}\" tells whether it is better or worse than before",
@@ -192,43 +207,47 @@ impl Ran {
 
     fn text(&self) -> String {
         let mut text = format!("{} in {}\n", self.verdict, code(&self.project.name));
-        text += &failures(&self.compile_errors, 0, &self.errors, ROOM_OF_TEXT / 2);
-        for NotRun { name, reason, state, .. } in &self.not_run {
-            let state = match state {
-                WhyNotRun::Broken => "cannot be run",
-                WhyNotRun::Ignored => "is ignored",
-                WhyNotRun::NothingToRun => "has nothing to run",
-                WhyNotRun::CutOff => "was cut off",
-            };
-            let _ = writeln!(text, "\n{} {state}: {}", code(name), code(reason));
+        text += &failures(&self.compile_errors, self.more_compile_errors, &self.errors, ROOM_OF_TEXT / 2);
+        if !self.not_run.is_empty() {
+            text.push('\n');
+            text += &shown::list(self.not_run.iter().map(line), ROOM_OF_TEXT / 4, "experiment");
         }
-        let mut text = up_to(&text, ROOM_OF_TEXT / 2);
-        let steps: String = self.next_steps.iter().map(|step| format!("- {step}\n")).collect();
-        let room = ROOM_OF_TEXT.saturating_sub(text.len() + steps.len());
-        for (place, run) in self.runs.iter().enumerate() {
-            let share = room / self.runs.len();
-            text += &up_to(&format!("\n{}", shown::text(&run.run)), share);
-            // Few would read on.
-            if place > 20 {
-                break;
-            }
-        }
+        let mut end = String::new();
         if !self.more_runs.is_empty() {
-            let _ = writeln!(text, "\n{} stand in `moreRuns`.", count(self.more_runs.len(), "further run"));
+            let failed = self.more_runs.iter().filter(|run| !run.passed).count();
+            let runs = count(self.more_runs.len(), "further run");
+            let _ = writeln!(end, "\n{runs} stand in `moreRuns`; {failed} of them failed.");
         }
-        if !steps.is_empty() {
-            let _ = write!(text, "\nNext:\n\n{steps}");
+        if !self.next_steps.is_empty() {
+            let steps: String = self.next_steps.iter().map(|step| format!("- {step}\n")).collect();
+            let _ = write!(end, "\nNext:\n\n{steps}");
         }
-        text
+        let mut room = ROOM_OF_TEXT.saturating_sub(text.len() + end.len());
+        for (place, run) in self.runs.iter().enumerate() {
+            let told = up_to(&format!("\n{}", shown::text(&run.run)), room / (self.runs.len() - place));
+            room = room.saturating_sub(told.len());
+            text += &told;
+        }
+        text + &end
     }
+}
+
+/// An experiment without a result, in a line.
+fn line(not_run: &NotRun) -> String {
+    let NotRun { name, reason, state, declared_at, .. } = not_run;
+    let state = match state {
+        WhyNotRun::Broken => "cannot be run",
+        WhyNotRun::Ignored => "is ignored",
+        WhyNotRun::NothingToRun => "has nothing to run",
+        WhyNotRun::CutOff => "was cut off",
+    };
+    let place = declared_at.as_ref().map(|place| code(&format!("{}:{}", place.file, place.line)));
+    let place = place.map_or(String::new(), |place| format!(" (declared at {place})"));
+    format!("- {} {state}{place}: {}", code(name), code(reason))
 }
 
 fn brief(report: &Report) -> BriefRun {
     BriefRun { id: report.id.clone(), name: cut(&report.name, LONGEST).into_owned(), passed: report.passed }
-}
-
-fn name(name: &str) -> String {
-    code(&cut(name, LONGEST))
 }
 
 /// The id of the last run of all items before this one.

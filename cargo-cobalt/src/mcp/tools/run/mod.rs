@@ -9,6 +9,7 @@ mod progress;
 use std::path::Path;
 use std::sync::Arc;
 
+use cobalt::exit_code::UNFIT;
 use rmcp::model::{Tool, ToolAnnotations};
 
 pub(super) use self::answer::Ran;
@@ -89,7 +90,8 @@ fn cut_off(past: &Past, name: &str) -> Result<String, Error> {
     }
 }
 
-/// Runs the experiments that are declared in a file which is no test target; where there are none, what was answered stands.
+/// Runs the experiments that are declared in a file which is no test target; where there are none, what was answered stands,
+/// unless they cannot be known because the build fails.
 async fn by_place(
     call: Call<'_>,
     project: &Arc<Project>,
@@ -99,6 +101,10 @@ async fn by_place(
     progress: &mut Progress,
 ) -> Result<Outcome, Error> {
     let declared = super::list::rows(call, project, &[]).await?;
+    if !declared.compile_errors.is_empty() {
+        let compile_errors = declared.compile_errors;
+        return Ok(Outcome { code: Some(UNFIT), compile_errors, ..Outcome::default() });
+    }
     let is_there = |row: &&crate::list::Row| {
         project.root.join(&row.experiment.file).canonicalize().is_ok_and(|declared| declared == file)
     };
