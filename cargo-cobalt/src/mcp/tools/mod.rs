@@ -6,6 +6,7 @@ mod generate;
 mod list;
 mod results;
 mod run;
+mod schema;
 
 use cobalt::reporters::printable;
 use rmcp::model::{
@@ -87,11 +88,13 @@ fn tool<Arguments: JsonSchema + 'static, Structured: JsonSchema + 'static>(
     description: &'static str,
     annotations: ToolAnnotations,
 ) -> Tool {
-    Tool::new(name, description, JsonObject::new())
+    let mut tool = Tool::new(name, description, JsonObject::new())
         .with_title(title)
         .with_input_schema::<Arguments>()
         .with_output_schema::<Structured>()
-        .with_annotations(annotations)
+        .with_annotations(annotations);
+    schema::shorten(&mut tool);
+    tool
 }
 
 /// Reads the arguments, and makes a result of what the tool answers.
