@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use cobalt::Report;
 use schemars::JsonSchema;
@@ -64,7 +65,7 @@ impl super::Arguments for Arguments {
 #[derive(Debug, Default)]
 struct Chosen<'a> {
     /// The runs that are held against each other: the earlier one, then the newest.
-    pairs: Vec<[Report; 2]>,
+    pairs: Vec<[Arc<Report>; 2]>,
     /// The experiments that there is no room for.
     further: Vec<&'a str>,
     /// The experiments of one whole run alone.
@@ -110,12 +111,12 @@ fn whole_runs(past: &Past) -> HashMap<&str, usize> {
     counts
 }
 
-fn newest(past: &Past, experiment: &str) -> Result<Report, Error> {
+fn newest(past: &Past, experiment: &str) -> Result<Arc<Report>, Error> {
     Ok(past.find(&format!("{experiment}@latest"))?.report)
 }
 
 /// The run of an experiment that the newest one is held against.
-fn earlier(past: &Past, experiment: &str, baseline: Option<&str>) -> Result<Report, Error> {
+fn earlier(past: &Past, experiment: &str, baseline: Option<&str>) -> Result<Arc<Report>, Error> {
     // A count or a revision may be meant, of this experiment; an id is of one already.
     let of_it = past.find(&format!("{experiment}@{}", baseline.unwrap_or("latest~1")));
     let found = match baseline {
@@ -165,7 +166,7 @@ fn left_out(chosen: &Chosen<'_>) -> String {
     text
 }
 
-fn steps(tools: &Tools, pairs: &[[Report; 2]]) -> String {
+fn steps(tools: &Tools, pairs: &[[Arc<Report>; 2]]) -> String {
     let mut runs = String::new();
     for [_, newest] in pairs {
         let compare = tools

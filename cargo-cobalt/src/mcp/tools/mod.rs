@@ -18,6 +18,7 @@ use rmcp::{ErrorData, RoleServer};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use self::failures::failures;
 pub(super) use self::results::Status;
@@ -108,7 +109,7 @@ where
     Structured: Serialize,
     Answering: Future<Output = Result<Answer<Structured>, Error>>,
 {
-    let project = arguments.get("project").and_then(serde_json::Value::as_str).map(str::to_owned);
+    let project = arguments.get("project").and_then(Value::as_str).map(str::to_owned);
     let answered = match read(arguments) {
         Ok(arguments) => tool(arguments).await,
         Err(error) => Err(error),
@@ -128,7 +129,7 @@ fn failure(call: Call<'_>, project: Option<&str>, error: &Error) -> CallToolResu
 
 /// Reads the arguments of a tool or a prompt; what is wrong is told by the name of the field.
 pub(super) fn read<Arguments: DeserializeOwned>(arguments: JsonObject) -> Result<Arguments, Error> {
-    serde_path_to_error::deserialize(serde_json::Value::Object(arguments)).map_err(|error| {
+    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
         let (path, reason) = (error.path().to_string(), error.into_inner());
         let place = if path == "." { String::new() } else { format!(" `{path}`") };
         Error::Arguments(format!("the arguments do not fit{place}: {reason}"))
