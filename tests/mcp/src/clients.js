@@ -28,6 +28,11 @@ export function modern(version, options = {}) {
   return new ModernClient(NAME, { ...negotiation, ...options });
 }
 
+/** The structured part of an answer, which is a text before version 2025-06-18 of the protocol. */
+export function structured(result) {
+  return result.structuredContent ?? JSON.parse(result.content.at(-1).text);
+}
+
 /** A client that speaks with a server. */
 export class Assistant {
   /**

@@ -17,12 +17,13 @@ const FIXTURES = join(WORKSPACE, 'tests/mcp/fixture');
 
 export class Project {
   /**
-   * A copy of a fixture. All packages share what is built, and cargo tells them apart by their names: each test file needs
-   * another.
+   * A copy of a fixture, which is gone once the tests of a file are through. All packages share what is built, and cargo tells
+   * them apart by their names: each test file needs another.
    */
   constructor(name, fixture = 'capitals') {
     this.name = name;
     this.parent = realpathSync(mkdtempSync(join(tmpdir(), 'cobalt-')));
+    process.on('exit', () => rmSync(this.parent, { recursive: true, force: true }));
     this.root = join(this.parent, name);
     cpSync(join(FIXTURES, fixture), this.root, { recursive: true });
     cpSync(join(WORKSPACE, 'Cargo.lock'), this.path('Cargo.lock'));
@@ -54,9 +55,5 @@ export class Project {
     const text = this.read(path);
     if (!text.includes(from)) throw new Error(`${path} has no \`${from}\``);
     this.write(path, text.replace(from, to));
-  }
-
-  remove() {
-    rmSync(this.parent, { recursive: true, force: true });
   }
 }

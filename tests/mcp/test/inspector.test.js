@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { COBALT, environment } from '../src/programs.js';
 import { Project } from '../src/project.js';
@@ -17,7 +17,6 @@ describe('the inspector', () => {
   before(() => {
     project = new Project('clients-inspector');
   });
-  after(() => project.remove());
 
   async function inspect(method, ...args) {
     const server = [COBALT, 'cobalt', 'mcp', '--project', project.root];

@@ -14,10 +14,7 @@ for (const [name, client] of CLIENTS) {
       project = new Project('clients-loop', 'triage');
       model = await startModel(experiment);
     });
-    after(async () => {
-      await model.stop();
-      project.remove();
-    });
+    after(() => model.stop());
 
     it('an agent without tests is tested, mended and shown to be better', async () => {
       await Assistant.with(client(), { folder: project.root, env: model.env }, async (assistant) => {

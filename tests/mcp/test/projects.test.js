@@ -1,7 +1,7 @@
 // Several projects: folders of the command line, and the client's roots.
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -15,10 +15,6 @@ for (const [name, client] of CLIENTS) {
     before(() => {
       one = new Project('clients-one');
       other = new Project('clients-other');
-    });
-    after(() => {
-      one.remove();
-      other.remove();
     });
 
     it('of several projects each answer says which one it is about', async () => {

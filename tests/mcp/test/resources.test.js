@@ -18,10 +18,7 @@ for (const [name, client] of CLIENTS) {
       const ran = await assistant.call('cobalt_run', { experiments: ['capitals'] });
       [run] = ran.runs;
     });
-    after(async () => {
-      await assistant?.close();
-      project.remove();
-    });
+    after(() => assistant?.close());
 
     const read = async (uri) => {
       const { contents } = await assistant.client.readResource({ uri });

@@ -1,6 +1,6 @@
 // How soon the server answers.
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Project } from '../src/project.js';
 import { writeRun } from '../src/store.js';
 import { Server } from '../src/transport.js';
@@ -15,7 +15,6 @@ describe('the start', () => {
     project = new Project('clients-start');
     writeRun(project, 1, 10_000);
   });
-  after(() => project.remove());
 
   it('tools are listed soon after the process began', async (test) => {
     const times = [];

@@ -6,8 +6,7 @@ mod generate;
 mod list;
 mod results;
 mod run;
-
-use std::sync::Arc;
+mod schema;
 
 use cobalt::reporters::printable;
 use rmcp::model::{
@@ -16,8 +15,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use schemars::transform::{RecursiveTransform, Transform};
-use schemars::{JsonSchema, Schema};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -96,26 +94,8 @@ fn tool<Arguments: JsonSchema + 'static, Structured: JsonSchema + 'static>(
         .with_input_schema::<Arguments>()
         .with_output_schema::<Structured>()
         .with_annotations(annotations);
-    for schema in [Some(&mut tool.input_schema), tool.output_schema.as_mut()].into_iter().flatten() {
-        *schema = Arc::new(without_formats_of_numbers((**schema).clone()));
-    }
+    schema::shorten(&mut tool);
     tool
-}
-
-/// The same without formats such as `uint32`, of which the clients' validators complain that they are unknown.
-fn without_formats_of_numbers(schema: JsonObject) -> JsonObject {
-    let mut schema = Schema::from(schema);
-    RecursiveTransform(|schema: &mut Schema| {
-        if schema.get("format").and_then(Value::as_str).is_some_and(is_of_numbers) {
-            schema.remove("format");
-        }
-    })
-    .transform(&mut schema);
-    schema.as_object().cloned().unwrap_or_default()
-}
-
-fn is_of_numbers(format: &str) -> bool {
-    ["int", "uint", "float", "double"].iter().any(|kind| format.starts_with(kind))
 }
 
 /// Reads the arguments, and makes a result of what the tool answers.
@@ -189,32 +169,4 @@ pub(super) fn listed(version: Option<ProtocolVersion>) -> Vec<Tool> {
 /// Whether results have a structured part in this version of the protocol; the dates of versions are in the order of time.
 fn knows_structured(version: Option<ProtocolVersion>) -> bool {
     version.is_none_or(|version| version.as_str() >= ProtocolVersion::V_2025_06_18.as_str())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// All values of a field, however deep.
-    fn values<'a>(field: &str, json: &'a Value, found: &mut Vec<&'a Value>) {
-        match json {
-            Value::Object(fields) => {
-                found.extend(fields.get(field));
-                fields.values().for_each(|json| values(field, json, found));
-            }
-            Value::Array(elements) => elements.iter().for_each(|json| values(field, json, found)),
-            _ => {}
-        }
-    }
-
-    #[test]
-    fn no_schema_has_a_format_that_json_schema_does_not_know() {
-        for tool in all() {
-            let (name, tool) = (tool.name.clone(), serde_json::to_value(tool).unwrap());
-            let mut formats = Vec::new();
-            values("format", &tool, &mut formats);
-            formats.retain(|format| format.is_string() && *format != "date-time");
-            assert!(formats.is_empty(), "{name}: {formats:?}");
-        }
-    }
 }
