@@ -99,7 +99,9 @@ fn what_does_not_compile_is_handed_back_and_what_does_is_left() {
         "let team: u8 = LIBRARY::router::route(message);\n    team",
     );
     let right = source("generate_mended", "router_evals", "LIBRARY::router::route(message)");
-    let desk = Desk::new("generate_mended", &[says(items(), &wrong), says(items(), &right)]);
+    let mut with_key = items();
+    with_key[2]["input"] = json!(format!("is {OTHER_KEY} for a card?"));
+    let desk = Desk::new("generate_mended", &[says(items(), &wrong), says(with_key, &right)]);
     let before = desk.project.read("Cargo.toml");
     let mut assistant = Assistant::of(&desk.project);
     let arguments = json!({ "agentFile": "src/router.rs", "datasetSize": 3, "context": format!("Cards are for billing, with {OTHER_KEY}.") });
@@ -121,6 +123,8 @@ fn what_does_not_compile_is_handed_back_and_what_does_is_left() {
     let lines = desk.project.read("data/router_evals.jsonl");
     let first = r#"{"id":"lost-card","kind":"normal","input":"my card is lost","expectedOutput":"billing"}"#;
     assert_eq!(lines.lines().next().unwrap(), first);
+    assert!(lines.contains("is [redacted] for a card?"), "{lines}");
+    assert!(made["notes"].to_string().contains("`[redacted]`"), "{made}");
     let manifest = desk.project.read("Cargo.toml");
     let added = manifest.strip_prefix(&before).unwrap_or_else(|| panic!("{manifest}"));
     assert!(
