@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 /// What stands for a secret.
-pub(crate) const REDACTED: &str = "[redacted]";
+pub const REDACTED: &str = "[redacted]";
 
 /// How keys of known vendors, and tokens that are signed JSON, begin.
 const BEGINNINGS: [&str; 13] =

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -99,11 +99,12 @@ fn what_does_not_compile_is_handed_back_and_what_does_is_left() {
         "let team: u8 = LIBRARY::router::route(message);\n    team",
     );
     let right = source("generate_mended", "router_evals", "LIBRARY::router::route(message)");
-    let desk = Desk::new("generate_mended", &[says(items(), &wrong), says(items(), &right)]);
+    let mut with_key = items();
+    with_key[2]["input"] = json!(format!("is {OTHER_KEY} for a card?"));
+    let desk = Desk::new("generate_mended", &[says(items(), &wrong), says(with_key, &right)]);
     let before = desk.project.read("Cargo.toml");
     let mut assistant = Assistant::of(&desk.project);
-    let arguments =
-        json!({ "agentFile": "src/router.rs", "datasetSize": 3, "context": "Cards are for billing." });
+    let arguments = json!({ "agentFile": "src/router.rs", "datasetSize": 3, "context": format!("Cards are for billing, with {OTHER_KEY}.") });
     let meta = json!({ "progressToken": "here" });
     let call = json!({ "name": "cobalt_generate", "arguments": arguments, "_meta": meta });
     let result = assistant.ask("tools/call", call);
@@ -122,6 +123,8 @@ fn what_does_not_compile_is_handed_back_and_what_does_is_left() {
     let lines = desk.project.read("data/router_evals.jsonl");
     let first = r#"{"id":"lost-card","kind":"normal","input":"my card is lost","expectedOutput":"billing"}"#;
     assert_eq!(lines.lines().next().unwrap(), first);
+    assert!(lines.contains("is [redacted] for a card?"), "{lines}");
+    assert!(made["notes"].to_string().contains("`[redacted]`"), "{made}");
     let manifest = desk.project.read("Cargo.toml");
     let added = manifest.strip_prefix(&before).unwrap_or_else(|| panic!("{manifest}"));
     assert!(
@@ -134,14 +137,14 @@ fn what_does_not_compile_is_handed_back_and_what_does_is_left() {
     assert_eq!(asked[0].headers["authorization"], format!("Bearer {KEY}"));
     for part in [
         "`generate_mended::router::route` (fn)",
-        "Cards are for billing.",
+        "Cards are for billing, with [redacted].",
         "#[cobalt::experiment(",
         "Exactly 3 items",
     ] {
         assert!(prompt(0).contains(part), "{part}: {}", prompt(0));
     }
     assert!(prompt(1).contains("E0308") && prompt(1).contains("let team: u8"), "{}", prompt(1));
-    assert!(!asked.iter().any(|request| request.body.contains(OTHER_KEY)), "keys in the source are not sent");
+    assert!(!asked.iter().any(|request| request.body.contains(OTHER_KEY)), "keys are not sent");
     let told: Vec<_> =
         assistant.notifications.iter().filter(|it| it["method"] == "notifications/progress").collect();
     assert!(
@@ -171,6 +174,13 @@ fn what_never_compiles_leaves_everything_as_it_was() {
     let desk = Desk::new("generate_undone", &answers);
     desk.project.write("evals/desk.rs", "// mine\n");
     desk.project.write("data/desk.jsonl", "{}\n");
+    // In the root of a workspace, cargo checks other packages than this one.
+    let manifest = desk.project.read("Cargo.toml");
+    let workspace = "[workspace]\nmembers = [\"other\"]\ndefault-members = [\"other\"]\n";
+    desk.project.write("Cargo.toml", &format!("{}\n{workspace}", manifest.replace("[workspace]\n", "")));
+    let other = "[package]\nname = \"generate_undone_other\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    desk.project.write("other/Cargo.toml", other);
+    desk.project.write("other/src/lib.rs", "");
     let before = desk.files();
     let mut assistant = Assistant::of(&desk.project);
     let arguments = json!({ "agentFile": "src/router.rs", "outputFile": "evals/desk.rs", "overwrite": true, "datasetSize": 3 });
@@ -223,6 +233,10 @@ fn what_cannot_come_to_a_good_end_is_refused_before_a_model_is_asked() {
     desk.project.write("src/broken.rs", "fn (");
     desk.project.write("src/main.rs", "mod command;\nfn main() {}\n");
     desk.project.write("src/command.rs", "pub fn ask() {}\n");
+    desk.project.write("src/lib.rs", "pub mod router;\n#[path = \"../parts/odd.rs\"]\nmod odd;\n");
+    desk.project.write("parts/odd.rs", "pub fn odd() {}\n");
+    desk.project.write("tests/other.rs", "mod shared;\n");
+    desk.project.write("tests/shared/mod.rs", "\n");
     desk.project.write("notes.md", "An agent.\n");
     #[cfg(unix)]
     std::os::unix::fs::symlink(outside.path(), desk.project.path("linked")).unwrap();
@@ -245,6 +259,14 @@ fn what_cannot_come_to_a_good_end_is_refused_before_a_model_is_asked() {
     refused(output("tests/evals.txt"), "no Rust source");
     refused(output("src/evals.rs"), "among the sources");
     refused(output("src/router.rs"), "among the sources");
+    // Cargo would run the first where it is to check alone.
+    for place in ["build.rs", "examples/evals.rs", "benches/evals.rs", "tests/evals/main.rs"] {
+        refused(output(place), "among the sources");
+    }
+    for place in ["tests/shared/mod.rs", "parts/odd.rs"] {
+        let over = json!({ "agentFile": "src/router.rs", "outputFile": place, "overwrite": true });
+        refused(over, "among the sources");
+    }
     if cfg!(unix) {
         refused(json!({ "agentFile": "linked/agent.rs" }), "outside of the project");
         refused(output("linked/evals.rs"), "outside of the project");
@@ -258,5 +280,4 @@ fn what_cannot_come_to_a_good_end_is_refused_before_a_model_is_asked() {
     fs::remove_file(desk.project.path("src/lib.rs")).unwrap();
     refused(json!({ "agentFile": "src/command.rs" }), "binaries alone");
     assert_eq!(desk.model.received().len(), 0);
-    assert!(!Path::new(&desk.project.path("tests")).exists());
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, Target, TargetKind};
+use cargo_metadata::{Dependency, DependencyKind, Metadata, MetadataCommand, Package, Target, TargetKind};
 use cobalt::suggest;
 
 use super::reach::{self, Callable};
@@ -51,7 +51,8 @@ impl Agent {
     /// The crates that a test of the package can use, apart from the library of Cobalt, with their features.
     pub(super) fn dependencies(&self) -> Vec<String> {
         let is_usable = |kind| matches!(kind, DependencyKind::Normal | DependencyKind::Development);
-        let usable = self.package.dependencies.iter().filter(|it| is_usable(it.kind) && !it.optional);
+        let is_there = |it: &&Dependency| is_usable(it.kind) && !it.optional && it.target.is_none();
+        let usable = self.package.dependencies.iter().filter(is_there);
         let mut names: Vec<_> = usable
             .filter(|dependency| dependency.name != "cobalt")
             .map(|dependency| {

@@ -1,17 +1,17 @@
 //! Has the model write, checks what it wrote, and hands back what is wrong with it, until it compiles or too often did not.
 
 use cobalt::llm::Judge;
-use cobalt::redact::redacted;
+use cobalt::redact::{REDACTED, redacted};
 use cobalt::wording::cut;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
+use super::super::run::Progress;
 use super::agent::Agent;
 use super::check::{Checked, check};
 use super::items::{self, Kinds};
 use super::place::Place;
-use super::progress::Progress;
 use super::question::{Draft, FORM, SYSTEM, mended, question, schema};
 use super::source::Source;
 use super::transaction::Transaction;
@@ -19,14 +19,17 @@ use crate::error::Error;
 use crate::init::with_target;
 use crate::mcp::command::Commands;
 use crate::mcp::projects::Project;
+use crate::mcp::shown::size;
 use crate::project::{LOCK, MANIFEST};
 
 /// How often the model may write: once, and three times more where something is wrong.
 const MOST_ATTEMPTS: usize = 4;
 /// The most that is told of an error, in characters.
-const LONGEST_ERROR: usize = 1_500;
-/// The most errors that are told of an attempt.
+const LONGEST_ERROR: usize = 1_200;
+/// The most errors that are told of an attempt: the first ones mostly bring the others with them.
 const MOST_ERRORS: usize = 8;
+/// The room that these have in an answer, in bytes, so that those of all attempts fit into it.
+const ROOM: usize = 9_000;
 
 /// What the model wrote, and what was wrong with it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -54,12 +57,16 @@ pub(super) struct Outcome {
     pub(super) written: Option<Written>,
     /// Why nothing was written, where it was not the model's fault alone; and what the user should know.
     pub(super) notes: Vec<String>,
+    /// What could not be made as it was.
+    pub(super) left: Vec<String>,
 }
 
 /// What was written.
 pub(super) struct Written {
     pub(super) experiments: Vec<String>,
     pub(super) kinds: Kinds,
+    /// Whether something looked like a key, and is not in it.
+    pub(super) is_redacted: bool,
 }
 
 /// What the attempts have at hand.
@@ -86,12 +93,11 @@ impl Attempts<'_> {
         let first = question(agent, place, *size, context.as_deref());
         let (mut asked, mut outcome) = (first.clone(), Outcome::default());
         let mut transaction = Transaction::default();
-        transaction.note(agent.metadata.workspace_root.join(LOCK).as_std_path())?;
         for attempt in 1..=MOST_ATTEMPTS {
             let model = self.judge.model();
-            self.progress.step(format!("asking {model}, attempt {attempt} of {MOST_ATTEMPTS}")).await;
-            let draft = match self.ask(&asked).await {
-                Ok(draft) => draft,
+            self.progress.step(&format!("asking {model}, attempt {attempt} of {MOST_ATTEMPTS}")).await;
+            let (draft, tried) = match self.attempt(&asked, &mut transaction).await {
+                Ok(both) => both,
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 // What was spent up to now is told all the same.
                 Err(error) => {
@@ -99,8 +105,7 @@ impl Attempts<'_> {
                     break;
                 }
             };
-            self.progress.step(format!("checking what {model} wrote")).await;
-            match self.try_out(&draft, &mut transaction).await? {
+            match tried {
                 Tried::Written(written) => {
                     outcome.attempts.push(Attempt { errors: Vec::new() });
                     outcome.written = Some(written);
@@ -118,8 +123,15 @@ impl Attempts<'_> {
                 }
             }
         }
-        outcome.notes.extend(transaction.undo());
+        outcome.left = transaction.undo();
         Ok(outcome)
+    }
+
+    async fn attempt(&mut self, asked: &str, transaction: &mut Transaction) -> Result<(Draft, Tried), Error> {
+        let draft = self.ask(asked).await?;
+        self.progress.step(&format!("checking what {} wrote", self.judge.model())).await;
+        let tried = self.try_out(&draft, transaction).await?;
+        Ok((draft, tried))
     }
 
     async fn ask(&self, prompt: &str) -> Result<Draft, Error> {
@@ -153,6 +165,7 @@ impl Attempts<'_> {
             Ok(experiments) => experiments,
             Err(problems) => return Ok(Tried::Wrong(problems)),
         };
+        place.is_still_inside(project)?;
         let data = items::lines(&draft.items).map_err(|error| Error::Print(error.into()))?;
         transaction.write(&place.data, &data, *overwrite)?;
         transaction.write(&place.test, &draft.source, *overwrite)?;
@@ -162,14 +175,21 @@ impl Attempts<'_> {
             let edited = with_target(&agent.folder, &agent.metadata, text, &place.target, path)?;
             Ok(edited.text)
         })?;
+        let lock = agent.metadata.workspace_root.join(LOCK).into_std_path_buf();
+        transaction.note(&lock)?;
         let checked = check(self.commands, project, agent, place, self.cancelled).await?;
+        transaction.settle(&lock);
         Ok(match checked {
             Checked::Errors(errors) => Tried::Wrong(errors),
             Checked::Elsewhere(said) => Tried::InVain(format!(
                 "the package cannot be checked, whatever the model writes: mend this first, then call again\n{}",
                 cut(&redacted(&said), LONGEST_ERROR)
             )),
-            Checked::Compiles => Tried::Written(Written { experiments, kinds: items::kinds(&draft.items) }),
+            Checked::Compiles => Tried::Written(Written {
+                experiments,
+                kinds: items::kinds(&draft.items),
+                is_redacted: [&data, &draft.source].iter().any(|text| text.contains(REDACTED)),
+            }),
         })
     }
 }
@@ -178,8 +198,33 @@ impl Attempts<'_> {
 fn told(problems: &[String]) -> Vec<String> {
     let told = |problem: &String| cut(&redacted(problem), LONGEST_ERROR).into_owned();
     let mut errors: Vec<_> = problems.iter().take(MOST_ERRORS).map(told).collect();
-    if let Some(more @ 1..) = problems.len().checked_sub(MOST_ERRORS) {
+    let mut room = ROOM;
+    errors.retain(|error| {
+        let taken = size(error);
+        let fits = taken <= room;
+        room = room.saturating_sub(taken);
+        fits
+    });
+    if let Some(more @ 1..) = problems.len().checked_sub(errors.len()) {
         errors.push(format!("and {more} more"));
     }
     errors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_of_errors_fits_into_an_answer_whatever_they_are_made_of() {
+        for letter in ["x", "\n", "\"", "語", "\u{1}"] {
+            let errors = told(&vec![letter.repeat(5_000); 30]);
+            assert!(
+                !errors[0].starts_with("and") && size(&errors) <= ROOM + 100,
+                "{letter:?}: {}",
+                size(&errors)
+            );
+            assert_eq!(errors.last().unwrap(), &format!("and {} more", 31 - errors.len()));
+        }
+    }
 }

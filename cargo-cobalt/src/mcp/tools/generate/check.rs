@@ -10,9 +10,6 @@ use crate::mcp::command::Commands;
 use crate::mcp::diagnostics::Diagnostic;
 use crate::mcp::projects::Project;
 
-/// How many errors are handed back: the first ones mostly bring the others with them.
-const MOST_ERRORS: usize = 8;
-
 /// What cargo says of the target.
 pub(super) enum Checked {
     Compiles,
@@ -34,6 +31,8 @@ pub(super) async fn check(
     let arguments = [
         "check".to_owned(),
         format!("--manifest-path={}", agent.package.manifest_path),
+        // In the root of a workspace, cargo checks its default members otherwise.
+        format!("--package={}", agent.package.id),
         format!("--test={target}"),
         "--message-format=json".to_owned(),
     ];
@@ -41,8 +40,7 @@ pub(super) async fn check(
     let (mut ours, mut others) = (Vec::new(), Vec::new());
     while let Some(line) = running.line().await {
         if let Some(Diagnostic { rendered, .. }) = Diagnostic::read(&line) {
-            let is_ours = is_of_target(&line, place);
-            if is_ours { &mut ours } else { &mut others }.push(rendered);
+            if is_of_target(&line, place) { &mut ours } else { &mut others }.push(rendered);
         }
     }
     let ended = running.end().await?;
@@ -53,7 +51,6 @@ pub(super) async fn check(
         return Ok(Checked::Compiles);
     }
     if others.is_empty() && !ours.is_empty() {
-        ours.truncate(MOST_ERRORS);
         return Ok(Checked::Errors(ours));
     }
     let said = if others.is_empty() { ended.stderr } else { others };

@@ -9,7 +9,6 @@ mod attempts;
 mod check;
 mod items;
 mod place;
-mod progress;
 mod question;
 mod reach;
 mod source;
@@ -29,7 +28,7 @@ use self::agent::Agent;
 use self::attempts::{Attempt, Attempts, Outcome, Wanted};
 use self::items::Kinds;
 use self::place::Place;
-use self::progress::Progress;
+use super::run::Progress;
 use super::{Answer, Call, tool};
 use crate::config::settings_of;
 use crate::environment::Environment;
@@ -119,8 +118,10 @@ pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<
         let (wanted, judge, cancelled, commands) = (&wanted, &judge, &cancelled, &commands);
         let mut attempts = Attempts { wanted, judge, commands, cancelled, progress };
         // A run would find what does not compile yet.
-        let has_to = attempts.progress.step("waiting for what runs in this project".to_owned());
+        let has_to = attempts.progress.step("waiting for what runs in this project");
         let _turn = commands.turn(&wanted.project, cancelled, has_to).await?;
+        // Another call for this agent may have come first.
+        wanted.place.is_free(&wanted.project, wanted.overwrite)?;
         let outcome = attempts.make().await?;
         Ok(answer(wanted, judge.usage(), outcome, notes))
     });
@@ -168,6 +169,9 @@ fn answer(wanted: &Wanted, usage: JudgeUsage, outcome: Outcome, mut notes: Vec<S
     let (test, data) = (shown(&place.test), shown(&place.data));
     let is_error = outcome.written.is_none();
     let next = match is_error {
+        true if !outcome.left.is_empty() => {
+            "Not all is as it was before: see to what the notes say, then call again.".to_owned()
+        }
         false => format!(
             "Read {} and {}, and mend what does not fit the agent. Then run them: `cobalt_run` with `file` {}.",
             code(&test),
@@ -182,7 +186,15 @@ fn answer(wanted: &Wanted, usage: JudgeUsage, outcome: Outcome, mut notes: Vec<S
         notes = Vec::new();
     }
     notes.extend(outcome.notes);
+    notes.extend(outcome.left);
     let written = outcome.written;
+    if written.as_ref().is_some_and(|written| written.is_redacted) {
+        notes.push(
+            "What looks like a key stands as `[redacted]` in these files, so that no secret gets into them. Where a case is \
+             about keys, put in one that nobody uses."
+                .to_owned(),
+        );
+    }
     let structured = Generated {
         project: project.clone(),
         data_file: written.as_ref().map(|_| data),
@@ -221,7 +233,10 @@ fn text(generated: &Generated) -> String {
         text += &format!("The last errors:\n\n{}\n", fenced(&cut(&errors.join("\n"), LONGEST_TEXT)));
     }
     for note in notes {
-        text += &format!("Note: {note}\n\n");
+        text += &match note.split_once('\n') {
+            Some((note, said)) => format!("Note: {note}\n\n{}\n", fenced(said)),
+            None => format!("Note: {note}\n\n"),
+        };
     }
     text + next
 }

@@ -74,8 +74,8 @@ pub(super) fn question(agent: &Agent, place: &Place, size: usize, context: Optio
             "Evaluators that ask models are not built in: use none of `LlmJudge`, `GEval`, `Pairwise`, `Autoeval`, `Similarity`, `JsonSchema`."
         }
     };
-    let context =
-        context.map(|context| format!("\n# What the user says of the agent\n\n{}", fenced(context)));
+    let context = context
+        .map(|context| format!("\n# What the user says of the agent\n\n{}", fenced(&redacted(context))));
     format!(
         "# The task\n\n{task}\n# Cobalt\n\n{how_to_write}\n# The package `{package}`\n\nA test can call:\n\n{callable}\n\
          Crates that a test can use, beside `std` and `cobalt`:\n\n{crates}\n{judges}\n{context}\n# The agent, `{file}`\n\n{source}",

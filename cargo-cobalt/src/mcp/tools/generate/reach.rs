@@ -1,13 +1,11 @@
 //! What of a file can be called from outside of its crate: the modules that lead to it, and what is public there.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use syn::{Attribute, Expr, ExprLit, Item, ItemMod, Lit, Meta, UseTree, Visibility};
-
-/// Modules this deep are not followed: a file may lead to itself.
-const DEEPEST: usize = 32;
 
 /// Something public.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +36,7 @@ pub(super) fn callable(root: &Path, name: &str, file: &Path) -> Option<Vec<Calla
         file: root.to_owned(),
         children: folder.to_owned(),
     };
-    let mut callable = find(&module, file, 0)?.callable;
+    let mut callable = find(&module, file, &mut BTreeSet::new())?.callable;
     callable.sort_by(|one, other| one.path.cmp(&other.path));
     callable.dedup();
     Some(callable)
@@ -62,21 +60,22 @@ struct Module {
     children: PathBuf,
 }
 
-/// Looks for the file in a module and those below.
-fn find(module: &Module, wanted: &Path, depth: usize) -> Option<Found> {
+/// Looks for the file in a module and those below. A file that was `seen` is left out: it may lead to itself.
+fn find(module: &Module, wanted: &Path, seen: &mut BTreeSet<PathBuf>) -> Option<Found> {
+    let file = module.file.canonicalize().ok()?;
+    if !seen.insert(file.clone()) {
+        return None;
+    }
     let items = syn::parse_file(&fs::read_to_string(&module.file).ok()?).ok()?.items;
-    if module.file.canonicalize().is_ok_and(|file| file == wanted) {
+    if file == wanted {
         let mut callable = Vec::new();
         add_items(&items, &module.path, module.is_public, &mut callable);
         return Some(Found { name: module.path.last().cloned().unwrap_or_default(), items, callable });
     }
-    if depth == DEEPEST {
-        return None;
-    }
-    find_below(module, &items, wanted, depth)
+    find_below(module, &items, wanted, seen)
 }
 
-fn find_below(module: &Module, items: &[Item], wanted: &Path, depth: usize) -> Option<Found> {
+fn find_below(module: &Module, items: &[Item], wanted: &Path, seen: &mut BTreeSet<PathBuf>) -> Option<Found> {
     for item in items {
         let Item::Mod(declared) = item else { continue };
         let name = declared.ident.to_string();
@@ -85,13 +84,13 @@ fn find_below(module: &Module, items: &[Item], wanted: &Path, depth: usize) -> O
         let children = module.children.join(&name);
         let below = |file| Module { path, is_public, file, children };
         let found = match &declared.content {
-            Some((_, items)) => find_below(&below(module.file.clone()), items, wanted, depth),
+            Some((_, items)) => find_below(&below(module.file.clone()), items, wanted, seen),
             None => file_of(module, declared).and_then(|file| {
                 let mut module = below(file);
                 if module.file.ends_with("mod.rs") || has_path(&declared.attrs).is_some() {
                     module.children = module.file.parent()?.to_owned();
                 }
-                find(&module, wanted, depth + 1)
+                find(&module, wanted, seen)
             }),
         };
         if let Some(mut found) = found {
@@ -239,6 +238,15 @@ mod tests {
         assert_eq!(found(&folder, "agents/router.rs").unwrap(), [&router[..], &[route]].concat());
         assert_eq!(found(&folder, "lib.rs").unwrap(), ["`desk::root` (fn)"]);
         assert_eq!(found(&folder, "hidden.rs").unwrap(), [""; 0], "its module is private");
+        assert_eq!(found(&folder, "stray.rs"), None);
+    }
+
+    #[test]
+    fn files_that_lead_to_themselves_in_many_ways_are_read_once() {
+        let to_itself = "#[path = \"lib.rs\"]\nmod one;\n#[path = \"lib.rs\"]\nmod other;\n".repeat(2);
+        let folder =
+            crate_with(&[("lib.rs", &format!("{to_itself}pub mod agent;")), ("agent.rs", "pub fn ask() {}")]);
+        assert_eq!(found(&folder, "agent.rs").unwrap(), ["`desk::agent::ask` (fn)"]);
         assert_eq!(found(&folder, "stray.rs"), None);
     }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use proc_macro2::{Delimiter, LineColumn, TokenStream, TokenTree};
 use syn::{File, Item, Lit};
 
-/// Names that reach out of the file or past the checks of the language.
-const REFUSED: [&str; 7] =
-    ["unsafe", "include", "include_str", "include_bytes", "option_env", "asm", "global_asm"];
+/// Names that reach out of the file or past the checks of the language. A macro of its own could put together the others.
+const REFUSED: [&str; 8] =
+    ["unsafe", "include", "include_str", "include_bytes", "option_env", "asm", "global_asm", "macro_rules"];
 /// Evaluators whose second text in `new` is the name of a field.
 const WITH_FIELD: [&str; 7] =
     ["ExactMatch", "SquadExactMatch", "TokenF1", "Bleu", "ChrF", "Wer", "Similarity"];
@@ -134,11 +134,17 @@ impl Found {
             self.refused.push(format!("{}: {what} may not be used", place(token.span().start())));
         };
         match token {
-            TokenTree::Ident(name) if REFUSED.iter().any(|refused| name == refused) => {
-                refuse(&format!("`{name}`"))
+            TokenTree::Ident(name) => {
+                // `r#include` is the same name as `include`.
+                let name = name.to_string();
+                match name.trim_start_matches("r#") {
+                    name if REFUSED.contains(&name) => refuse(&format!("`{name}`")),
+                    // A `use` that renames the module renames the macro, too.
+                    "env" if is(1, "!") || is(1, "as") => refuse("`env!`, or `env` by another name,"),
+                    "mod" if is(2, ";") => refuse("a module in another file"),
+                    _ => {}
+                }
             }
-            TokenTree::Ident(name) if name == "env" && is(1, "!") => refuse("`env!`"),
-            TokenTree::Ident(name) if name == "mod" && is(2, ";") => refuse("a module in another file"),
             TokenTree::Punct(hash) if hash.as_char() == '#' => {
                 let inner = if is(1, "!") { bracketed(2) } else { None };
                 let first = inner.as_ref().and_then(|tokens| tokens.first());
@@ -223,7 +229,10 @@ mod tests {
             "#[path = \"/etc/other.rs\"] mod other { }",
             "fn f() { #![allow(unused)] }",
             "use std::include_bytes as bytes;",
-            "macro_rules! sly { () => { include!(\"x\") } }",
+            "const S: &str = r#include_str!(\"/etc/passwd\");",
+            "const K: &str = r#env!(\"HOME\");",
+            "use std::{env as surroundings};",
+            "macro_rules! sly { ($a:tt $b:tt) => { $a $b; } }",
         ] {
             let found = problems(&format!("{SOURCE}{line}\n"));
             assert!(found.len() == 1 && found[0].starts_with("line 6, "), "{line}: {found:?}");

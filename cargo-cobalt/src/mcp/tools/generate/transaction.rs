@@ -16,12 +16,19 @@ const ATTEMPTS: usize = 3;
 pub(super) struct Transaction {
     /// Files and folders that were not there, in the order in which they were made.
     made: Vec<PathBuf>,
-    /// What other files held.
-    before: Vec<(PathBuf, Vec<u8>)>,
-    /// Files that are not there, and are to be gone again if somebody makes them.
-    absent: Vec<PathBuf>,
+    noted: Vec<Noted>,
     edit: Option<Edit>,
     is_kept: bool,
+}
+
+/// A file that is to be again what it was.
+#[derive(Debug)]
+struct Noted {
+    path: PathBuf,
+    /// Its bytes, where it was there.
+    before: Option<Vec<u8>>,
+    /// What was left in it, where that is known: anything else by then is of somebody else.
+    left: Option<Option<Vec<u8>>>,
 }
 
 /// A file of the user's, and what became of it.
@@ -33,20 +40,32 @@ struct Edit {
 }
 
 impl Transaction {
-    /// Notes a file that others may write meanwhile.
+    /// Notes a file that cargo may write from now on.
     pub(super) fn note(&mut self, path: &Path) -> Result<(), Error> {
-        match fs::read(path) {
-            Ok(bytes) => self.before.push((path.to_owned(), bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.absent.push(path.to_owned()),
-            Err(error) => return Err(InitError::file("read", path)(error).into()),
+        if let Some(noted) = self.noted.iter_mut().find(|noted| noted.path == path) {
+            noted.left = None;
+            return Ok(());
         }
+        let before = match fs::read(path) {
+            Ok(bytes) => Some(bytes),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(InitError::file("read", path)(error).into()),
+        };
+        self.noted.push(Noted { path: path.to_owned(), before, left: None });
         Ok(())
+    }
+
+    /// Cargo has written what was noted, if it did.
+    pub(super) fn settle(&mut self, path: &Path) {
+        if let Some(noted) = self.noted.iter_mut().find(|noted| noted.path == path) {
+            noted.left = Some(fs::read(path).ok());
+        }
     }
 
     /// Writes a file, in the place of what was there only where that is wanted.
     pub(super) fn write(&mut self, path: &Path, text: &str, overwrite: bool) -> Result<(), Error> {
         let is_ours =
-            self.made.iter().any(|made| made == path) || self.before.iter().any(|(noted, _)| noted == path);
+            self.made.iter().any(|made| made == path) || self.noted.iter().any(|noted| noted.path == path);
         if !is_ours && overwrite && path.is_file() {
             self.note(path)?;
         } else if !is_ours {
@@ -91,15 +110,16 @@ impl Transaction {
                 let _ = fs::remove_dir(&path);
             }
         }
-        for path in self.absent.drain(..) {
-            let _ = fs::remove_file(path);
-        }
-        for (path, bytes) in self.before.drain(..) {
-            // What is the same already is not touched.
-            if fs::read(&path).is_ok_and(|now| now == bytes) {
+        for Noted { path, before, left: ours } in self.noted.drain(..) {
+            let now = fs::read(&path).ok();
+            if now == before || ours.is_some_and(|ours| ours != now) {
                 continue;
             }
-            if let Err(error) = fs::write(&path, bytes) {
+            let restored = match before {
+                Some(bytes) => fs::write(&path, bytes),
+                None => fs::remove_file(&path),
+            };
+            if let Err(error) = restored {
                 left.push(format!("`{}` could not be restored: {error}", path.display()));
             }
         }
@@ -187,6 +207,22 @@ mod tests {
         drop(transaction);
         assert_eq!(fs::read_to_string(&old).unwrap(), "old");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_somebody_else_does_to_the_lock_file_between_two_checks_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = folder.path().join("Cargo.lock");
+        for (after_check, at_end) in [("cargo's", "old"), ("the user's", "the user's")] {
+            fs::write(&lock, "old").unwrap();
+            let mut transaction = Transaction::default();
+            transaction.note(&lock).unwrap();
+            fs::write(&lock, "cargo's").unwrap();
+            transaction.settle(&lock);
+            fs::write(&lock, after_check).unwrap();
+            assert_eq!(transaction.undo(), [""; 0]);
+            assert_eq!(fs::read_to_string(&lock).unwrap(), at_end);
+        }
     }
 
     #[test]

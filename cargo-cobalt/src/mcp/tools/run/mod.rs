@@ -15,7 +15,7 @@ use rmcp::model::{Tool, ToolAnnotations};
 pub(super) use self::answer::Ran;
 pub(super) use self::arguments::Arguments;
 use self::asked::{Outcome, run};
-use self::progress::Progress;
+pub(super) use self::progress::Progress;
 use super::{Answer, Call, tool};
 use crate::error::Error;
 use crate::mcp::past::{Past, State};

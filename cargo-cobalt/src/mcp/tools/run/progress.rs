@@ -13,7 +13,7 @@ const BETWEEN: Duration = Duration::from_millis(50);
 
 /// Tells of a request's progress, where a token for it was given.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(in crate::mcp::tools) struct Progress {
     peer: Peer<RoleServer>,
     token: Option<ProgressToken>,
     /// How much was done when it was told last. It only ever grows.
@@ -25,13 +25,13 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
+    pub(in crate::mcp::tools) fn of(context: &RequestContext<RoleServer>) -> Self {
         let token = context.meta.get_progress_token();
         Self { peer: context.peer.clone(), token, told: None, next: Instant::now(), waiting: None }
     }
 
     /// So much is done, of so much as far as it is known.
-    pub(super) async fn tell(&mut self, done: usize, total: Option<usize>, message: &str) {
+    pub(in crate::mcp::tools) async fn tell(&mut self, done: usize, total: Option<usize>, message: &str) {
         let Some(token) = self.token.clone().filter(|_| self.told.is_none_or(|told| told < done)) else {
             return;
         };
@@ -47,8 +47,14 @@ impl Progress {
         }
     }
 
+    /// One more step is done, of an unknown number; that is told at once.
+    pub(in crate::mcp::tools) async fn step(&mut self, message: &str) {
+        self.tell(self.told.map_or(1, |told| told + 1), None, message).await;
+        self.tell_waiting().await;
+    }
+
     /// Comes back when what waits may be told; never, where nothing does.
-    pub(super) async fn is_due(&self) {
+    pub(in crate::mcp::tools) async fn is_due(&self) {
         match self.waiting {
             Some(_) => sleep_until(self.next).await,
             None => std::future::pending().await,
@@ -56,7 +62,7 @@ impl Progress {
     }
 
     /// Tells what waits.
-    pub(super) async fn tell_waiting(&mut self) {
+    pub(in crate::mcp::tools) async fn tell_waiting(&mut self) {
         if let Some(progress) = self.waiting.take() {
             self.next = Instant::now() + BETWEEN;
             // Who has hung up is told nothing.
