@@ -12,7 +12,6 @@ mod text;
 
 use std::sync::Arc;
 
-use cobalt::reporters::printable;
 use cobalt::suggest;
 use rmcp::ErrorData;
 use rmcp::handler::server::prompt::cached_arguments_from_schema;
@@ -23,6 +22,7 @@ use tokio::task::spawn_blocking;
 
 use self::text::Tools;
 use super::projects::{Project, Projects};
+use super::refusal;
 use super::tools::read;
 use crate::error::Error;
 
@@ -76,7 +76,7 @@ pub(super) async fn get(
             Err(Error::Arguments(format!("there is no prompt `{unknown}`; {instead}")))
         }
     }
-    .map_err(|error| ErrorData::invalid_params(printable(&error.to_string()).into_owned(), None))
+    .map_err(|error| ErrorData::invalid_params(refusal::text(&error), None))
 }
 
 async fn write<A: Arguments>(projects: &Projects, mut given: JsonObject) -> Result<GetPromptResult, Error> {
