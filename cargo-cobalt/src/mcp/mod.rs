@@ -9,11 +9,13 @@ mod command;
 mod complete;
 mod diagnostics;
 mod group;
+mod guarded;
 mod lines;
 mod past;
 mod paths;
 mod projects;
 mod prompts;
+mod refusal;
 mod resources;
 mod roots;
 mod runs;
@@ -36,6 +38,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use self::command::Commands;
+use self::guarded::Guarded;
 use self::projects::Projects;
 use self::server::Server;
 use self::wire::Wire;
@@ -81,7 +84,7 @@ async fn converse(server: Server, end: &CancellationToken) -> Result<(), Error> 
 
 /// Answers over stdin and stdout.
 async fn answer(server: Server, end: &CancellationToken) -> Result<(), Error> {
-    let running = match server.serve_with_ct(Wire::new(end.clone()), end.clone()).await {
+    let running = match Guarded(server).serve_with_ct(Wire::new(end.clone()), end.clone()).await {
         Ok(running) => running,
         // It went before it said anything.
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),

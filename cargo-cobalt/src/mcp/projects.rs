@@ -1,12 +1,13 @@
 //! The projects that an assistant may ask about.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::Arc;
 
 use cobalt::config::{Config, Flags, project_root};
 use cobalt::suggest;
 use schemars::JsonSchema;
 use serde::Serialize;
+use tokio::sync::watch;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::config::settings_of;
@@ -96,7 +97,7 @@ impl OfRoots {
 pub(super) struct Projects {
     /// Those named on the command line; else that of the current folder.
     given: Vec<Arc<Project>>,
-    of_roots: RwLock<OfRoots>,
+    of_roots: watch::Sender<OfRoots>,
 }
 
 impl Projects {
@@ -111,18 +112,31 @@ impl Projects {
             // There may be a root that is in one.
             given.extend(Project::around(&here).ok().map(Arc::new));
         }
-        Ok(Self { given, of_roots: RwLock::default() })
+        Ok(Self { given, of_roots: watch::Sender::default() })
     }
 
     /// Takes over what the assistant's roots come to, in place of what they were.
     pub(super) fn set_roots(&self, of_roots: OfRoots) {
-        *self.of_roots.write().unwrap_or_else(PoisonError::into_inner) = of_roots;
+        self.of_roots.send_if_modified(|before| {
+            let are_others = self.with(before) != self.with(&of_roots);
+            *before = of_roots;
+            are_others
+        });
+    }
+
+    /// Tells from now on when the projects are others than before.
+    pub(super) fn changes(&self) -> watch::Receiver<OfRoots> {
+        self.of_roots.subscribe()
     }
 
     /// All of them, those of the command line first.
     pub(super) fn all(&self) -> Vec<Arc<Project>> {
+        self.with(&self.of_roots.borrow())
+    }
+
+    fn with(&self, of_roots: &OfRoots) -> Vec<Arc<Project>> {
         let mut all = self.given.clone();
-        for project in &self.of_roots().projects {
+        for project in &of_roots.projects {
             if !all.contains(project) {
                 all.push(Arc::clone(project));
             }
@@ -146,10 +160,6 @@ impl Projects {
         }
     }
 
-    fn of_roots(&self) -> RwLockReadGuard<'_, OfRoots> {
-        self.of_roots.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn unknown(&self, name: Option<&str>, all: &[Arc<Project>]) -> String {
         let mut said = match name {
             Some(name) if !all.is_empty() => {
@@ -158,7 +168,7 @@ impl Projects {
             }
             _ => "no project is served: start `cargo cobalt mcp` in one, or with `--project DIR`".to_owned(),
         };
-        for reason in &self.of_roots().left_out {
+        for reason in &self.of_roots.borrow().left_out {
             said += &format!("; left out: {reason}");
         }
         said

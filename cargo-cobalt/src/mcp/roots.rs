@@ -17,6 +17,7 @@ use rmcp::model::{
 };
 use rmcp::service::{Peer, RequestContext};
 use tokio::sync::{Mutex, watch};
+use tokio::task::block_in_place;
 use tokio::time::timeout;
 use url::Url;
 
@@ -98,20 +99,27 @@ impl Roots {
     }
 
     fn take(&self, told: ListRootsResult) {
-        let mut of_roots = OfRoots::default();
-        for root in &told.roots {
-            let projects = folder(root)
-                .and_then(|folder| Project::around_or_below(&folder).map_err(|error| error.to_string()));
-            match projects {
-                Ok(projects) => projects.into_iter().for_each(|project| of_roots.add(project)),
-                Err(reason) => of_roots.left_out.push(reason),
-            }
-        }
+        // Folders are looked through, of which some are large.
+        let of_roots = block_in_place(|| of_roots(&told.roots));
         for reason in &of_roots.left_out {
             eprintln!("warning: a root is left out: {}", printable(reason));
         }
         self.projects.set_roots(of_roots);
     }
+}
+
+/// What roots come to.
+fn of_roots(roots: &[Root]) -> OfRoots {
+    let mut of_roots = OfRoots::default();
+    for root in roots {
+        let projects = folder(root)
+            .and_then(|folder| Project::around_or_below(&folder).map_err(|error| error.to_string()));
+        match projects {
+            Ok(projects) => projects.into_iter().for_each(|project| of_roots.add(project)),
+            Err(reason) => of_roots.left_out.push(reason),
+        }
+    }
+    of_roots
 }
 
 /// Whether an assistant tells its roots when it is asked.

@@ -28,6 +28,16 @@ pub(super) enum Told {
 }
 
 impl Told {
+    /// Whether it still hears, once it was told these resources, and the list if that is to be told.
+    async fn all(&self, uris: BTreeSet<String>, list: bool) -> bool {
+        for uri in uris {
+            if !self.updated(uri).await {
+                return false;
+            }
+        }
+        !list || self.list_changed().await
+    }
+
     /// Whether it still hears.
     async fn updated(&self, uri: String) -> bool {
         match self {
@@ -86,6 +96,10 @@ impl Listener {
         Self { told, wanted, news, watches: BTreeMap::new() }
     }
 
+    pub(super) fn wants_list(&self) -> bool {
+        held(&self.wanted).list
+    }
+
     pub(super) fn want_list(&self, list: bool) {
         held(&self.wanted).list = list;
     }
@@ -124,12 +138,18 @@ impl Listener {
         of_list.chain(of_resources).map(|(extent, it)| ((it.root.clone(), extent), it)).collect()
     }
 
-    /// Tells that the list of resources has changed, if that is wanted.
-    pub(super) async fn tell_list(&self) {
-        let is_wanted = held(&self.wanted).list;
-        if is_wanted {
-            self.told.list_changed().await;
+    /// The projects are others than before, and so is the list of resources.
+    pub(super) async fn projects_changed(&mut self, projects: &Projects) {
+        if let Err(error) = self.follow(projects).await {
+            error.tell();
         }
+        self.told.all(BTreeSet::new(), self.wants_list()).await;
+    }
+
+    /// Tells all that is wanted: it may have changed before it was watched.
+    pub(super) async fn tell_all(&self) {
+        let uris = held(&self.wanted).resources.keys().cloned().collect();
+        self.told.all(uris, self.wants_list()).await;
     }
 }
 
@@ -144,12 +164,7 @@ async fn tell(told: Told, wanted: Arc<Mutex<Wanted>>, mut heard: Receiver<News>)
                 .filter(|(_, resource)| resource.project == news.project && news.touch(&resource.place));
             (touched.map(|(uri, _)| uri.clone()).collect::<BTreeSet<_>>(), wanted.list && news.list)
         };
-        for uri in uris {
-            if !told.updated(uri).await {
-                return;
-            }
-        }
-        if list && !told.list_changed().await {
+        if !told.all(uris, list).await {
             return;
         }
     }

@@ -32,24 +32,31 @@ impl Changes {
         Self { projects: Arc::clone(projects), session: Mutex::default() }
     }
 
-    /// A session has begun: from now on its assistant hears when the list of resources changes.
+    /// A session has begun: from now on, as long as the server runs, its assistant hears when the list of resources changes.
     pub(super) async fn begin(&self, peer: &Peer<RoleServer>) {
+        let mut projects = self.projects.changes();
+        if !self.watch_list(peer).await {
+            return;
+        }
+        while projects.changed().await.is_ok() {
+            if let Some(listener) = self.session.lock().await.as_mut() {
+                listener.projects_changed(&self.projects).await;
+            }
+        }
+    }
+
+    /// Whether the list was not watched before.
+    async fn watch_list(&self, peer: &Peer<RoleServer>) -> bool {
         let mut session = self.session.lock().await;
         let listener = session.get_or_insert_with(|| Listener::telling(Told::Session(peer.clone())));
+        if listener.wants_list() {
+            return false;
+        }
         listener.want_list(true);
         if let Err(error) = listener.follow(&self.projects).await {
             error.tell();
         }
-    }
-
-    /// The projects are others than before, and so are the resources.
-    pub(super) async fn of_projects(&self) {
-        let mut session = self.session.lock().await;
-        let Some(listener) = session.as_mut() else { return };
-        if let Err(error) = listener.follow(&self.projects).await {
-            error.tell();
-        }
-        listener.tell_list().await;
+        true
     }
 
     /// The assistant of a session wants to hear when a resource changes.
@@ -81,8 +88,10 @@ impl Changes {
         accepted
     }
 
-    /// Tells what is listened to, until that is cancelled.
+    /// Tells what is listened to, until that is cancelled. By then it is acknowledged: what has changed between that and the
+    /// beginning of the watch is not known, so that all is told once.
     pub(super) async fn listen(&self, subscription: &SubscriptionContext) -> Result<(), ErrorData> {
+        let mut projects = self.projects.changes();
         let mut listener = Listener::telling(Told::Listening(subscription.sink().clone()));
         let accepted = subscription.accepted();
         listener.want_list(accepted.resources_list_changed == Some(true));
@@ -90,7 +99,12 @@ impl Changes {
             listener.want(&self.projects, uri).map_err(|error| refused(&error, uri))?;
         }
         listener.follow(&self.projects).await.map_err(|error| refused(&error, "cobalt://"))?;
-        subscription.cancelled().await;
-        Ok(())
+        listener.tell_all().await;
+        loop {
+            tokio::select! {
+                () = subscription.cancelled() => return Ok(()),
+                Ok(()) = projects.changed() => listener.projects_changed(&self.projects).await,
+            }
+        }
     }
 }

@@ -43,11 +43,11 @@ impl State {
 
     /// The folders in which something happens when it changes. Where one is not there yet, that in which it will be made.
     pub(super) fn folders(&self, project: &Project) -> BTreeSet<PathBuf> {
-        let mut folders = BTreeSet::from([project.root.clone(), workspace_root(&project.root)]);
+        let mut folders = vec![project.root.clone(), workspace_root(&project.root)];
         if let Some(layout) = &self.layout {
-            folders.extend([layout.results(), &layout.journals()].into_iter().filter_map(nearest));
+            folders.extend([layout.results().to_owned(), layout.journals()]);
         }
-        folders
+        folders.iter().filter_map(|folder| nearest(folder)).collect()
     }
 
     /// Looks at the files, and tells what is not as it was `before`.
@@ -93,7 +93,7 @@ fn id_of(file: &str) -> &str {
 }
 
 /// The nearest folder to a path that is there.
-fn nearest(path: &Path) -> Option<PathBuf> {
+pub(super) fn nearest(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|folder| folder.is_dir()).map(Path::to_owned)
 }
 

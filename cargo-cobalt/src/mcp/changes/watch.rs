@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::news::News;
-use super::state::State;
+use super::state::{State, nearest};
 use crate::cli::{Build, Selection};
 use crate::error::Error;
 use crate::mcp::projects::Project;
@@ -92,18 +92,26 @@ async fn follow(
     end: CancellationToken,
 ) {
     while let Some(events) = gather(&mut events, &end).await {
-        let looked = aside(move || looking.look(events).map(|news| (looking, news))).await;
-        let news = match looked {
+        let looked = aside(move || {
+            let news = looking.look(events);
+            Ok((looking, news))
+        });
+        let news = match looked.await {
             Ok((still_looking, news)) => {
                 looking = still_looking;
                 news
             }
             Err(error) => return error.tell(),
         };
-        if let Some(news) = news
-            && tell.send(news).await.is_err()
-        {
-            return;
+        match news {
+            Ok(Some(news)) => {
+                if tell.send(news).await.is_err() {
+                    return;
+                }
+            }
+            Ok(None) => {}
+            // Some of the folders could not be watched: what happens in the others is still told.
+            Err(error) => error.tell(),
         }
     }
 }
@@ -170,10 +178,19 @@ struct Sources {
 }
 
 impl Sources {
-    fn of(project: Arc<Project>, mut watched: Watched) -> Result<Self, Error> {
+    fn of(project: Arc<Project>, watched: Watched) -> Result<Self, Error> {
         let scope = scope_of(&project);
-        watched.follow(folders(&scope))?;
-        Ok(Self { project, watched, scope })
+        let mut sources = Self { project, watched, scope };
+        sources.follow()?;
+        Ok(sources)
+    }
+
+    /// Watches the folders that there are by now, and tells those that are new. Where that of the project is gone, it may come
+    /// again in the one around it.
+    fn follow(&mut self) -> Result<Vec<PathBuf>, Error> {
+        let mut folders = folders(&self.scope);
+        folders.extend(nearest(&self.project.root));
+        self.watched.follow(folders)
     }
 
     /// The files and folders among the paths of events that count.
@@ -205,7 +222,7 @@ impl Look for Sources {
         if files.iter().any(|file| file.ends_with(MANIFEST)) {
             self.scope = scope_of(&self.project);
         }
-        let new = self.watched.follow(folders(&self.scope))?;
+        let new = self.follow()?;
         let is_changed = !files.is_empty() || (are_folders && !new.is_empty());
         Ok(is_changed.then(|| News::of_experiments(&self.project)))
     }

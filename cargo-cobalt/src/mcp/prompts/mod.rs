@@ -13,7 +13,6 @@ mod text;
 
 use std::sync::Arc;
 
-use cobalt::reporters::printable;
 use cobalt::suggest;
 use rmcp::ErrorData;
 use rmcp::handler::server::prompt::cached_arguments_from_schema;
@@ -24,6 +23,7 @@ use tokio::task::spawn_blocking;
 
 use self::text::Tools;
 use super::projects::{Project, Projects};
+use super::refusal;
 use super::tools::read;
 use crate::error::Error;
 
@@ -82,7 +82,7 @@ pub(super) async fn get(
 
 /// An error of the protocol: whether the arguments are wrong, or what the prompt is made of cannot be read.
 fn refused(error: &Error) -> ErrorData {
-    let message = printable(&error.to_string()).into_owned();
+    let message = refusal::text(error);
     match error {
         Error::Arguments(_) | Error::NothingMatched(_) | Error::UnknownRun(_) => {
             ErrorData::invalid_params(message, None)

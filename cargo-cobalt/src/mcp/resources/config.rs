@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::ROOM;
 use crate::mcp::projects::Project;
+use crate::mcp::refusal;
 use crate::mcp::shown::keep;
 
 /// Keys and passwords in the values are redacted.
@@ -24,7 +25,7 @@ pub(super) struct Shown {
 pub(super) fn read(project: &Project) -> Shown {
     let (mut settings, error) = match project.settings() {
         Ok(config) => (config.settings().to_vec(), None),
-        Err(error) => (Vec::new(), Some(error.to_string())),
+        Err(error) => (Vec::new(), Some(refusal::text(&error))),
     };
     let mut left_out = Vec::new();
     keep(&mut settings, ROOM, "settings", &mut left_out);

@@ -8,7 +8,6 @@ mod run;
 
 use std::sync::Arc;
 
-use cobalt::reporters::printable;
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents};
 use serde::Serialize;
@@ -19,6 +18,7 @@ pub(super) use self::address::{Address, Place, name_among};
 pub(super) use self::catalogue::{is_template, templates};
 
 use super::projects::Project;
+use super::refusal;
 use super::tools::{self, Call};
 use crate::error::Error;
 
@@ -30,7 +30,7 @@ const JSON: &str = "application/json";
 /// All resources of these projects, but for the runs that are too old.
 pub(super) fn all(projects: &[Arc<Project>]) -> Result<Vec<Resource>, ErrorData> {
     let all = block_in_place(|| catalogue::all(projects));
-    all.map_err(|error| ErrorData::internal_error(printable(&error.to_string()).into_owned(), None))
+    all.map_err(|error| ErrorData::internal_error(refusal::text(&error), None))
 }
 
 /// The project that a URI names.
@@ -67,7 +67,7 @@ fn json_text(content: &impl Serialize) -> Result<String, Error> {
 
 /// An error of the protocol: whether nothing is there, the URI is wrong, or what is there cannot be read.
 pub(super) fn refused(error: &Error, uri: &str) -> ErrorData {
-    let (message, data) = (printable(&error.to_string()).into_owned(), Some(json!({ "uri": uri })));
+    let (message, data) = (refusal::text(error), Some(json!({ "uri": uri })));
     match error {
         Error::NothingMatched(_) | Error::UnknownRun(_) => ErrorData::resource_not_found(message, data),
         Error::Arguments(_) => ErrorData::invalid_params(message, data),

@@ -24,6 +24,7 @@ use self::failures::failures;
 pub(super) use self::results::Status;
 use super::command::Commands;
 use super::projects::{Project, Projects};
+use super::refusal;
 use crate::error::Error;
 
 /// What a tool has at hand.
@@ -120,7 +121,7 @@ where
 
 /// What went wrong, and in which project, where that is known.
 fn failure(call: Call<'_>, project: Option<&str>, error: &Error) -> CallToolResult {
-    let mut text = format!("error: {}", printable(&error.to_string()));
+    let mut text = format!("error: {}", refusal::text(error));
     if let Ok(Project { name, root }) = call.projects.choose(project).as_deref() {
         text += &format!("\nproject: {} ({})", printable(name), printable(&root.display().to_string()));
     }

@@ -36,15 +36,20 @@ impl Assistant {
 
     /// The same in a folder, with the folders of projects.
     pub(crate) fn over(folder: &Path, projects: &[&Path], version: &str) -> Self {
+        let mut assistant = Self::silent_over(folder, projects);
+        let said = assistant.hello(version, json!({}));
+        assert_eq!(said["protocolVersion"], version, "{said}");
+        assistant
+    }
+
+    /// Starts the server in a folder, with the folders of projects, and says nothing.
+    pub(crate) fn silent_over(folder: &Path, projects: &[&Path]) -> Self {
         let mut command = program(COBALT, folder);
         command.args(["cobalt", "mcp"]);
         for project in projects {
             command.arg("--project").arg(project);
         }
-        let mut assistant = Self::by(command);
-        let said = assistant.hello(version, json!({}));
-        assert_eq!(said["protocolVersion"], version, "{said}");
-        assistant
+        Self::by(command)
     }
 
     /// Starts the server with arguments, and says hello in a version of the protocol, with capabilities.

@@ -109,6 +109,22 @@ fn a_store_that_is_made_later_is_heard_of() {
 }
 
 #[test]
+fn a_project_whose_folder_goes_and_comes_again_is_heard_of() {
+    let store = Store::with_a_drop();
+    let mut assistant = assistant_of(&store, &[]);
+    let uris = ["cobalt://experiments", "cobalt://latest-results"];
+    uris.iter().for_each(|uri| subscribe(&mut assistant, uri));
+    fs::remove_dir_all(store.folder()).unwrap();
+    heard_until(&mut assistant, (UPDATED, uris[1]));
+    fs::create_dir_all(store.folder().join(".cobalt/results")).unwrap();
+    new_run(&store, "dddddddddddd", 4);
+    heard_until(&mut assistant, (UPDATED, uris[1]));
+    fs::create_dir(store.folder().join("src")).unwrap();
+    fs::write(store.folder().join("src/lib.rs"), "").unwrap();
+    heard_until(&mut assistant, (UPDATED, uris[0]));
+}
+
+#[test]
 fn experiments_are_heard_of_when_sources_change_and_not_when_others_build() {
     let project = Project::steered();
     let mut assistant = Assistant::of(&project);
@@ -172,8 +188,9 @@ fn from_the_newest_version_on_changes_are_told_to_who_listens_until_that_is_canc
     let accepted =
         json!({ "resourcesListChanged": true, "resourceSubscriptions": ["cobalt://latest-results"] });
     assert_eq!(acknowledged["params"]["notifications"], accepted);
-    // It is acknowledged before the folders are watched.
-    std::thread::sleep(Duration::from_millis(500));
+    // It is acknowledged before the folders are watched: once they are, all is told.
+    let heard = heard_until(&mut assistant, (LIST_CHANGED, ""));
+    assert_eq!(heard.len(), 2, "{heard:?}");
     new_run(&store, "dddddddddddd", 4);
     let heard = heard_until(&mut assistant, (LIST_CHANGED, ""));
     assert!(heard.contains(&(UPDATED.to_owned(), "cobalt://latest-results".to_owned())), "{heard:?}");

@@ -144,6 +144,12 @@ fn an_assistant_that_does_not_say_that_its_roots_change_is_asked_for_a_project_t
     assert_eq!(about(&mut assistant, json!({})), before);
     assistant.roots = Some(vec![format!("file://{after}")]);
     assert_eq!(about(&mut assistant, json!({ "project": "after" })), after);
+    // So the list of resources is another one, which is told once.
+    let changed = "notifications/resources/list_changed";
+    let told = assistant.notifications.pop().unwrap_or_else(|| assistant.hear());
+    assert_eq!(told["method"], changed, "{told}");
+    assert_eq!(about(&mut assistant, json!({ "project": "after" })), after);
+    assert!(!assistant.notifications.iter().any(|told| told["method"] == changed));
 }
 
 #[test]

@@ -201,6 +201,15 @@ fn a_mistake_in_the_settings_is_told_in_their_place() {
     let content = read(&mut assistant, "cobalt://config");
     assert_eq!(content["settings"], json!([]));
     assert!(content["error"].as_str().unwrap().contains("cobalt.toml:2"), "{content}");
+    let quoted = "webhooks = [\"https://user:a-very-secret-thing@example.com\"]\n";
+    fs::write(store.folder().join("cobalt.toml"), quoted).unwrap();
+    let content = read(&mut assistant, "cobalt://config");
+    assert!(content["error"].as_str().unwrap().contains("expected a table"), "{content}");
+    let failed = assistant.fails("cobalt_results", json!({})).to_string();
+    let (_, refused) = refused(&mut assistant, "cobalt://latest-results");
+    for told in [content.to_string(), failed, refused] {
+        assert!(told.contains("cobalt.toml:1") && !told.contains("a-very-secret-thing"), "{told}");
+    }
     assert_eq!(uris(&assistant.ask("resources/list", json!({}))).len(), 3);
 }
 

@@ -1,0 +1,97 @@
+//! Sees that a request at which the server panics is answered, too: else nobody would ever hear of it.
+
+use std::borrow::Cow;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
+
+use rmcp::model::{
+    ClientNotification, ClientRequest, ErrorCode, ProtocolVersion, ServerConfig, ServerResult,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{ErrorData, RoleServer, Service};
+
+/// Answers as what is within does; where that panics, with an error.
+#[derive(Debug)]
+pub(super) struct Guarded<S>(pub(super) S);
+
+impl<S: Service<RoleServer>> Service<RoleServer> for Guarded<S> {
+    async fn handle_request(
+        &self,
+        request: ClientRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let mut answering = pin!(self.0.handle_request(request, context));
+        // What is half done is dropped with the request: what outlives it is changed at once, or not at all.
+        poll_fn(|waker| {
+            let polled = catch_unwind(AssertUnwindSafe(|| answering.as_mut().poll(waker)));
+            polled.unwrap_or_else(|_| Poll::Ready(Err(fault())))
+        })
+        .await
+    }
+
+    async fn handle_notification(
+        &self,
+        notification: ClientNotification,
+        context: NotificationContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.0.handle_notification(notification, context).await
+    }
+
+    fn get_info(&self) -> ServerConfig {
+        self.0.get_info()
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        self.0.supported_protocol_versions()
+    }
+}
+
+fn fault() -> ErrorData {
+    let message = "a fault of cobalt kept this request from being answered: the server's stderr tells where it is; other \
+                   requests are answered";
+    ErrorData::new(ErrorCode::INTERNAL_ERROR, message, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::{ListToolsResult, PaginatedRequestParams};
+    use rmcp::{ServerHandler, ServiceExt};
+    use serde_json::{Value, json};
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
+
+    use super::*;
+
+    struct Panics;
+
+    impl ServerHandler for Panics {
+        async fn list_tools(
+            &self,
+            _: Option<PaginatedRequestParams>,
+            _: RequestContext<RoleServer>,
+        ) -> Result<ListToolsResult, ErrorData> {
+            panic!("on purpose");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_at_which_the_server_panics_is_answered_and_so_is_the_next() {
+        let (assistant, server) = duplex(1 << 16);
+        tokio::spawn(async { Guarded(Panics).serve(split(server)).await.unwrap().waiting().await });
+        let (heard, mut said) = split(assistant);
+        let mut heard = BufReader::new(heard).lines();
+        let hello = json!({
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "tests", "version": "1" }
+        });
+        let mut answers = Vec::new();
+        for (method, params) in [("initialize", hello), ("tools/list", json!({})), ("ping", json!({}))] {
+            let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+            said.write_all(format!("{request}\n").as_bytes()).await.unwrap();
+            let answer = heard.next_line().await.unwrap().unwrap();
+            answers.push(serde_json::from_str::<Value>(&answer).unwrap());
+        }
+        assert_eq!(answers[1]["error"]["code"], -32603, "{answers:?}");
+        assert_eq!(answers[2]["result"], json!({}), "{answers:?}");
+    }
+}
