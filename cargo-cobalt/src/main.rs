@@ -22,6 +22,7 @@ mod markdown;
 mod mcp;
 mod merge;
 mod project;
+mod recent;
 mod reference;
 mod reporters;
 mod requests;

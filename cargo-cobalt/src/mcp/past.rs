@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use cobalt::Report;
 use cobalt::config::Config;
@@ -18,6 +19,7 @@ use serde::Serialize;
 use super::projects::{Project, Projects};
 use crate::error::Error;
 use crate::index::{Index, Run, Skipped};
+use crate::recent::Recent;
 use crate::runs::{FoundRun, KnownRuns, RunName, UnknownRun};
 
 /// The past runs of a project, as they were when it was looked at.
@@ -44,9 +46,7 @@ pub(super) struct PastRun<'a> {
 /// A run that was found by its name, and read.
 #[derive(Debug)]
 pub(super) struct FoundReport {
-    pub(super) report: Report,
-    /// The result file, or the journal.
-    pub(super) file: PathBuf,
+    pub(super) report: Arc<Report>,
     pub(super) state: State,
     /// What is worth knowing of the choice, in a sentence.
     pub(super) note: Option<String>,
@@ -162,7 +162,7 @@ impl Past {
     }
 
     /// Whether a name is the id of a run, or the beginning of one.
-    fn has_id(&self, name: &str) -> bool {
+    pub(super) fn has_id(&self, name: &str) -> bool {
         let runs = self.known.whole().iter().chain(&self.partial).map(|run| &*run.id);
         !name.is_empty()
             && runs.chain(self.journals.keys().map(String::as_str)).any(|id| id.starts_with(name))
@@ -172,7 +172,7 @@ impl Past {
         let mut places: Vec<_> = names.iter().map(|name| self.journal(name)).collect::<Result<_, _>>()?;
         let others = names.iter().zip(&places).filter(|(_, journal)| journal.is_none());
         let others = others.map(|(name, _)| run_name(name)).collect::<Result<Vec<_>, _>>()?;
-        let mut found = self.known.resolve(&others)?.into_iter().map(Place::Result);
+        let mut found = self.known.resolve(&others).map_err(for_assistants)?.into_iter().map(Place::Result);
         places.iter_mut().filter(|place| place.is_none()).for_each(|place| *place = found.next());
         Ok(places.into_iter().flatten().collect())
     }
@@ -191,8 +191,8 @@ impl Past {
             ([(_, path)], []) => Ok(Some(Place::Journal((*path).clone()))),
             _ => {
                 let all = ended.into_iter().chain(journals.into_iter().map(|(id, _)| id)).cloned();
-                Err(UnknownRun::Ambiguous { typed: name.to_owned(), runs: all.take(MOST_NAMED).collect() }
-                    .into())
+                let runs = all.take(MOST_NAMED).collect();
+                Err(for_assistants(UnknownRun::Ambiguous { typed: name.to_owned(), runs }.into()))
             }
         }
     }
@@ -200,15 +200,15 @@ impl Past {
     fn read(&self, place: Place) -> Result<FoundReport, Error> {
         match place {
             Place::Result(FoundRun { path, note, .. }) => {
-                let report = read_report(&path).map_err(|error| unreadable(&path, &error))?;
-                Ok(FoundReport { report, file: path, state: State::Ended, note })
+                let report = result(&path).map_err(|error| unreadable(&path, &*error))?;
+                Ok(FoundReport { report, state: State::Ended, note })
             }
             Place::Journal(path) => {
                 let bytes = fs::read(&path).map_err(|error| unreadable(&path, &error))?;
                 let contents = read_journal(&bytes).map_err(|error| unreadable(&path, &error))?;
                 let state = State::of_journal(&path).map_err(|error| unreadable(&path, &error))?;
-                let report = so_far(contents, &self.settings);
-                Ok(FoundReport { report, file: path, state, note: None })
+                let report = Arc::new(so_far(contents, &self.settings));
+                Ok(FoundReport { report, state, note: None })
             }
         }
     }
@@ -216,6 +216,23 @@ impl Past {
 
 /// How many runs a message names.
 const MOST_NAMED: usize = 5;
+/// How many bytes the files have together whose reports are kept; in memory, these take a few times as much.
+const ROOM: usize = 32 << 20;
+
+/// A result file as it was at some time: its path, its length in bytes, and when it was written.
+type Written = (PathBuf, u64, Option<SystemTime>);
+
+/// The reports that were read last: who reads a run page by page asks for the same one again and again. They are the same for
+/// all projects, so that the room is that of the program.
+static RECENT: Recent<Written, Report> = Recent::new(ROOM);
+
+/// The report in a result file.
+fn result(path: &Path) -> Result<Arc<Report>, Box<dyn std::error::Error>> {
+    let metadata = fs::metadata(path)?;
+    let written = (path.to_owned(), metadata.len(), metadata.modified().ok());
+    let size = usize::try_from(metadata.len()).unwrap_or(ROOM);
+    Ok(RECENT.get(&written, |_| size, || read_report(path))?)
+}
 
 /// The project in which a run is to be looked for: the one that is named, or the only one; where there are several, that which
 /// has a run of such an id.
@@ -232,7 +249,8 @@ pub(super) fn project_of(
     }
     let mut having = Vec::new();
     for project in all {
-        let past = Past::of(&project)?;
+        // One that cannot be read says why when it is named; it is in the way of no other.
+        let Ok(past) = Past::of(&project) else { continue };
         if past.has_id(run) {
             having.push((project, past));
         }
@@ -279,6 +297,16 @@ fn so_far(contents: JournalContents, settings: &Config) -> Report {
     let JournalContents { header, items, elapsed, .. } = contents;
     let items: BTreeMap<_, _> = items.into_iter().map(|item| (item.index, item)).collect();
     header.report_so_far(items.into_values().collect(), elapsed, settings.prices())
+}
+
+/// The same, with what shows the names that there are.
+fn for_assistants(error: Error) -> Error {
+    match error {
+        Error::UnknownRun(unknown) => {
+            Error::NothingMatched(format!("{unknown}; the tool `cobalt_results` lists the runs"))
+        }
+        other => other,
+    }
 }
 
 fn unreadable(path: &Path, error: &dyn std::error::Error) -> Error {

@@ -10,7 +10,8 @@ use cobalt::Report;
 use cobalt::paths::workspace_root;
 use walkdir::{DirEntry, WalkDir};
 
-use super::source::{self, Call, Function};
+use super::calls::Call;
+use super::source::{self, Function};
 
 /// The most places that are named.
 const MOST_PLACES: usize = 12;

@@ -2,6 +2,7 @@
 //! and the places of the sources.
 
 mod agent;
+mod calls;
 mod difference;
 mod generate;
 mod improve;
@@ -76,7 +77,18 @@ pub(super) async fn get(
             Err(Error::Arguments(format!("there is no prompt `{unknown}`; {instead}")))
         }
     }
-    .map_err(|error| ErrorData::invalid_params(printable(&error.to_string()).into_owned(), None))
+    .map_err(|error| refused(&error))
+}
+
+/// An error of the protocol: whether the arguments are wrong, or what the prompt is made of cannot be read.
+fn refused(error: &Error) -> ErrorData {
+    let message = printable(&error.to_string()).into_owned();
+    match error {
+        Error::Arguments(_) | Error::NothingMatched(_) | Error::UnknownRun(_) => {
+            ErrorData::invalid_params(message, None)
+        }
+        _ => ErrorData::internal_error(message, None),
+    }
 }
 
 async fn write<A: Arguments>(projects: &Projects, mut given: JsonObject) -> Result<GetPromptResult, Error> {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use cobalt::Report;
 use schemars::JsonSchema;
@@ -15,6 +16,8 @@ use crate::mcp::past::Past;
 use crate::mcp::projects::Project;
 
 pub(super) const NAME: &str = "regression-check";
+/// The baseline where none is named: the run before the newest.
+const BEFORE: &str = "latest~1";
 /// The most experiments that are gone into.
 const MOST_EXPERIMENTS: usize = 6;
 /// The most experiments that are named.
@@ -64,41 +67,58 @@ impl super::Arguments for Arguments {
 #[derive(Debug, Default)]
 struct Chosen<'a> {
     /// The runs that are held against each other: the earlier one, then the newest.
-    pairs: Vec<[Report; 2]>,
+    pairs: Vec<[Arc<Report>; 2]>,
     /// The experiments that there is no room for.
     further: Vec<&'a str>,
-    /// The experiments of one whole run alone.
+    /// The experiments that have no run to be held against.
     alone: Vec<&'a str>,
 }
 
 impl Arguments {
     fn chosen<'a>(&self, past: &'a Past) -> Result<Chosen<'a>, Error> {
-        let mut chosen = Chosen::default();
         let counts = whole_runs(past);
         let is_alone = |experiment: &str| counts.get(experiment) == Some(&1);
-        match (&self.experiment, &self.baseline) {
-            (Some(experiment), None) if is_alone(experiment) => {}
-            (Some(experiment), baseline) => {
-                let newest = newest(past, experiment)?;
-                chosen.pairs.push([earlier(past, experiment, baseline.as_deref())?, newest]);
+        let of_one = |pair| Chosen { pairs: vec![pair], ..Chosen::default() };
+        match (&self.experiment, self.baseline.as_deref()) {
+            (Some(experiment), None) if is_alone(experiment) => Ok(Chosen::default()),
+            (Some(experiment), baseline) => pair(past, experiment, baseline.unwrap_or(BEFORE)).map(of_one),
+            // An id is of one experiment; other names may mean a run of each.
+            (None, Some(baseline)) if past.has_id(baseline) => {
+                let experiment = past.find(baseline)?.report.name.clone();
+                pair(past, &experiment, baseline).map(of_one)
             }
-            (None, Some(baseline)) => {
-                let base = past.find(baseline)?.report;
-                let newest = newest(past, &base.name)?;
-                chosen.pairs.push([base, newest]);
-            }
-            (None, None) => {
-                for experiment in past.experiments() {
-                    match chosen.pairs.len() {
-                        _ if is_alone(experiment) => chosen.alone.push(experiment),
-                        MOST_EXPERIMENTS.. => chosen.further.push(experiment),
-                        _ => chosen.pairs.push([earlier(past, experiment, None)?, newest(past, experiment)?]),
-                    }
-                }
-            }
+            (None, Some(baseline)) => all(past, baseline, |_| false),
+            (None, None) => all(past, BEFORE, is_alone),
         }
-        Ok(chosen)
     }
+}
+
+/// All experiments against a baseline, but for those that are known to be `alone`.
+fn all<'a>(past: &'a Past, baseline: &str, alone: impl Fn(&str) -> bool) -> Result<Chosen<'a>, Error> {
+    let (mut chosen, mut missing) = (Chosen::default(), None);
+    for experiment in past.experiments() {
+        match chosen.pairs.len() {
+            _ if alone(experiment) => chosen.alone.push(experiment),
+            MOST_EXPERIMENTS.. => chosen.further.push(experiment),
+            _ => match pair(past, experiment, baseline) {
+                Ok(pair) => chosen.pairs.push(pair),
+                Err(error @ (Error::UnknownRun(_) | Error::NothingMatched(_))) => {
+                    chosen.alone.push(experiment);
+                    missing = missing.or(Some(error));
+                }
+                Err(error) => return Err(error),
+            },
+        }
+    }
+    match missing {
+        Some(error) if chosen.pairs.is_empty() => Err(error),
+        _ => Ok(chosen),
+    }
+}
+
+/// The run of an experiment that a baseline names, and its newest one.
+fn pair(past: &Past, experiment: &str, baseline: &str) -> Result<[Arc<Report>; 2], Error> {
+    Ok(past.find_two([baseline, &format!("{experiment}@latest")])?.map(|found| found.report))
 }
 
 /// How many whole runs there are of each experiment.
@@ -108,21 +128,6 @@ fn whole_runs(past: &Past) -> HashMap<&str, usize> {
         *counts.entry(&*run.run.name).or_default() += 1;
     }
     counts
-}
-
-fn newest(past: &Past, experiment: &str) -> Result<Report, Error> {
-    Ok(past.find(&format!("{experiment}@latest"))?.report)
-}
-
-/// The run of an experiment that the newest one is held against.
-fn earlier(past: &Past, experiment: &str, baseline: Option<&str>) -> Result<Report, Error> {
-    // A count or a revision may be meant, of this experiment; an id is of one already.
-    let of_it = past.find(&format!("{experiment}@{}", baseline.unwrap_or("latest~1")));
-    let found = match baseline {
-        Some(baseline) => of_it.or_else(|error| past.find(baseline).map_err(|_| error)),
-        None => of_it,
-    };
-    Ok(found?.report)
 }
 
 /// What is said where no experiment has two runs.
@@ -160,12 +165,12 @@ fn left_out(chosen: &Chosen<'_>) -> String {
     }
     if !chosen.alone.is_empty() {
         let alone = names(&chosen.alone);
-        let _ = writeln!(text, "\nOf one whole run alone, with nothing to be held against: {alone}.");
+        let _ = writeln!(text, "\nNot compared, as there is no run to hold them against: {alone}.");
     }
     text
 }
 
-fn steps(tools: &Tools, pairs: &[[Report; 2]]) -> String {
+fn steps(tools: &Tools, pairs: &[[Arc<Report>; 2]]) -> String {
     let mut runs = String::new();
     for [_, newest] in pairs {
         let compare = tools

@@ -8,6 +8,8 @@ use std::path::Path;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
+use super::calls::{Call, calls};
+
 /// The largest file that is read, in bytes: what is larger was not written by hand.
 const LARGEST: u64 = 1 << 20;
 
@@ -26,7 +28,7 @@ pub(super) struct Function {
     pub(super) is_public: bool,
     /// Whether it has the attribute of an experiment.
     pub(super) is_experiment: bool,
-    /// What it calls, in the order of the source, each once.
+    /// What it calls or hands on to be called, in the order of the source, each once.
     pub(super) calls: Vec<Call>,
 }
 
@@ -37,35 +39,6 @@ impl Function {
             Some(owner) => format!("{owner}::{}", self.name),
             None => self.name.clone(),
         }
-    }
-}
-
-/// What is called.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Call {
-    /// A function that belongs to no type.
-    Free(String),
-    /// A function of a type.
-    Of(String, String),
-    /// A method of a value, whose type is not known.
-    Method(String),
-}
-
-impl Call {
-    pub(super) fn name(&self) -> &str {
-        match self {
-            Self::Free(name) | Self::Of(_, name) | Self::Method(name) => name,
-        }
-    }
-
-    /// Whether it may be a call of that function.
-    pub(super) fn may_mean(&self, function: &Function) -> bool {
-        self.name() == function.name
-            && match self {
-                Self::Free(_) => function.owner.is_none(),
-                Self::Of(owner, _) => function.owner.as_ref() == Some(owner),
-                Self::Method(_) => function.owner.is_some(),
-            }
     }
 }
 
@@ -111,8 +84,6 @@ impl Found {
         if attributes.iter().any(is_of_tests) {
             return;
         }
-        let mut calls = Calls::default();
-        calls.visit_block(body);
         let whole = whole.span();
         self.functions.push(Function {
             name: signature.ident.to_string(),
@@ -122,7 +93,7 @@ impl Found {
             signature: signature.span().source_text().unwrap_or_else(|| signature.ident.to_string()),
             is_public,
             is_experiment: attributes.iter().any(is_experiment),
-            calls: calls.0,
+            calls: calls(signature, body),
         });
     }
 }
@@ -163,40 +134,6 @@ fn is_of_tests(attribute: &syn::Attribute) -> bool {
 
 fn is_experiment(attribute: &syn::Attribute) -> bool {
     attribute.path().segments.last().is_some_and(|last| last.ident == "experiment")
-}
-
-/// What is called, each once.
-#[derive(Default)]
-struct Calls(Vec<Call>);
-
-impl Calls {
-    fn add(&mut self, call: Call) {
-        if !self.0.contains(&call) {
-            self.0.push(call);
-        }
-    }
-}
-
-impl<'a> Visit<'a> for Calls {
-    fn visit_expr_call(&mut self, call: &'a syn::ExprCall) {
-        if let syn::Expr::Path(path) = &*call.func {
-            let mut names = path.path.segments.iter().rev().map(|segment| segment.ident.to_string());
-            let (name, owner) = (names.next(), names.next());
-            let is_type = |owner: &String| owner.starts_with(char::is_uppercase);
-            match (name, owner.filter(is_type)) {
-                (Some(name), Some(owner)) => self.add(Call::Of(owner, name)),
-                (Some(name), None) => self.add(Call::Free(name)),
-                (None, _) => {}
-            }
-        }
-        visit::visit_expr_call(self, call);
-    }
-
-    fn visit_expr_method_call(&mut self, call: &'a syn::ExprMethodCall) {
-        // What it is called on comes before it.
-        visit::visit_expr_method_call(self, call);
-        self.add(Call::Method(call.method.to_string()));
-    }
 }
 
 #[cfg(test)]

@@ -68,13 +68,6 @@ pub(super) struct ShownRun {
     pub(super) left_out: Vec<String>,
 }
 
-impl ShownRun {
-    /// The items that are shown, in the shape of the result file.
-    pub(super) fn items(&self) -> &[Value] {
-        self.run.get("items").and_then(Value::as_array).map_or(&[], Vec::as_slice)
-    }
-}
-
 /// Shows a run, from a cursor on, in so many bytes, of which there are to be 10,000 at least.
 ///
 /// # Errors

@@ -17,6 +17,8 @@ const FIGURES: usize = 2_000;
 /// The longest name, and the longest reason, in bytes.
 const NAME: usize = 120;
 const REASON: usize = 400;
+/// The longest line of several figures, in bytes.
+const LINE: usize = 600;
 /// How many evaluators are told of an item.
 const MOST_LOW: usize = 3;
 
@@ -28,7 +30,7 @@ pub(in crate::mcp) fn text(shown: &ShownRun) -> String {
         code(&cut::text(&head.name, NAME)),
         sentence(&cut::text(&shown.verdict, REASON))
     );
-    let mut text = format!("{title}\n\n{}\n", cut::text(&origin(head), REASON));
+    let mut text = format!("{title}\n\n{}\n", whole(origin(head)));
     if let Some(place) = &head.declared_at {
         let _ = writeln!(
             text,
@@ -38,7 +40,12 @@ pub(in crate::mcp) fn text(shown: &ShownRun) -> String {
     }
     text += &scores(shown);
     text += &thresholds(shown);
-    let _ = write!(text, "\n- time: {}\n{}", times(&head.summary), cut::text(&usage(head), REASON));
+    let _ = write!(
+        text,
+        "\n- time: {}\n{}",
+        times(&head.summary),
+        usage(head).lines().map(|line| whole(line.to_owned()) + "\n").collect::<String>()
+    );
     if !shown.lines.is_empty() {
         text += "\nThe worst items:\n\n";
     }
@@ -46,6 +53,11 @@ pub(in crate::mcp) fn text(shown: &ShownRun) -> String {
     let room = ROOM.saturating_sub(size(&text) + size(&end));
     text += &list(shown.lines.iter().cloned(), room, "item");
     text + &end
+}
+
+/// A line of Markdown; where it is too long, its beginning as code: a cut would leave its spans open.
+fn whole(line: String) -> String {
+    if size(&line) <= LINE { line } else { code(&cut::text(&line, LINE)) }
 }
 
 /// As many lines as have room, and how many have not.

@@ -7,6 +7,8 @@ mod list;
 mod results;
 mod run;
 
+use std::sync::Arc;
+
 use cobalt::reporters::printable;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject, ProtocolVersion, Tool,
@@ -14,9 +16,11 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
-use schemars::JsonSchema;
+use schemars::transform::{RecursiveTransform, Transform};
+use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use self::failures::failures;
 pub(super) use self::results::Status;
@@ -87,11 +91,31 @@ fn tool<Arguments: JsonSchema + 'static, Structured: JsonSchema + 'static>(
     description: &'static str,
     annotations: ToolAnnotations,
 ) -> Tool {
-    Tool::new(name, description, JsonObject::new())
+    let mut tool = Tool::new(name, description, JsonObject::new())
         .with_title(title)
         .with_input_schema::<Arguments>()
         .with_output_schema::<Structured>()
-        .with_annotations(annotations)
+        .with_annotations(annotations);
+    for schema in [Some(&mut tool.input_schema), tool.output_schema.as_mut()].into_iter().flatten() {
+        *schema = Arc::new(without_formats_of_numbers((**schema).clone()));
+    }
+    tool
+}
+
+/// The same without formats such as `uint32`, of which the clients' validators complain that they are unknown.
+fn without_formats_of_numbers(schema: JsonObject) -> JsonObject {
+    let mut schema = Schema::from(schema);
+    RecursiveTransform(|schema: &mut Schema| {
+        if schema.get("format").and_then(Value::as_str).is_some_and(is_of_numbers) {
+            schema.remove("format");
+        }
+    })
+    .transform(&mut schema);
+    schema.as_object().cloned().unwrap_or_default()
+}
+
+fn is_of_numbers(format: &str) -> bool {
+    ["int", "uint", "float", "double"].iter().any(|kind| format.starts_with(kind))
 }
 
 /// Reads the arguments, and makes a result of what the tool answers.
@@ -105,7 +129,7 @@ where
     Structured: Serialize,
     Answering: Future<Output = Result<Answer<Structured>, Error>>,
 {
-    let project = arguments.get("project").and_then(serde_json::Value::as_str).map(str::to_owned);
+    let project = arguments.get("project").and_then(Value::as_str).map(str::to_owned);
     let answered = match read(arguments) {
         Ok(arguments) => tool(arguments).await,
         Err(error) => Err(error),
@@ -125,7 +149,7 @@ fn failure(call: Call<'_>, project: Option<&str>, error: &Error) -> CallToolResu
 
 /// Reads the arguments of a tool or a prompt; what is wrong is told by the name of the field.
 pub(super) fn read<Arguments: DeserializeOwned>(arguments: JsonObject) -> Result<Arguments, Error> {
-    serde_path_to_error::deserialize(serde_json::Value::Object(arguments)).map_err(|error| {
+    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
         let (path, reason) = (error.path().to_string(), error.into_inner());
         let place = if path == "." { String::new() } else { format!(" `{path}`") };
         Error::Arguments(format!("the arguments do not fit{place}: {reason}"))
@@ -165,4 +189,32 @@ pub(super) fn listed(version: Option<ProtocolVersion>) -> Vec<Tool> {
 /// Whether results have a structured part in this version of the protocol; the dates of versions are in the order of time.
 fn knows_structured(version: Option<ProtocolVersion>) -> bool {
     version.is_none_or(|version| version.as_str() >= ProtocolVersion::V_2025_06_18.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All values of a field, however deep.
+    fn values<'a>(field: &str, json: &'a Value, found: &mut Vec<&'a Value>) {
+        match json {
+            Value::Object(fields) => {
+                found.extend(fields.get(field));
+                fields.values().for_each(|json| values(field, json, found));
+            }
+            Value::Array(elements) => elements.iter().for_each(|json| values(field, json, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn no_schema_has_a_format_that_json_schema_does_not_know() {
+        for tool in all() {
+            let (name, tool) = (tool.name.clone(), serde_json::to_value(tool).unwrap());
+            let mut formats = Vec::new();
+            values("format", &tool, &mut formats);
+            formats.retain(|format| format.is_string() && *format != "date-time");
+            assert!(formats.is_empty(), "{name}: {formats:?}");
+        }
+    }
 }

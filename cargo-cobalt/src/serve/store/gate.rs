@@ -2,7 +2,7 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use super::recent::lock;
+use crate::recent::lock;
 
 #[derive(Debug)]
 pub(super) struct Gate {

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use cobalt::store::Layout;
 
-use super::recent::lock;
 use crate::error::Error;
 use crate::index::{AllRuns, Index, Run, Skipped};
+use crate::recent::lock;
 
 /// How long files may change without their folder, as when one is written over, before it is seen.
 const PATIENCE: Duration = Duration::from_secs(2);

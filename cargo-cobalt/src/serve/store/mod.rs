@@ -10,7 +10,6 @@ mod known;
 mod loaded;
 mod order;
 mod overview;
-mod recent;
 mod runs;
 mod search;
 mod trends;
@@ -30,12 +29,12 @@ use self::gate::Gate;
 use self::known::{Known, KnownRuns};
 pub(in crate::serve) use self::loaded::FileProblem;
 use self::loaded::{LoadedRun, RunFile, Unfinished};
-use self::recent::Recent;
 use super::api::{ApiError, ExportFormat, ExportQuery};
 use super::live::Live;
 use super::project;
 use crate::error::Error;
 use crate::formats::{csv, html, junit, markdown};
+use crate::recent::Recent;
 use crate::reporters::{Finished, Results};
 
 /// How many bytes all loaded runs may take. One of 10,000 items takes about 7 MB.

@@ -127,7 +127,7 @@ fn the_newest_run_is_held_against_the_one_before_it() {
     has(&text, &["## `strict`", "- `rome`: `right` 1 → 0", "output: \"Rome\"", "output: \"Milan\""]);
     has(
         &text,
-        &["| figure | base | other |", "Of one whole run alone, with nothing to be held against: `gated`."],
+        &["| figure | base | other |", "Not compared, as there is no run to hold them against: `gated`."],
     );
     has(&text, &[&format!("`cobalt_compare` with `{{\"runA\":{},", before["id"])]);
     let id = before["id"].as_str().unwrap();
@@ -137,6 +137,21 @@ fn the_newest_run_is_held_against_the_one_before_it() {
     }
     let alone = ask(&mut assistant, "regression-check", json!({ "experiment": "gated" }));
     has(&alone, &["an experiment needs two whole runs"]);
+}
+
+#[test]
+fn a_baseline_that_names_a_run_of_each_experiment_is_for_all_of_them() {
+    let project = Project::steered();
+    for filter in ["strict", "gated", "strict", "strict", "gated"] {
+        project.cobalt(&["run", "--filter", filter], 0);
+    }
+    let mut assistant = Assistant::of(&project);
+    let both = ask(&mut assistant, "regression-check", json!({ "baseline": "latest~1" }));
+    has(&both, &["## `strict`", "## `gated`"]);
+    let one = ask(&mut assistant, "regression-check", json!({ "baseline": "latest~2" }));
+    has(&one, &["## `strict`", "Not compared, as there is no run to hold them against: `gated`."]);
+    let none = refused(&mut assistant, "regression-check", json!({ "baseline": "latest~9" }));
+    has(&none, &["latest~9"]);
 }
 
 #[test]
@@ -192,6 +207,18 @@ fn arguments_that_are_missing_wrong_or_unknown_are_refused_with_what_was_expecte
     has(&refused("improve-agent", json!({ "agent": "x" })), &["unknown field `agent`"]);
     has(&refused("improve-agents", json!({})), &["there is no prompt `improve-agents`", "`improve-agent`"]);
     has(&refused("regression-check", json!({ "baseline": "../a.json" })), &["looks like a path"]);
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_no_fault_of_the_arguments() {
+    let project = Project::steered();
+    project.write("cobalt.toml", "nonsense = 1\n");
+    let mut assistant = Assistant::of(&project);
+    for prompt in ["improve-agent", "regression-check"] {
+        let error = assistant.refused("prompts/get", json!({ "name": prompt, "arguments": {} }));
+        assert_eq!(error["code"], -32603, "{error}");
+        has(error["message"].as_str().unwrap(), &["cobalt.toml:1:1: unknown key `nonsense`"]);
+    }
 }
 
 #[test]

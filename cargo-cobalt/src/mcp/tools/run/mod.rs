@@ -77,7 +77,7 @@ fn cut_off(past: &Past, name: &str) -> Result<String, Error> {
         });
     }
     let found = past.find(name)?;
-    let id = found.report.id;
+    let id = found.report.id.clone();
     match found.state {
         State::CutOff => Ok(id),
         State::GoingOn => {

@@ -1,25 +1,25 @@
 //! `cobalt_compare`: whether a run is better or worse than another, and by which items.
 
-use std::fmt::Write as _;
+mod text;
+
 use std::sync::Arc;
 
 use cobalt::report::comparison::{
-    ChangedItems, Comparison, Difference, ItemChange, Quantity, RunIdentity, Verdict, changed_items,
+    ChangedItems, Comparison, ItemChange, Quantity, RunIdentity, Verdict, changed_items,
 };
-use cobalt::reporters::explained;
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::task::block_in_place;
 
+use self::text::text;
 use super::{Answer, Call, tool};
-use crate::compare::{compare_reports, markdown, regressions, sides, words};
+use crate::compare::{compare_reports, regressions, words};
 use crate::error::Error;
-use crate::markdown::{code, sentence};
 use crate::mcp::past::{Past, project_of};
 use crate::mcp::projects::Project;
-use crate::mcp::shown::{self, BUDGET, ROOM, cut, keep, size};
+use crate::mcp::shown::{self, BUDGET, cut, keep, size};
 
 pub(super) const NAME: &str = "cobalt_compare";
 
@@ -30,12 +30,9 @@ const LARGEST_ITEM: usize = 3_500;
 /// The most bytes of the differences, and of each list of keys and notes.
 const DIFFERENCES: usize = 10_000;
 const KEYS: usize = 1_500;
-/// The longest name, sentence and reason, in bytes.
+/// The longest name and sentence, in bytes.
 const NAME_ROOM: usize = 300;
 const SENTENCE: usize = 600;
-const REASON: usize = 300;
-/// How many of the figures and items the text tells of take how many bytes.
-const FIGURES: usize = 3_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -63,6 +60,8 @@ enum Finding {
     Inconclusive,
     /// Nothing beyond what chance explains.
     NoDifference,
+    /// No evaluator has scores in both runs: nothing is known of the scores.
+    NothingToCompare,
 }
 
 /// Two runs held against each other.
@@ -75,7 +74,7 @@ pub(super) struct Compared {
     #[serde(skip_serializing_if = "Option::is_none")]
     base_project: Option<Project>,
     finding: Finding,
-    /// The same in a sentence, with the names of what changed.
+    /// The same in a sentence, with the names of what changed, times and costs among them.
     conclusion: String,
     #[serde(flatten)]
     comparison: Comparison,
@@ -119,7 +118,8 @@ fn compare(call: Call<'_>, arguments: &Arguments) -> Result<Answer<Compared>, Er
         true => past.find_two([run_a, run_b])?,
         false => [base_past.find(run_a)?, past.find(run_b)?],
     };
-    let comparison = compare_reports(&base.report, &other.report, past.prices())?;
+    let mut comparison = compare_reports(&base.report, &other.report, past.prices())?;
+    shorten_names(&mut comparison);
     let changed = changed_items(&base.report, &other.report, MOST_ITEMS);
     let text = text(&comparison, &changed);
     let choice_notes: Vec<_> = [&base, &other].into_iter().filter_map(|found| found.note.clone()).collect();
@@ -184,15 +184,21 @@ fn items(changes: &[ItemChange], room: usize) -> Vec<Map<String, Value>> {
     items.take_while(fits).collect()
 }
 
-/// Shortens what is long: those differences stay first that are more than noise.
-fn shorten(comparison: &mut Comparison, left_out: &mut Vec<String>) {
-    // `regressedItems` tells more of them.
-    comparison.regressed.clear();
-    let Comparison { base, other, items, notes, evaluators, amounts, .. } = comparison;
+/// Shortens the names of the runs and of what they are compared by.
+fn shorten_names(comparison: &mut Comparison) {
+    let Comparison { base, other, evaluators, amounts, .. } = comparison;
     for RunIdentity { id, name, git, .. } in [base, other] {
         let commit = git.as_mut().map(|git| &mut git.commit);
         [id, name].into_iter().chain(commit).for_each(|name| *name = cut::text(name, NAME_ROOM));
     }
+    evaluators.iter_mut().chain(amounts).for_each(|it| it.name = cut::text(&it.name, NAME_ROOM));
+}
+
+/// Shortens what is long: those differences stay first that are more than noise.
+fn shorten(comparison: &mut Comparison, left_out: &mut Vec<String>) {
+    // `regressedItems` tells more of them.
+    comparison.regressed.clear();
+    let Comparison { items, notes, evaluators, .. } = comparison;
     for (keys, what) in [
         (&mut items.changed, "items.changed"),
         (&mut items.added, "items.added"),
@@ -202,7 +208,6 @@ fn shorten(comparison: &mut Comparison, left_out: &mut Vec<String>) {
         keys.iter_mut().take(KEYS).for_each(|key| *key = cut::text(key, SENTENCE));
         keep(keys, KEYS, what, left_out);
     }
-    evaluators.iter_mut().chain(amounts).for_each(|it| it.name = cut::text(&it.name, NAME_ROOM));
     if size(evaluators) > DIFFERENCES {
         evaluators.sort_by_key(|difference| weight(difference.verdict));
         keep(evaluators, DIFFERENCES, "evaluators", left_out);
@@ -227,6 +232,7 @@ fn finding(comparison: &Comparison) -> Finding {
     match (is_worse, is_better) {
         (true, true) => Finding::Mixed,
         (true, false) => Finding::Worse,
+        (false, _) if comparison.evaluators.is_empty() => Finding::NothingToCompare,
         (false, true) => Finding::Better,
         (false, false) if has(Verdict::Inconclusive) => Finding::Inconclusive,
         (false, false) => Finding::NoDifference,
@@ -235,69 +241,13 @@ fn finding(comparison: &Comparison) -> Finding {
 
 /// The verdicts with what they are on.
 fn conclusion(comparison: &Comparison) -> String {
-    if let Some(nothing) = words::without_headline(comparison) {
+    if let Some(nothing) = words::without_headline(comparison).filter(|_| !comparison.evaluators.is_empty()) {
         return nothing.to_owned();
     }
+    let unknown = "no evaluator has scores in both runs".to_owned();
+    let unknown = comparison.evaluators.is_empty().then_some(unknown);
     let said = words::headline(comparison).into_iter();
     let said =
         said.map(|(verdict, names)| cut::text(&format!("{verdict} in {}", names.join(", ")), SENTENCE));
-    said.collect::<Vec<_>>().join("; ")
-}
-
-/// The comparison in Markdown.
-fn text(comparison: &Comparison, changed: &ChangedItems) -> String {
-    let experiments = code(&cut::text(&words::experiments(comparison), NAME_ROOM));
-    let mut text = format!("### {experiments}: {}\n\n", sentence(&conclusion(comparison)));
-    text += &cut::text(&markdown::runs(comparison), 2 * SENTENCE);
-    text += &cut::text(
-        &format!("\nItems: {}.\n", words::matching(&comparison.items, |key| code(&cut::text(key, 60)))),
-        SENTENCE,
-    );
-    for note in comparison.notes.iter().take(3) {
-        let _ = writeln!(text, "\n> {}", sentence(&cut::text(note, REASON)));
-    }
-    text += "\n";
-    let mut differences: Vec<_> = words::differences(comparison).collect();
-    differences.sort_by_key(|difference| weight(difference.verdict));
-    text += &shown::list(differences.into_iter().map(difference), FIGURES / 2, "figure");
-    for (changes, count, what) in [
-        (&changed.regressed, changed.regressed_count, "worse"),
-        (&changed.improved, changed.improved_count, "better"),
-    ] {
-        if count > 0 {
-            let _ = writeln!(text, "\nItems that became {what}: {count}\n");
-            let room = (ROOM.saturating_sub(size(&text))).min(FIGURES / 2);
-            text += &shown::list(changes.iter().map(item), room, "item");
-        }
-    }
-    text
-}
-
-/// A difference in a line.
-fn difference(difference: &Difference) -> String {
-    let [base, other, change, interval, p, ..] = words::cells(difference);
-    let interval = if interval.is_empty() { interval } else { format!(", 95 % interval {interval}") };
-    let p = if p.is_empty() { p } else { format!(", p {p}") };
-    let name = code(&cut::text(&difference.name, NAME_ROOM / 3));
-    format!(
-        "- {name} {}: {base} → {other}, {change}{interval}{p}; {}",
-        difference.verdict,
-        explained(difference)
-    )
-}
-
-/// An item in a line.
-fn item(change: &ItemChange) -> String {
-    let first = ItemChange { scores: change.scores.iter().take(3).cloned().collect(), ..change.clone() };
-    let quote = |name: &str| code(&cut::text(name, NAME_ROOM / 5));
-    let scores = sides::scores(&first, quote);
-    let scores = if scores.is_empty() { "failed in one of the runs".to_owned() } else { scores };
-    let key = code(&cut::text(&change.key, NAME_ROOM / 3));
-    let why = change
-        .other
-        .error
-        .clone()
-        .or_else(|| sides::reasons(&first, &change.other, str::to_owned).into_iter().next());
-    let why = why.map_or(String::new(), |why| format!(": {}", code(&cut::text(&why, REASON))));
-    format!("- {key} {scores}{why}")
+    unknown.into_iter().chain(said).collect::<Vec<_>>().join("; ")
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Values by their keys, the last used first.
-pub(super) struct Recent<K, V> {
+pub(crate) struct Recent<K, V> {
     entries: Mutex<Vec<Entry<K, V>>>,
     /// The most bytes that all values take together, as long as they are several.
     room: usize,
@@ -24,13 +24,13 @@ struct Entry<K, V> {
 type Slot<V> = Arc<Mutex<Option<Arc<V>>>>;
 
 impl<K: Clone + PartialEq, V> Recent<K, V> {
-    pub(super) fn new(room: usize) -> Self {
-        Self { entries: Mutex::default(), room }
+    pub(crate) const fn new(room: usize) -> Self {
+        Self { entries: Mutex::new(Vec::new()), room }
     }
 
     /// The value of a key, made where there is none. Others who ask for the same wait for it. `size` tells how many bytes a
     /// value takes.
-    pub(super) fn get<E>(
+    pub(crate) fn get<E>(
         &self,
         key: &K,
         size: impl FnOnce(&V) -> usize,
@@ -86,7 +86,7 @@ impl<K, V> fmt::Debug for Recent<K, V> {
 }
 
 /// A value that nothing is left half done in, whoever panicked.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
