@@ -39,6 +39,9 @@ pub(crate) fn check(binaries: &[WithVariables<'_>], named: &[String]) -> Result<
         }
         is_complete &= status.success();
     }
+    // They come in the order in which they were linked.
+    names.sort_unstable();
+    names.dedup();
     match named.iter().find(|name| !names.contains(name)) {
         Some(name) if is_complete => Err(Error::NothingMatched(format!(
             "no experiment is named `{name}`; {}",
