@@ -49,7 +49,7 @@ fn longest_run(text: &str) -> usize {
 /// them may stand outside, all is code: a backslash would not keep an `@` from mentioning somebody.
 pub(crate) fn sentence(text: &str) -> String {
     let text = one_line(text);
-    let is_ours = |character: char| character.is_ascii_alphanumeric() || " ,;:()'".contains(character);
+    let is_ours = |character: char| character.is_ascii_alphanumeric() || " ,;:()'✅❌".contains(character);
     let parts: Vec<_> = text.split('`').collect();
     let is_well_formed = parts.len() % 2 == 1 && !text.contains("``");
     if is_well_formed && parts.iter().step_by(2).all(|outside| outside.chars().all(is_ours)) {

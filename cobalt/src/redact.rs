@@ -71,9 +71,9 @@ fn words_of_name(name: &str) -> Vec<String> {
     words
 }
 
-/// A text without what looks like a key, and without the password of an address.
+/// A text without what looks like a key, and without the secret part of an address.
 pub fn redacted(text: &str) -> Cow<'_, str> {
-    let mut secrets: Vec<_> = keys(text).into_iter().chain(passwords(text)).collect();
+    let mut secrets: Vec<_> = keys(text).into_iter().chain(passwords(text)).chain(hooks(text)).collect();
     if secrets.is_empty() {
         return Cow::Borrowed(text);
     }
@@ -147,10 +147,26 @@ fn is_token(text: &str) -> bool {
     text.len() >= SHORTEST || has_digit && text.len() >= SHORTEST_WITH_DIGIT
 }
 
+/// Where addresses go on behind their schemes.
+fn addresses(text: &str) -> impl Iterator<Item = usize> {
+    text.match_indices("://").map(|(at, mark)| at + mark.len())
+}
+
+/// Where the paths of addresses are by which anybody may write to a chat: `https://hooks.slack.com/services/…`.
+fn hooks(text: &str) -> impl Iterator<Item = Range<usize>> {
+    addresses(text).filter_map(|start| {
+        let is_end = |letter: char| letter.is_whitespace() || "\"'`<>()[]".contains(letter);
+        let (host, path) = up_to(&text[start..], is_end).split_once('/')?;
+        let is_hook =
+            host.starts_with("hooks.") || host.contains(".webhook.") || path.starts_with("api/webhooks/");
+        let path = start + host.len() + 1..start + host.len() + 1 + path.len();
+        Some(path).filter(|path| is_hook && !path.is_empty())
+    })
+}
+
 /// Where the passwords in addresses are: `postgres://user:password@host`.
 fn passwords(text: &str) -> impl Iterator<Item = Range<usize>> {
-    let addresses = text.match_indices("://").map(|(at, mark)| at + mark.len());
-    addresses.filter_map(|start| {
+    addresses(text).filter_map(|start| {
         let rest = up_to(&text[start..], |letter| letter.is_whitespace() || matches!(letter, '"' | '`'));
         // Another address may follow at once.
         let rest = rest.split("://").next()?;
@@ -188,6 +204,15 @@ mod tests {
     fn keys_are_taken_out_of_a_text() {
         let text = "401 for key sk-proj-abcdefghijklmnop, sent as `ghp_0123456789abcdefghij`";
         assert_eq!(redacted(text), "401 for key [redacted], sent as `[redacted]`");
+    }
+
+    #[test]
+    fn an_address_by_which_anybody_may_write_to_a_chat_keeps_its_host() {
+        let text = "string \"https://hooks.slack.com/services/T0/B0/x1\", or https://discord.com/api/webhooks/1/ab";
+        let shown = "string \"https://hooks.slack.com/[redacted]\", or https://discord.com/[redacted]";
+        assert_eq!(redacted(text), shown);
+        let harmless = "https://hooks.slack.com/ and https://api.slack.com/messaging/webhooks";
+        assert_eq!(redacted(harmless), harmless);
     }
 
     #[test]

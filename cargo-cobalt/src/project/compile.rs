@@ -56,10 +56,10 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
         command.env_remove(name);
     }
     let format = match build.message_format {
-        MessageFormat::Human => "json-render-diagnostics",
-        MessageFormat::Json => "json",
+        MessageFormat::Human => "--message-format=json-render-diagnostics",
+        MessageFormat::Json => "--message-format=json",
     };
-    command.args(["test", "--no-run", "--message-format", format]);
+    command.args(["test", "--no-run", format]);
     command.args(arguments(build, color));
     for Candidate { package, target, .. } in candidates() {
         command.args(["--package", &package.name, "--test", target]);

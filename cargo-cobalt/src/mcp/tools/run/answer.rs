@@ -218,6 +218,9 @@ impl Ran {
             let runs = count(self.more_runs.len(), "further run");
             let _ = writeln!(end, "\n{runs} stand in `moreRuns`; {failed} of them failed.");
         }
+        if !self.left_out.is_empty() {
+            let _ = writeln!(end, "\nThe structured part has no room for all: {}.", self.left_out.join(", "));
+        }
         if !self.next_steps.is_empty() {
             let steps: String = self.next_steps.iter().map(|step| format!("- {step}\n")).collect();
             let _ = write!(end, "\nNext:\n\n{steps}");
