@@ -208,7 +208,8 @@ mod tests {
 
     #[test]
     fn an_address_by_which_anybody_may_write_to_a_chat_keeps_its_host() {
-        let text = "string \"https://hooks.slack.com/services/T0/B0/x1\", or https://discord.com/api/webhooks/1/ab";
+        let text =
+            "string \"https://hooks.slack.com/services/T0/B0/x1\", or https://discord.com/api/webhooks/1/ab";
         let shown = "string \"https://hooks.slack.com/[redacted]\", or https://discord.com/[redacted]";
         assert_eq!(redacted(text), shown);
         let harmless = "https://hooks.slack.com/ and https://api.slack.com/messaging/webhooks";

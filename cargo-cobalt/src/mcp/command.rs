@@ -203,12 +203,17 @@ async fn see_through(
 ) -> io::Result<Ended> {
     let has_ended = CancellationToken::new();
     let mut stdout = child.stdout.take().map(|stdout| Lines::of(stdout, has_ended.clone()));
+    let gives_up = server_ends.clone();
     let hear = async move {
         while let Some(stdout) = &mut stdout
             && let Some(line) = stdout.next().await
         {
             // Where nobody listens any more it was told to end, and may print until it has.
-            let _ = lines.send(line).await;
+            tokio::select! {
+                biased;
+                _ = lines.send(line) => {}
+                () = gives_up.cancelled() => {}
+            }
         }
     };
     let mut stderr = child.stderr.take().map(|stderr| Lines::of(stderr, has_ended.clone()));

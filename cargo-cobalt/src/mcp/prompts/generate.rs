@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use cobalt::redact::redacted;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -70,10 +71,11 @@ impl Arguments {
         );
         text += &offered(file, functions);
         text += &known(tools, experiments);
-        if let Some(context) = &self.context {
+        let context = self.context.as_deref().map(redacted);
+        if let Some(context) = &context {
             let _ = write!(text, "\n## What the user says of it\n\n{}", data(context, LONGEST_CONTEXT));
         }
-        text + &steps(tools, file, self.context.as_deref())
+        text + &steps(tools, file, context.as_deref())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use cobalt::Report;
+use cobalt::redact::redacted;
 use cobalt::reporters::figure;
 use cobalt::wording::count;
 use schemars::JsonSchema;
@@ -141,7 +142,9 @@ fn text(project: &Project, tools: &Tools, past: &Past, report: &Report, aim: Opt
 fn aim_in_words(report: &Report, aim: Option<f64>) -> String {
     match (aim, report.config.thresholds.is_empty()) {
         (Some(aim), _) => {
-            format!("every evaluator scores every item at {aim} or above, and what passes now still does.")
+            format!(
+                "every evaluator scores every item at {aim} or above and at its pass mark, and what passes now still does."
+            )
         }
         (None, false) => "all thresholds are met, without a new low score.".to_owned(),
         (None, true) => {
@@ -173,7 +176,11 @@ fn sources(report: &Report, declared: Option<&Declared>) -> String {
         let _ = writeln!(text, "- Its data set: {}", name(&dataset.source));
     }
     if let Some(declared) = declared {
-        let _ = write!(text, "\nThe experiment as it is now:\n\n{}", data(&declared.source, LONGEST_SOURCE));
+        let _ = write!(
+            text,
+            "\nThe experiment as it is now:\n\n{}",
+            data(&redacted(&declared.source), LONGEST_SOURCE)
+        );
     }
     text
 }

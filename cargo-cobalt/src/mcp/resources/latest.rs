@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::index::{Run, RunStatus};
 use crate::mcp::past::{Past, PastRun};
 use crate::mcp::projects::Project;
+use crate::mcp::refusal;
 use crate::mcp::shown::{self, ShownRun, Wanted, keep, size};
 
 /// How many runs are shown with items: each has room for some.
@@ -50,7 +51,14 @@ pub(super) fn read(project: &Project, served: &[Arc<Project>]) -> Result<Latest,
     keep(&mut others, ROOM_OF_OTHERS, "others", &mut left_out);
     let room = ROOM.saturating_sub(size(&others) + size(&left_out) + size(project)) / newest.len().max(1);
     let show = |run: &Run| shown::run(&past.find(&run.id)?.report, &Wanted::default(), None, room);
-    let runs = newest.into_iter().map(show).collect::<Result<_, _>>()?;
+    let mut runs = Vec::new();
+    for run in newest {
+        match show(run) {
+            Ok(shown) => runs.push(shown),
+            // It may have been removed since it was listed.
+            Err(error) => left_out.push(format!("runs: {}, as {}", run.id, refusal::text(&error))),
+        }
+    }
     Ok(Latest { project: project.clone(), runs, others, left_out })
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use cobalt::paths::workspace_root;
 use cobalt::wording::{count, cut};
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -122,9 +123,17 @@ pub(super) async fn rows(call: Call<'_>, project: &Project, arguments: &[String]
         }
     }
     let ended = running.end().await?;
-    listing.rows = serde_json::from_str(&listed).unwrap_or_default();
     listing.is_whole = ended.status.success();
-    if !listing.is_whole && listing.compile_errors.is_empty() {
+    match serde_json::from_str(&listed) {
+        Ok(rows) => listing.rows = rows,
+        Err(error) if listing.is_whole => {
+            listing.is_whole = false;
+            listing.errors = vec![format!("what `cargo cobalt list` says cannot be read: {error}")];
+        }
+        // It says why on stderr.
+        Err(_) => {}
+    }
+    if !listing.is_whole && listing.compile_errors.is_empty() && listing.errors.is_empty() {
         listing.errors = stderr::errors(&ended.stderr);
     }
     Ok(listing)
@@ -157,7 +166,8 @@ pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<
 }
 
 fn declared(mut row: Row, project: &Project, runs: &[PastRun<'_>]) -> Declared {
-    let path = project.root.join(&row.experiment.file);
+    // The compiler names files as seen from there.
+    let path = workspace_root(&project.root).join(&row.experiment.file);
     let last = runs.iter().find(|past| !past.is_partial && past.run.name == row.experiment.name);
     let last_run = last.map(|past| LastRun {
         id: past.run.id.clone(),

@@ -40,3 +40,19 @@ fn a_project_that_does_not_build_is_told_of_by_file_and_line() {
     assert_eq!((&error["file"], &error["line"]), (&json!("tests/evals.rs"), &json!(2)), "{result}");
     assert_eq!(error["code"], "E0308");
 }
+
+#[test]
+fn a_member_of_a_workspace_is_listed_with_paths_that_can_be_opened() {
+    let project = Project::steered();
+    project.rename("mcp_list_member");
+    for file in ["src/lib.rs", "tests/evals.rs", "tests/foreign.rs", "data/items.jsonl"] {
+        project.write(&format!("desk/{file}"), &project.read(file));
+    }
+    project.write("desk/Cargo.toml", &project.read("Cargo.toml").replace("[workspace]\n", ""));
+    project.write("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"desk\"]\n");
+    let mut assistant = Assistant::over(&project.path("desk"), &[], "2025-11-25");
+    let listed = assistant.call("cobalt_list", json!({}));
+    let paths: Vec<_> = listed["experiments"].as_array().unwrap().iter().map(|row| &row["path"]).collect();
+    let expected = project.path("desk/tests/evals.rs").canonicalize().unwrap();
+    assert!(!paths.is_empty() && paths.iter().all(|path| **path == json!(expected)), "{paths:?}");
+}

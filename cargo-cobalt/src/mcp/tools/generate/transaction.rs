@@ -72,7 +72,9 @@ impl Transaction {
             let created = create(path, text, &mut self.made);
             return created.map_err(|error| InitError::file("create", path)(error).into());
         }
-        replace(path, text).map_err(|error| InitError::file("write", path)(error).into())
+        replace(path, text).map_err(|error| Error::from(InitError::file("write", path)(error)))?;
+        self.settle(path);
+        Ok(())
     }
 
     /// Edits a text file once; `edit` gives its new text, if that is another one.
@@ -140,7 +142,7 @@ impl Transaction {
 impl Drop for Transaction {
     fn drop(&mut self) {
         if !self.is_kept {
-            self.undo();
+            self.undo().iter().for_each(|left| eprintln!("warning: {left}"));
         }
     }
 }

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cobalt::exit_code::UNFIT;
+use cobalt::paths::workspace_root;
 use rmcp::model::{Tool, ToolAnnotations};
 
 pub(super) use self::answer::Ran;
@@ -44,7 +45,7 @@ pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<
     let project = call.projects.choose(arguments.project.as_deref())?;
     arguments.check()?;
     let mut progress = Progress::of(call.context);
-    let waits = format!("waiting for another run of {}", project.name);
+    let waits = format!("waiting for another run of {}, then building it", project.name);
     let _turn = call.commands.turn(&project, &call.context.ct, progress.tell(0, None, &waits)).await?;
     let arguments = resolved(&project, arguments)?;
     progress.tell(0, None, &format!("building {}", project.name)).await;
@@ -105,11 +106,13 @@ async fn by_place(
         let compile_errors = declared.compile_errors;
         return Ok(Outcome { code: Some(UNFIT), compile_errors, ..Outcome::default() });
     }
+    let folder = workspace_root(&project.root);
     let is_there = |row: &&crate::list::Row| {
-        project.root.join(&row.experiment.file).canonicalize().is_ok_and(|declared| declared == file)
+        folder.join(&row.experiment.file).canonicalize().is_ok_and(|declared| declared == file)
     };
     let there: Vec<_> = declared.rows.iter().filter(is_there).collect();
-    let is_wanted = |name: &String| arguments.experiments.as_ref().is_none_or(|wanted| wanted.contains(name));
+    let wanted = arguments.experiments.as_deref().unwrap_or_default();
+    let is_wanted = |name: &String| wanted.is_empty() || wanted.contains(name);
     let mut names: Vec<_> = there.iter().map(|row| row.experiment.name.clone()).filter(is_wanted).collect();
     if names.is_empty() {
         return Ok(answered);

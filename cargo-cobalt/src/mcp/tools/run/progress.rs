@@ -6,10 +6,12 @@ use cobalt::reporters::printable;
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 /// The shortest time between two notifications.
 const BETWEEN: Duration = Duration::from_millis(50);
+/// How long is waited for somebody to take one.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Tells of a request's progress, where a token for it was given.
 #[derive(Debug)]
@@ -65,8 +67,8 @@ impl Progress {
     pub(in crate::mcp::tools) async fn tell_waiting(&mut self) {
         if let Some(progress) = self.waiting.take() {
             self.next = Instant::now() + BETWEEN;
-            // Who has hung up is told nothing.
-            let _ = self.peer.notify_progress(progress).await;
+            // Who has hung up is told nothing, and who does not read is not waited for.
+            let _ = timeout(PATIENCE, self.peer.notify_progress(progress)).await;
         }
     }
 }
