@@ -61,16 +61,23 @@ fn a_run_is_not_resumed_on_other_data() {
 }
 
 #[test]
-fn a_run_is_not_resumed_with_other_runs_timeouts_evaluators_or_verdicts() {
+fn a_run_is_not_resumed_with_other_timeouts_evaluators_or_verdicts() {
     let (sandbox, id) = cut_short();
-    let changes =
-        [("E2E_RUNS", "2"), ("E2E_TIMEOUT_MS", "19000"), ("E2E_EXACT", "same"), ("E2E_LENIENT", "1")];
+    let changes = [("E2E_TIMEOUT_MS", "19000"), ("E2E_EXACT", "same"), ("E2E_LENIENT", "1")];
     for (variable, value) in changes {
         sandbox.forget_calls();
         let finished = resume(&sandbox, &id).env(variable, value).run().code(3);
         finished.complains(&[&id, "the experiment or one of its evaluators has changed", "start a new run"]);
         is_untouched(&sandbox, &id);
     }
+}
+
+#[test]
+fn each_item_of_a_run_is_run_as_often_as_it_began_with() {
+    let (sandbox, id) = cut_short();
+    resume(&sandbox, &id).env("E2E_RUNS", 2).run().code(0);
+    let report = sandbox.report();
+    assert_eq!((report.id, report.config.runs), (id, 1));
 }
 
 #[test]
