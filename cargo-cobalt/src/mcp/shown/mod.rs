@@ -4,9 +4,9 @@
 //! |---|---|
 //! | [`wanted`] | which items are wanted, and which come first |
 //! | [`cursor`] | where the next page begins |
-//! | [`head`], [`item`] | all of a run but its items, and one of these, each cut to the room that there is |
-//! | [`cut`], [`size`] | texts and JSON of any size, cut; how large they are |
-//! | [`text`] | the same for who reads |
+//! | [`head`], [`mod@item`] | all of a run but its items, and one of these, each cut to the room that there is |
+//! | [`cut`], [`mod@size`] | texts and JSON of any size, cut; how large they are |
+//! | [`mod@text`] | the same for who reads |
 
 pub(super) mod cursor;
 pub(super) mod cut;
@@ -33,7 +33,7 @@ pub(super) use self::wanted::{ItemStatus, Wanted};
 use crate::error::Error;
 use crate::formats::markdown::verdict;
 
-/// How many bytes the structured part of an answer takes at the most, as [`size`] counts them; beside it there is the text.
+/// How many bytes the structured part of an answer takes at the most, as [`size()`] counts them; beside it there is the text.
 pub(super) const BUDGET: usize = 48_000;
 /// How many items at the least have room side by side, however large they are.
 const FEWEST: usize = 10;

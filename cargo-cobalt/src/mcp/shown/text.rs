@@ -10,7 +10,7 @@ use super::{ShownRun, cut, size};
 use crate::formats::markdown::{origin, usage};
 use crate::markdown::{cell, code, sentence};
 
-/// How many bytes a text takes at the most, as [`size`] counts them.
+/// How many bytes a text takes at the most, as [`size()`] counts them.
 pub(in crate::mcp) const ROOM: usize = 7_500;
 /// How many of them the statistics take at the most, and the thresholds.
 const FIGURES: usize = 2_000;

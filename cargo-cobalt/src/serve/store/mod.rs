@@ -1,6 +1,6 @@
 //! What there is to be shown: the runs of the project, out of its index and its result files.
 //!
-//! The list of [`known`] runs is in memory. Runs whose items are asked for are [`loaded`], as far as there is [room](recent)
+//! The list of [`known`] runs is in memory. Runs whose items are asked for are [`loaded`], as far as there is [room](crate::recent)
 //! for them, and what is large is read from the files again, item by item.
 
 mod compare;
