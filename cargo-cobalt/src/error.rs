@@ -9,6 +9,7 @@ use cobalt::BoxError;
 use cobalt::reporters::printable;
 
 use crate::assistants::AssistantsError;
+use crate::datasets::WriteError;
 use crate::init::InitError;
 use crate::runs::UnknownRun;
 
@@ -86,6 +87,9 @@ pub(crate) enum Error {
 
     #[error(transparent)]
     Assistants(#[from] AssistantsError),
+
+    #[error(transparent)]
+    DataFile(#[from] WriteError),
 
     #[error(transparent)]
     Init(#[from] InitError),

@@ -6,14 +6,13 @@ use std::process::ExitCode;
 
 use clap::ValueEnum as _;
 use cobalt::config::{Config, Flags};
-use cobalt::store::{read_measurements, read_report};
 
 use crate::cli::{Export, Format};
 use crate::config::settings;
 use crate::error::Error;
 use crate::formats::{csv, html, json, junit, markdown};
 use crate::reporters::{Finished, Results};
-use crate::runs::{FoundRun, KnownRuns};
+use crate::runs::{FoundRun, KnownRuns, report_of};
 use crate::terminal::{one_line, print};
 use crate::written::write;
 
@@ -72,14 +71,8 @@ fn render(found: Vec<FoundRun>, format: Format, settings: &Config) -> Result<Str
 }
 
 fn finished(run: FoundRun, settings: &Config) -> Result<Finished, Error> {
-    match read_report(&run.path) {
-        Ok(report) => Ok(Finished { report, path: Some(run.path), without_items: None }),
-        Err(_) if read_measurements(&run.path, settings.prices()).is_ok() => {
-            let reason = "it is a baseline, with the numbers of a run alone; name the run itself".to_owned();
-            Err(Error::RunFile { path: run.path, reason })
-        }
-        Err(error) => Err(error.into()),
-    }
+    let report = report_of(&run, settings.prices())?;
+    Ok(Finished { report, path: Some(run.path), without_items: None })
 }
 
 /// The texts of the result files.

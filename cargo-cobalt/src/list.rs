@@ -1,11 +1,13 @@
 //! `cargo cobalt list`: names the experiments.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
 use cobalt::config::Flags;
-use cobalt::reporters::{Event, Listed};
+use cobalt::reporters::{Event, Listed, fetched, printable};
+use cobalt::wording::count;
 use cobalt::{Wanted, suggest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,6 +54,7 @@ pub(crate) fn list(arguments: &List, flags: &Flags, color: Color) -> Result<Exit
         print_json(&rows)?;
     } else if !rows.is_empty() {
         print(&table(TITLES, rows.iter().map(cells), paint(&io::stdout())))?;
+        print(&data(&rows))?;
     }
     if !errors.is_empty() {
         return Err(Error::Broken(errors));
@@ -93,6 +96,8 @@ fn ask(
             Event::Failed { error } => errors.push(error),
             _ => {}
         },
+        // What the library says of a fetch that takes long, for whoever waits for it.
+        Message::Stderr(line) if line.starts_with("fetching ") => eprintln!("{}", printable(line.trim_end())),
         // Of use only where it ends badly.
         Message::Stderr(line) => said.push(line),
         Message::Stdout(_) => {}
@@ -101,6 +106,17 @@ fn ask(
         errors.push(unnamed(binary, status, &said));
     }
     Ok(())
+}
+
+/// The data sets that were fetched, a line each.
+fn data(rows: &[Row]) -> String {
+    let of_row = |row: &Row| {
+        let Listed { dataset, fetched: fetch, items, .. } = &row.experiment;
+        let items = count(items.unwrap_or_default(), "item");
+        Some(format!("data: {} ({items})\n", fetched(dataset.as_deref()?, fetch.as_ref()?)))
+    };
+    let lines: BTreeSet<_> = rows.iter().filter_map(of_row).collect();
+    lines.into_iter().collect()
 }
 
 fn cells(row: &Row) -> [String; 4] {

@@ -7,6 +7,7 @@ mod clean;
 mod cli;
 mod compare;
 mod config;
+mod datasets;
 mod environment;
 mod error;
 mod export;
@@ -35,11 +36,12 @@ mod webhooks;
 mod written;
 
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use clap::Parser;
 use cobalt::config::{Flags, Only};
 
-use self::cli::{Cargo, Command, Outcome, Run, RunOptions, Settings};
+use self::cli::{Build, Cargo, Command, Data, Outcome, Run, RunOptions, Settings};
 use self::reporters::github;
 
 fn main() -> ExitCode {
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Command::Export(arguments) => export::export(arguments, &flags),
         Command::Import(arguments) => import::import(arguments, &flags),
         Command::Baseline(arguments) => baseline::baseline(&arguments.command, &flags),
+        Command::Dataset(arguments) => datasets::dataset(&arguments.command, &flags),
         Command::Serve(arguments) => serve::serve(arguments, &flags),
         Command::Mcp(arguments) => mcp::mcp(arguments),
         Command::Clean(arguments) => clean::clean(arguments, &flags),
@@ -92,10 +95,15 @@ fn flags(command: &Command) -> Flags {
         on_inconclusive: outcome.on_inconclusive,
         ..of_file(settings)
     };
+    let of_data = |data: &Data, build: &Build, flags: Flags| Flags {
+        offline: build.is_offline(),
+        refresh: data.refresh.then(SystemTime::now),
+        ..flags
+    };
     let of_run = |options: &RunOptions| Flags {
         concurrency: options.concurrency,
         runs: options.runs,
-        ..of_outcome(&options.outcome, &options.settings)
+        ..of_data(&options.data, &options.build, of_outcome(&options.outcome, &options.settings))
     };
     match command {
         Command::Run(run) => Flags {
@@ -107,12 +115,20 @@ fn flags(command: &Command) -> Flags {
         },
         Command::Watch(watch) => Flags { only: Some(Only::Changed), ..of_run(&watch.options) },
         Command::Merge(merge) => Flags { ci: merge.ci, ..of_outcome(&merge.outcome, &merge.settings) },
-        Command::List(list) => of_file(&list.settings),
+        Command::List(list) => of_data(&list.data, &list.build, of_file(&list.settings)),
         Command::History(history) => of_file(&history.settings),
         Command::Compare(compare) => of_file(&compare.settings),
         Command::Export(export) => of_file(&export.settings),
         Command::Import(import) => of_file(&import.settings),
         Command::Baseline(baseline) => of_file(baseline.command.settings()),
+        Command::Dataset(dataset) => {
+            let fetching = dataset.command.fetching();
+            Flags {
+                offline: fetching.is_some_and(|fetching| fetching.offline),
+                refresh: fetching.filter(|fetching| fetching.refresh).map(|_| SystemTime::now()),
+                ..of_file(dataset.command.settings())
+            }
+        }
         Command::Serve(serve) => of_file(&serve.settings),
         Command::Clean(clean) => of_file(&clean.settings),
         Command::Config(config) => of_file(&config.settings),

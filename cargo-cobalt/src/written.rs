@@ -40,12 +40,26 @@ pub(crate) fn replaceable(path: &Path) -> io::Result<Permissions> {
 
 /// Puts a new text in the place of a file at once, so that it is never cut short.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    replace_if(path, text, |_| Ok(()))
+}
+
+/// The same, unless the file has other bytes by then than these: then somebody has changed it meanwhile.
+pub(crate) fn replace_unchanged(path: &Path, before: &[u8], text: &str) -> io::Result<()> {
+    replace_if(path, text, |path| match fs::read(path)? == before {
+        true => Ok(()),
+        false => Err(io::Error::new(ErrorKind::AlreadyExists, "it was changed meanwhile")),
+    })
+}
+
+/// The check comes when the new text is ready to take its place.
+fn replace_if(path: &Path, text: &str, check: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let path = path.canonicalize()?;
     let permissions = replaceable(&path)?;
     let mut file = NamedTempFile::new_in(path.parent().unwrap_or(&path))?;
     file.write_all(text.as_bytes())?;
     file.as_file().set_permissions(permissions)?;
     file.as_file().sync_all()?;
+    check(&path)?;
     file.persist(&path)?;
     Ok(())
 }

@@ -20,6 +20,11 @@ pub(crate) fn sha256_beginning(text: &str) -> u64 {
     hash[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
+/// Whether a text can be the beginning of such a hash that tells it from others: 8 to 64 hexadecimal digits.
+pub(crate) fn begins_hash(text: &str) -> bool {
+    (8..=64).contains(&text.len()) && text.bytes().all(|digit| digit.is_ascii_hexdigit())
+}
+
 /// Bytes in lower-case hexadecimal digits.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {

@@ -10,6 +10,8 @@ pub mod config;
 #[doc = include_str!("../docs/custom.md")]
 pub mod custom {}
 pub mod dataset;
+#[doc = include_str!("../docs/datasets.md")]
+pub mod datasets {}
 mod engine;
 mod error;
 mod evaluators;
@@ -18,6 +20,8 @@ mod future;
 mod harness;
 #[doc(hidden)]
 pub mod hash;
+#[cfg(feature = "remote")]
+mod http;
 #[doc = include_str!("../docs/judges.md")]
 #[cfg(feature = "judge")]
 pub mod judges {}

@@ -9,8 +9,22 @@ use serde_json::Value;
 pub const REDACTED: &str = "[redacted]";
 
 /// How keys of known vendors, and tokens that are signed JSON, begin.
-const BEGINNINGS: [&str; 13] =
-    ["sk-", "sk_", "pk_", "rk_", "ghp_", "gho_", "ghs_", "github_pat_", "xox", "AKIA", "AIza", "hf_", SIGNED];
+const BEGINNINGS: [&str; 14] = [
+    "sk-",
+    "sk_",
+    "lsv2_",
+    "pk_",
+    "rk_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "github_pat_",
+    "xox",
+    "AKIA",
+    "AIza",
+    "hf_",
+    SIGNED,
+];
 /// How a token begins that is signed JSON: three parts, with full stops between them.
 const SIGNED: &str = "eyJ";
 /// The fewest characters of a key, its beginning among them.

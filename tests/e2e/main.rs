@@ -4,12 +4,14 @@ mod arguments;
 mod config;
 mod data;
 mod failures;
+mod fetched;
 mod files;
 mod gates;
 mod judges;
 mod keys;
 mod kill_and_resume;
 mod model;
+mod named;
 mod nextest;
 #[cfg(unix)]
 mod programs;
@@ -21,6 +23,7 @@ mod selection;
 mod shards;
 #[cfg(unix)]
 mod signals;
+mod source;
 mod text;
 mod values;
 mod verdicts;

@@ -50,7 +50,6 @@ fn inserted(name: &str) -> String {
     let text = match name {
         "commands" => commands(),
         "run" => flags("run"),
-        "compare" => flags("compare"),
         "parameters" => tables(ATTRIBUTE, "The function", 2),
         "settings" => tables(ATTRIBUTE, "Settings", 3),
         "thresholds" => tables(ATTRIBUTE, "Thresholds", 4),
@@ -67,14 +66,18 @@ fn inserted(name: &str) -> String {
     text.trim_end().to_owned()
 }
 
-/// Every command with what it does.
+/// Commands that people need once, to set up their shells.
+const FOR_SHELLS: [&str; 2] = ["completions", "man"];
+
+/// Every command with what it does, but for those for shells.
 fn commands() -> String {
     let mut text = String::from("| command | what it does |\n|---|---|\n");
     let mut add = |name: &str, command: &Command| {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         let _ = writeln!(text, "| `{name}` | {about} |");
     };
-    for command in reference::command().get_subcommands() {
+    let root = reference::command();
+    for command in root.get_subcommands().filter(|command| !FOR_SHELLS.contains(&command.get_name())) {
         let name = format!("cargo cobalt {}", command.get_name());
         match command.has_subcommands() {
             true => {

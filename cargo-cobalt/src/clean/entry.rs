@@ -14,10 +14,13 @@ pub(super) enum Kind {
     Report,
     /// An answer of a model.
     Answer,
+    /// A copy of a data set that was fetched, or what a process that was killed left of one.
+    Dataset,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 4] = [Self::Result, Self::Journal, Self::Report, Self::Answer];
+    pub(super) const ALL: [Self; 5] =
+        [Self::Result, Self::Journal, Self::Report, Self::Answer, Self::Dataset];
 
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -25,6 +28,7 @@ impl Kind {
             Self::Journal => "journals",
             Self::Report => "reports",
             Self::Answer => "answers",
+            Self::Dataset => "data sets",
         }
     }
 }

@@ -1,8 +1,9 @@
-//! `cargo cobalt clean`: lists what old runs and answers of models take up, and removes it.
+//! `cargo cobalt clean`: lists what old runs, answers of models and copies of data sets take up, and removes it.
 //!
 //! Only files are touched that have names of ours, in the folders of the store, and through no symbolic link.
 
 mod answers;
+mod datasets;
 mod entry;
 mod folder;
 mod journals;
@@ -27,11 +28,11 @@ use crate::index::{Filter, Index};
 use crate::terminal::{paint, print};
 
 pub(crate) fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error> {
-    if arguments.keep.is_some() && arguments.cache && !arguments.results {
+    if arguments.keep.is_some() && (arguments.cache || arguments.datasets) && !arguments.results {
         return Err(Error::Arguments("`--keep` is about runs: name `--results`, too".to_owned()));
     }
     let settings = settings(flags)?;
-    let is_named = arguments.results || arguments.cache;
+    let is_named = arguments.results || arguments.cache || arguments.datasets;
     let limits = Limits::of(arguments);
     let mut found = Found::default();
     if arguments.results || !is_named {
@@ -40,12 +41,17 @@ pub(crate) fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error>
     if arguments.cache || !is_named {
         answers::find(&settings, &limits, &mut found)?;
     }
+    if arguments.datasets || !is_named {
+        datasets::find(settings.layout(), &limits, &mut found)?;
+    }
     print(&listing::listing(&found.entries, arguments.verbose, paint(&io::stdout())))?;
     found.notes.iter().for_each(|note| eprintln!("{note}"));
     if found.entries.is_empty() {
         eprintln!("there is nothing to remove");
     } else if !is_named {
-        eprintln!("nothing was removed; name what is to go: `--results`, `--cache` or both");
+        eprintln!(
+            "nothing was removed; name what is to go: `--results`, `--cache`, `--datasets`, or several of them"
+        );
     } else if arguments.yes || is_confirmed(&found.entries)? {
         remove(&found.entries, &settings)?;
     }

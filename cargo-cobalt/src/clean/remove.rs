@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use cobalt::store::CutOffJournal;
+use cobalt::store::{CutOffJournal, DATASET_LOCK};
 
 use super::entry::{Entry, Kind};
 use crate::baseline::seen;
@@ -39,7 +39,11 @@ fn remove_one(Entry { kind, path, .. }: &Entry) -> io::Result<bool> {
             Some(journal) => journal.remove()?,
             None => return Ok(false),
         },
-        Kind::Result | Kind::Report | Kind::Answer => fs::remove_file(path)?,
+        Kind::Result | Kind::Report | Kind::Answer | Kind::Dataset => fs::remove_file(path)?,
+    }
+    if *kind == Kind::Dataset {
+        // What whoever fetches it locks is of no use by itself.
+        let _ = fs::remove_file(path.with_extension(DATASET_LOCK));
     }
     if *kind == Kind::Answer {
         // It is not empty before its last answer is gone.

@@ -70,13 +70,22 @@ pub(crate) struct Build {
     #[arg(long)]
     pub(crate) locked: bool,
 
-    /// Refuses to use the network while it builds
+    /// Refuses to use the network while it builds, and uses the copies of data sets that were fetched before
+    ///
+    /// The experiments themselves may use the network.
     #[arg(long)]
     pub(crate) offline: bool,
 
-    /// Both of these
+    /// Both of these, --locked and --offline
     #[arg(long)]
     pub(crate) frozen: bool,
+}
+
+impl Build {
+    /// Whether nothing is to be fetched, by either of the flags that say so.
+    pub(crate) fn is_offline(&self) -> bool {
+        self.offline || self.frozen
+    }
 }
 
 /// How what the compiler says is printed.

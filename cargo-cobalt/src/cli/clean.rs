@@ -7,7 +7,7 @@ use clap::{ArgGroup, Args};
 use super::{Settings, count};
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("what").multiple(true).args(["results", "cache"]))]
+#[command(group = ArgGroup::new("what").multiple(true).args(["results", "cache", "datasets"]))]
 pub(crate) struct Clean {
     /// Runs: result files, the journals of runs that were cut off, and the files of reporters
     #[arg(long)]
@@ -16,6 +16,10 @@ pub(crate) struct Clean {
     /// Answers of models, which will be asked for again
     #[arg(long)]
     pub(crate) cache: bool,
+
+    /// Copies of data sets that were fetched, which will be fetched again
+    #[arg(long)]
+    pub(crate) datasets: bool,
 
     /// Only what is older than so many days; of answers, also those that are too old to be used
     #[arg(long, value_name = "N", value_parser = count)]

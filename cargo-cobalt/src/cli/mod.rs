@@ -4,6 +4,8 @@ mod baseline;
 mod build;
 mod clean;
 mod color;
+mod data_file;
+mod dataset;
 #[cfg(test)]
 mod documented;
 mod mcp;
@@ -24,13 +26,15 @@ pub(crate) use baseline::{Baseline, BaselineCommand, SetBaseline, ShowBaselines}
 pub(crate) use build::{Build, MessageFormat};
 pub(crate) use clean::Clean;
 pub(crate) use color::Color;
+pub(crate) use data_file::{AddItems, DedupeDataset};
+pub(crate) use dataset::{CheckDatasets, Dataset, DatasetCommand, ShowDataset};
 pub(crate) use mcp::Mcp;
 pub(crate) use merge::Merge;
 pub(crate) use outcome::Outcome;
 pub(crate) use pass_on::{Export, Format, Import};
 pub(crate) use past::{Compare, History};
 pub(crate) use reference::{Completions, Man, Update};
-pub(crate) use run::{List, Run, RunOptions, Selection, Watch};
+pub(crate) use run::{Data, List, Run, RunOptions, Selection, Watch};
 pub(crate) use serve::Serve;
 
 /// What cargo calls: `cargo-cobalt cobalt …`.
@@ -109,6 +113,8 @@ pub(crate) enum Command {
     Import(Import),
     /// Sets and shows what later runs are held against
     Baseline(Baseline),
+    /// Shows, checks and mends data sets
+    Dataset(Dataset),
     /// Shows the runs in the browser, those that are going on too
     ///
     /// The page and its API are served to this machine alone. With --host, other machines can be let in: whoever asks then needs
@@ -125,7 +131,7 @@ pub(crate) enum Command {
     ///
     /// Exit codes: 0 stdin has ended; 2 wrong arguments; 3 a folder is in no cargo project; 130 stopped by Ctrl-C.
     Mcp(Mcp),
-    /// Removes old runs and answers of models, after a listing of what would go
+    /// Removes old runs, answers of models and copies of data sets, after a listing of what would go
     ///
     /// Baselines stay, and so do runs that are going on, and all files that are not ours. Without `--yes` it asks first and,
     /// where no terminal answers, removes nothing.

@@ -16,7 +16,7 @@ pub(crate) struct Run {
     pub(crate) ci: bool,
 
     /// Goes on with runs that were cut off, by their ids
-    #[arg(long, value_name = "ID", value_delimiter = ',', conflicts_with = "runs")]
+    #[arg(long, value_name = "ID", value_delimiter = ',', conflicts_with_all = ["runs", "refresh"])]
     pub(crate) resume: Vec<String>,
 
     /// Runs only the items that failed last time: in error, or below a pass mark
@@ -58,6 +58,9 @@ pub(crate) struct RunOptions {
     pub(crate) runs: Option<NonZeroUsize>,
 
     #[command(flatten)]
+    pub(crate) data: Data,
+
+    #[command(flatten)]
     pub(crate) outcome: Outcome,
 
     /// Opens what the run came to in the browser, on the dashboard
@@ -93,10 +96,21 @@ pub(crate) struct List {
     pub(crate) json: bool,
 
     #[command(flatten)]
+    pub(crate) data: Data,
+
+    #[command(flatten)]
     pub(crate) settings: Settings,
 
     #[command(flatten)]
     pub(crate) build: Build,
+}
+
+/// Where data comes from.
+#[derive(Debug, Args)]
+pub(crate) struct Data {
+    /// Fetches the data sets anew that come from elsewhere, once each, in place of using the copies that are kept
+    #[arg(long, conflicts_with_all = ["offline", "frozen"])]
+    pub(crate) refresh: bool,
 }
 
 /// Which experiments.

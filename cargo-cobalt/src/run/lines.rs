@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use cobalt::reporters::{ExperimentStarted, ItemFinished, Paint, printable, time};
+use cobalt::report::DatasetSummary;
+use cobalt::reporters::{ExperimentStarted, ItemFinished, Paint, fetched, printable, time};
 use cobalt::wording::count;
 
 use crate::terminal::columns;
@@ -51,9 +52,11 @@ fn scores(item: &ItemFinished, evaluators: &[String], room: Option<usize>, paint
     scored().filter_map(score).collect()
 }
 
-/// What is about to run, in a line.
+/// What is about to run, in a line, and in another what data was fetched for it.
 pub(super) fn header(started: &ExperimentStarted, paint: Paint) -> String {
-    let ExperimentStarted { name, items, runs, evaluators, concurrency, timeout_ms, done, why, .. } = started;
+    let ExperimentStarted {
+        name, dataset, items, runs, evaluators, concurrency, timeout_ms, done, why, ..
+    } = started;
     let mut line = format!(
         "{}: {} × {} × {}, {concurrency} at a time, timeout {}",
         paint.strong(printable(name)),
@@ -70,6 +73,9 @@ pub(super) fn header(started: &ExperimentStarted, paint: Paint) -> String {
     }
     if let Some(why) = why {
         let _ = write!(line, " ({})", printable(why));
+    }
+    if let Some(DatasetSummary { source, fetched: Some(fetch), .. }) = dataset {
+        let _ = write!(line, "\n  data: {}", fetched(source, fetch));
     }
     line
 }

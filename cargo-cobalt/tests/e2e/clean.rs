@@ -96,7 +96,9 @@ fn without_yes_it_lists_and_removes_nothing() {
     let project = Project::with_runs();
     project.answer('a', 1);
     project.journal("ffffffffffff", "desk", 1);
-    let said = project.clean(&[], 0).tells("name what is to go: `--results`, `--cache` or both");
+    let said = project
+        .clean(&[], 0)
+        .tells("name what is to go: `--results`, `--cache`, `--datasets`, or several of them");
     let rows: Vec<Vec<_>> = said.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[0].join(" "), "what files size oldest (UTC) newest (UTC)");
     let starts: Vec<_> = rows[1..].iter().map(|row| row[..2].join(" ")).collect();
@@ -118,6 +120,7 @@ fn arguments_that_make_no_sense_are_a_usage_error() {
         &["--results", "--days", "-1"],
         &["--results", "--days", "1.5"],
         &["--cache", "--keep", "1"],
+        &["--datasets", "--keep", "1"],
         &["--result"],
         &["everything"],
     ] {
@@ -263,4 +266,24 @@ fn a_file_that_cannot_be_removed_is_named_and_keeps_no_other() {
         eprintln!("skipped: this user may write to any folder");
     }
     fs::set_permissions(Path::new(&folder), PermissionsExt::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn copies_of_data_sets_go_by_their_age_and_what_is_locked_for_them_goes_with_them() {
+    let project = Project::with_runs();
+    let copy = |name: &str, days| project.write(&format!("datasets/{name}"), "{}", days);
+    let (old, new) = (copy("langfuse-support-01234567.jsonl", 40), copy("langfuse-sales-89abcdef.jsonl", 1));
+    let (lock, draft) = (old.with_extension("lock"), old.with_extension("0123456789abcdef.draft"));
+    let notes = copy("notes.jsonl", 40);
+    for file in [&lock, &draft] {
+        copy(file.file_name().unwrap().to_str().unwrap(), 40);
+    }
+    let said = project.clean(&[], 0);
+    let row = said.stdout.lines().find(|line| line.starts_with("data sets")).unwrap();
+    assert!(row.trim_start_matches("data sets").trim_start().starts_with("3 "), "{row}");
+    project.clean(&["--datasets", "--days", "30", "--yes"], 0).tells("removed 2 files");
+    assert!(!old.exists() && !lock.exists() && !draft.exists() && new.exists() && notes.exists());
+    project.clean(&["--datasets", "--yes"], 0).tells("removed 1 file");
+    assert!(!new.exists() && notes.exists());
+    assert_eq!(project.left(), "abcde");
 }

@@ -55,6 +55,26 @@ fn every_setting_is_shown_with_where_it_comes_from() {
 }
 
 #[test]
+fn data_sets_and_accounts_are_shown_without_their_secrets() {
+    let project = Project::empty();
+    project.write(
+        "cobalt.toml",
+        "[datasets.desk]\ntype = \"url\"\nurl = \"https://data.example/desk.csv?sig=s3cret\"\nitems = 3\n\n\
+         [platforms.basalt]\napi-key = \"s3cret\"\n",
+    );
+    let said = project.cobalt(&["config"], 0);
+    assert!(!said.stdout.contains("s3cret"), "{}", said.stdout);
+    let lines = table(&project, &said);
+    let url = "https://data.example/desk.csv?[redacted]";
+    for line in [
+        format!("datasets.desk {{ items = 3, type = \"url\", url = \"{url}\" }} cobalt.toml:1"),
+        "platforms.basalt.api-key \"[redacted]\" cobalt.toml:7".to_owned(),
+    ] {
+        assert!(lines.contains(&line), "{line}: {lines:?}");
+    }
+}
+
+#[test]
 fn each_evaluator_has_a_line_and_a_long_one_does_not_push_the_others_aside() {
     let project = Project::empty();
     let long = "criterion ".repeat(20);

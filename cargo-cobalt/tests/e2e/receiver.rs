@@ -113,7 +113,8 @@ fn read(stream: &TcpStream) -> Option<Received> {
     while let Some((name, value)) = self::line(&mut lines)?.split_once(": ") {
         headers.insert(name.to_lowercase(), value.to_owned());
     }
-    let mut body = vec![0; headers.get("content-length")?.parse().ok()?];
+    let length = headers.get("content-length").map_or(Some(0), |length| length.parse().ok())?;
+    let mut body = vec![0; length];
     lines.read_exact(&mut body).ok()?;
     Some(Received { line, headers, body: String::from_utf8(body).ok()? })
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::only::Only;
+use super::read::dotted;
 use super::settings::Origin;
 use super::variables::BASELINE;
 use crate::position::line_and_column;
@@ -50,6 +51,19 @@ pub enum ConfigError {
         expected: &'static str,
     },
 
+    /// A data set is asked for that the file does not name.
+    #[error("{}", unknown_dataset(.name, .file.as_deref(), .workspace, .names))]
+    UnknownDataset {
+        /// The name that is asked for.
+        name: String,
+        /// The file that was read, if there is one.
+        file: Option<PathBuf>,
+        /// The root of the workspace.
+        workspace: PathBuf,
+        /// The names that there are.
+        names: Vec<String>,
+    },
+
     /// A share is asked for of items that only one machine knows.
     #[error(
         "shard {shard} cannot be run of the items that {}: which these are hangs on the results that a machine has; leave \
@@ -71,6 +85,24 @@ pub enum ConfigError {
         /// The system's reason.
         reason: String,
     },
+}
+
+/// Which data sets there are in place of one, or how one is added.
+fn unknown_dataset(name: &str, file: Option<&Path>, workspace: &Path, names: &[String]) -> String {
+    let table = dotted("datasets", name);
+    match file {
+        Some(file) if names.is_empty() => {
+            format!("`{}` has no data set `{name}`: add the table [{table}] to it", file.display())
+        }
+        Some(file) => {
+            let instead = suggest::instead(name, names.iter().map(String::as_str));
+            format!("`{}` has no data set `{name}`; {instead}", file.display())
+        }
+        None => format!(
+            "there is no data set `{name}`, as there is no `cobalt.toml`: write one in `{}`, with a table [{table}]",
+            workspace.display()
+        ),
+    }
 }
 
 /// A place in a file.

@@ -3,12 +3,15 @@
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use super::baseline::{OnInconclusive, absolute};
 use super::error::ConfigError;
 use super::only::Only;
 use super::reporter::Reporter;
-use super::variables::{BASELINE, CI, CONCURRENCY, CONFIG, ON_INCONCLUSIVE, ONLY, RESUME, RUNS, SHARD};
+use super::variables::{
+    BASELINE, CI, CONCURRENCY, CONFIG, OFFLINE, ON_INCONCLUSIVE, ONLY, REFRESH, RESUME, RUNS, SHARD,
+};
 use crate::report::Shard;
 
 /// Settings from flags of the command, which come before all others.
@@ -35,6 +38,10 @@ pub struct Flags {
     pub baseline: Vec<PathBuf>,
     /// `--reporter`: what shows the run, in place of what the file says. Relative paths begin at the current folder.
     pub reporters: Vec<Reporter>,
+    /// `--offline`: whether copies of data sets are used however old they are, and nothing is fetched.
+    pub offline: bool,
+    /// `--refresh`: since when copies of data sets must have been fetched, the start of the command.
+    pub refresh: Option<SystemTime>,
     /// `--on-inconclusive`: what becomes of a threshold that noise may hide.
     pub on_inconclusive: Option<OnInconclusive>,
 }
@@ -58,7 +65,19 @@ impl Flags {
         let on_inconclusive =
             self.on_inconclusive.map(|outcome| (ON_INCONCLUSIVE, outcome.to_string().into()));
         let all = [config, concurrency, runs, ci, resume, only, shard, baseline, on_inconclusive];
-        Ok(all.into_iter().flatten().collect())
+        Ok(all.into_iter().flatten().chain(self.fetching()).collect())
+    }
+
+    /// The variables for data sets that are fetched. Of these flags, each takes back what a variable says of the other.
+    fn fetching(&self) -> Vec<(&'static str, OsString)> {
+        match (self.offline, self.refresh) {
+            (true, _) => vec![(OFFLINE, "1".into()), (REFRESH, "0".into())],
+            (false, Some(since)) => {
+                let since = humantime::format_rfc3339_millis(since).to_string();
+                vec![(OFFLINE, "0".into()), (REFRESH, since.into())]
+            }
+            (false, None) => Vec::new(),
+        }
     }
 
     /// The file to read, as an absolute path.

@@ -18,7 +18,8 @@ use super::read::{Read, dotted};
 use super::reporter::{Reporter, ReporterKind};
 use super::settings::{Origin, Setting, shown_variable, without_secrets};
 use super::values::{Bound, Count, Length, Target, VariableName, VariableValue};
-use super::variables::{CI, CONCURRENCY, CONFIG, SOURCES, TIMEOUT, Variables};
+use super::variables::{CI, CONCURRENCY, CONFIG, RESUME, SOURCES, TIMEOUT, Variables};
+use crate::dataset::settings::{Account, FetchSettings, Platform};
 use crate::paths::workspace_root;
 use crate::report::{Shard, Threshold};
 use crate::store::Layout;
@@ -46,7 +47,7 @@ pub(super) fn merge(
         None => (None, File::default(), Vec::new()),
     };
     merge.note("config", &path, origin);
-    merge.all(file, places)
+    merge.all(path, file, places)
 }
 
 /// The file that counts, and who chose it.
@@ -82,7 +83,7 @@ pub(super) struct Merge<'a, F> {
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
-    fn all(mut self, file: File, places: Vec<Place>) -> Result<Config, ConfigError> {
+    fn all(mut self, path: Option<PathBuf>, file: File, places: Vec<Place>) -> Result<Config, ConfigError> {
         let File {
             concurrency,
             timeout,
@@ -97,6 +98,8 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             prices,
             env,
             baseline,
+            datasets,
+            platforms,
             webhooks,
             dashboard,
             ci,
@@ -122,7 +125,10 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let runs = self.flags.runs.map_or_else(|| self.variables.runs(), |runs| Ok(Some(runs.get())))?;
         let sources = self.variables.text(SOURCES).filter(|hash| !hash.is_empty());
         let baseline = self.baseline(baseline.unwrap_or_default())?;
+        let datasets = self.datasets(path, datasets.unwrap_or_default());
         let webhooks = self.webhooks(webhooks);
+        let accounts = self.accounts(platforms.unwrap_or_default())?;
+        let fetch = self.fetching(&layout, accounts)?;
         let dashboard = self.dashboard(dashboard.unwrap_or_default());
         Ok(Config {
             workspace: self.workspace.clone(),
@@ -143,10 +149,27 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             shard,
             sources,
             baseline,
+            datasets,
             webhooks,
             dashboard,
+            fetch,
             settings: self.settings,
         })
+    }
+
+    /// When data sets are fetched. Each of the two flags takes back what a variable says of the other.
+    fn fetching(
+        &self,
+        layout: &Layout,
+        accounts: BTreeMap<Platform, Account>,
+    ) -> Result<FetchSettings, ConfigError> {
+        let (offline, refresh) = match (self.flags.offline, self.flags.refresh) {
+            (true, _) => (true, None),
+            (false, Some(since)) => (false, Some(since)),
+            (false, None) => (self.variables.offline()?.unwrap_or(false), self.variables.refresh()?),
+        };
+        let is_resumed = self.variables.text(RESUME).is_some_and(|ids| !ids.is_empty());
+        Ok(FetchSettings { folder: layout.datasets(), offline, refresh, is_resumed, accounts })
     }
 
     /// Which items are run where not all are, or which share of them.

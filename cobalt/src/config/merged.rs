@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::baseline::{BaselineSettings, OnInconclusive};
 use super::dashboard::DashboardSettings;
+use super::datasets::NamedSets;
 use super::error::{ConfigError, Place};
 use super::evaluators::Entry;
 use super::flags::Flags;
@@ -17,6 +18,7 @@ use super::reporter::Reporter;
 use super::settings::Setting;
 use super::values::Target;
 use super::webhooks::Webhook;
+use crate::dataset::settings::FetchSettings;
 use crate::evaluators::Evaluator;
 use crate::llm::ModelSettings;
 use crate::llm::prices::PriceTable;
@@ -58,8 +60,14 @@ pub struct Config {
     pub(super) shard: Option<Shard>,
     pub(super) sources: Option<String>,
     pub(super) baseline: BaselineSettings,
+    pub(super) datasets: NamedSets,
     pub(super) webhooks: Vec<Webhook>,
     pub(super) dashboard: DashboardSettings,
+    #[cfg_attr(
+        not(any(feature = "remote", test)),
+        expect(dead_code, reason = "without the feature `remote` nothing is fetched")
+    )]
+    pub(super) fetch: FetchSettings,
     pub(super) settings: Vec<Setting>,
 }
 
@@ -244,6 +252,12 @@ impl Config {
     #[must_use]
     pub fn answers_kept_for(&self) -> Option<Duration> {
         self.models.cache.as_ref().map(|cache| cache.ttl)
+    }
+
+    /// What is said of data sets that are fetched.
+    #[cfg(feature = "remote")]
+    pub(crate) fn fetch_settings(&self) -> &FetchSettings {
+        &self.fetch
     }
 
     /// The thresholds of an experiment that declares none.

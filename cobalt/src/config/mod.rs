@@ -2,7 +2,9 @@
 #![doc = include_str!("../../docs/configuration.md")]
 
 mod baseline;
+mod by_type;
 mod dashboard;
+mod datasets;
 mod error;
 mod evaluators;
 mod find;
@@ -12,6 +14,7 @@ mod merged;
 mod model;
 mod models;
 mod only;
+mod platforms;
 mod prices;
 mod read;
 mod reporter;
@@ -24,6 +27,7 @@ mod tests;
 mod values;
 mod variables;
 mod webhooks;
+mod with_written;
 
 pub use baseline::OnInconclusive;
 pub use dashboard::DashboardSettings;

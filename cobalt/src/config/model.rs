@@ -10,8 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::baseline::Baseline;
 use super::dashboard::Dashboard;
+use super::datasets::Entry as NamedSet;
 use super::evaluators::Entry;
 use super::models::{Cache, Embedding, Judge};
+use super::platforms::Platforms;
 use super::reporter::Reporter;
 use super::values::{Bound, Count, Dollars, Length, Target, VariableName, VariableValue};
 use super::webhooks::Hook;
@@ -55,6 +57,12 @@ pub(super) struct File {
     pub(super) env: Option<BTreeMap<VariableName, VariableValue>>,
     /// What a run is held against by thresholds that begin with `vs_baseline.`.
     pub(super) baseline: Option<Baseline>,
+    /// The data sets that `Dataset::named` gives, by their names.
+    // Read apart, as what a table may hold depends on its `type`.
+    #[serde(default, deserialize_with = "left_for_later")]
+    pub(super) datasets: Option<BTreeMap<String, NamedSet>>,
+    /// By which accounts the platforms are asked where teams keep their data sets.
+    pub(super) platforms: Option<Platforms>,
     /// Whom `cargo cobalt run` and `merge` tell of the end of a run.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<super::webhooks::Table>>"))]
     pub(super) webhooks: Option<Vec<Hook>>,
@@ -136,6 +144,6 @@ pub(super) fn at_least_one<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     }
 }
 
-fn left_for_later<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Entry>>, D::Error> {
+fn left_for_later<'de, D: Deserializer<'de>, T>(deserializer: D) -> Result<Option<T>, D::Error> {
     IgnoredAny::deserialize(deserializer).map(|_| None)
 }

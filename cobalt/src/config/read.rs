@@ -1,5 +1,6 @@
 //! Reads a file into its model, and keeps where everything stands in it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +9,7 @@ use serde::de::Error as _;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
+use super::datasets::Entry as NamedSet;
 use super::error::{ConfigError, Place, malformed};
 use super::evaluators::Entry;
 use super::find::Source;
@@ -39,12 +41,13 @@ impl Source {
 
 fn read(path: PathBuf, text: &str, mut settings: Spanned<DeValue<'_>>) -> Result<Read, ConfigError> {
     let mut places = BTreeMap::new();
-    let mut evaluators = None;
+    let (mut evaluators, mut datasets) = (None, None);
     if let DeValue::Table(table) = settings.get_mut() {
         note_places(table, "", &mut |key, at| {
             places.insert(key, Place::of(&path, text, at));
         });
         evaluators = table.get("evaluators").cloned();
+        datasets = table.get("datasets").cloned();
     }
     let around = settings.span().start;
     let file = File::deserialize(ValueDeserializer::from(settings));
@@ -52,6 +55,7 @@ fn read(path: PathBuf, text: &str, mut settings: Spanned<DeValue<'_>>) -> Result
     let list = evaluators.map(|list| read_evaluators(&path, text, list)).transpose()?;
     let (entries, evaluators) = list.unzip();
     file.evaluators = entries;
+    file.datasets = datasets.map(|tables| read_datasets(&path, text, tables)).transpose()?;
     Ok(Read { file, places, evaluators: evaluators.unwrap_or_default(), path })
 }
 
@@ -72,6 +76,32 @@ fn read_evaluators(
         Ok((entry, Place::of(path, text, at)))
     };
     list.into_iter().map(one).collect()
+}
+
+/// The tables of data sets, by their names.
+fn read_datasets(
+    path: &Path,
+    text: &str,
+    tables: Spanned<DeValue<'_>>,
+) -> Result<BTreeMap<String, NamedSet>, ConfigError> {
+    let expected = |what: &str, at: usize| {
+        let error = toml::de::Error::custom(format!("expected {what}"));
+        malformed(path, text, &error, at)
+    };
+    let around = tables.span().start;
+    let DeValue::Table(tables) = tables.into_inner() else {
+        return Err(expected("a table of data sets, as in [datasets.support]", around));
+    };
+    let one = |(name, table): (Spanned<Cow<'_, str>>, Spanned<DeValue<'_>>)| {
+        let span = table.span();
+        let at = span.start;
+        let DeValue::Table(table) = table.into_inner() else {
+            return Err(expected("a table with a `type`", at));
+        };
+        let set = NamedSet::read(span, table).map_err(|error| malformed(path, text, &error, at))?;
+        Ok((name.into_inner().into_owned(), set))
+    };
+    tables.into_iter().map(one).collect()
 }
 
 /// The value of a key of a table, if both are there.

@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
 use super::dashboard::Port;
+use super::datasets::{Bytes, FileAddress, FormatName, HashStart, HeaderName, HeaderText, PageSize};
 use super::evaluators::{KindName, TokenizerName};
 use super::model::File;
 use super::models::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word};
@@ -17,6 +18,7 @@ use super::values::{
     VariableValue, Weight,
 };
 use super::webhooks::{HookAddress, HookTimeout};
+use crate::dataset::Format;
 use crate::evaluators::{ALIASES, AutoevalKind};
 use crate::llm::Provider;
 
@@ -97,6 +99,22 @@ schema_of! {
         "type": "string",
         "pattern": "^(?=.*[1-9])\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m)\\s*$",
         "examples": ["10s", "500ms"],
+    },
+    FileAddress: {
+        "type": "string",
+        "pattern": "^https?://[^/?#\\s][^\\s]*$",
+        "examples": ["https://example.com/support.jsonl"],
+    },
+    FormatName: { "type": "string", "enum": Format::ALL.map(|format| format.to_string()) },
+    HeaderName: { "type": "string", "pattern": "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$" },
+    HeaderText: { "type": "string" },
+    PageSize: { "type": "integer", "minimum": 1, "maximum": 100 },
+    HashStart: { "type": "string", "pattern": "^[0-9A-Fa-f]{8,64}$" },
+    Bytes: {
+        "type": ["integer", "string"],
+        "minimum": 1,
+        "pattern": "^\\s*[0-9.][0-9._]*\\s*([kKmMgGtT]?[bB]|[kKmMgGtT][iI][bB])\\s*$",
+        "examples": ["200 MB", 200_000_000],
     },
     Temperature: { "type": "number", "minimum": 0, "maximum": 2 },
     Retries: { "type": "integer", "minimum": 0, "maximum": 20 },

@@ -80,6 +80,11 @@ pub(super) fn without_secrets(value: Value) -> Value {
             let hidden = |(key, value): (String, Value)| match value {
                 // `secret-env` is the name of a variable, and no secret.
                 Value::String(_) if is_secret(&key) && !key.ends_with("-env") => (key, REDACTED.into()),
+                // So are those of the headers in `headers-env`, whatever the headers are called.
+                Value::Object(names) if key.ends_with("-env") => {
+                    let names = names.into_iter().map(|(name, variable)| (name, without_secrets(variable)));
+                    (key, names.collect())
+                }
                 value => (key, without_secrets(value)),
             };
             fields.into_iter().map(hidden).collect()

@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::sync::OnceLock;
+use std::time::{Duration, SystemTime};
 
 use super::baseline::OnInconclusive;
 use super::error::ConfigError;
@@ -32,6 +33,10 @@ pub(super) const ONLY: &str = "COBALT_ONLY";
 pub(super) const SHARD: &str = "COBALT_SHARD";
 /// The variable in which `cargo cobalt run` hands over a hash of the package's sources.
 pub const SOURCES: &str = "COBALT_SOURCES";
+/// Whether data sets are never fetched.
+pub(super) const OFFLINE: &str = "COBALT_OFFLINE";
+/// Since when a copy of a data set must have been fetched: a time, or `1` for the start of this process.
+pub(super) const REFRESH: &str = "COBALT_REFRESH";
 /// The folder to use instead of `.cobalt`.
 pub(super) const DIR: &str = "COBALT_DIR";
 /// The folder of the result files.
@@ -42,6 +47,12 @@ pub(super) const HISTORY_DB: &str = "COBALT_HISTORY_DB";
 pub(super) const CACHE_DIR: &str = "COBALT_CACHE_DIR";
 /// Whether answers of models are kept.
 pub(super) const CACHE: &str = "COBALT_CACHE";
+
+/// When this process first asked, which is near its start.
+fn started() -> SystemTime {
+    static STARTED: OnceLock<SystemTime> = OnceLock::new();
+    *STARTED.get_or_init(SystemTime::now)
+}
 
 /// The variables that are set, and where they come from.
 pub(super) struct Variables<F>(pub(super) F);
@@ -88,6 +99,21 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
 
     pub(super) fn cache(&self) -> Result<Option<bool>, ConfigError> {
         self.switch(CACHE)
+    }
+
+    pub(super) fn offline(&self) -> Result<Option<bool>, ConfigError> {
+        self.switch(OFFLINE)
+    }
+
+    /// Since when copies of data sets must have been fetched, if that is asked for.
+    pub(super) fn refresh(&self) -> Result<Option<SystemTime>, ConfigError> {
+        let expected = "`1`, `0` or a time such as `2026-11-20T08:00:00Z`";
+        let since = self.read(REFRESH, expected, |text| match text {
+            "1" | "true" => Some(Some(started())),
+            "0" | "false" => Some(None),
+            time => humantime::parse_rfc3339(time).ok().map(Some),
+        })?;
+        Ok(since.flatten())
     }
 
     fn count(&self, name: &'static str) -> Result<Option<usize>, ConfigError> {

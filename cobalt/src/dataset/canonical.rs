@@ -5,6 +5,18 @@ use serde_json::{Number, Value};
 
 use super::Item;
 
+/// 64 hexadecimal digits that are the same for equal values.
+#[must_use]
+pub fn value_hash(value: &Value) -> String {
+    Canonical::of_value(value)
+}
+
+/// The same of an item.
+#[must_use]
+pub fn item_hash(item: &Item) -> String {
+    Canonical::of_item(item)
+}
+
 /// SHA-256 over an encoding in which every value has its kind, and every text and list its length, before it,
 /// so that no two different values are written alike.
 #[derive(Clone)]

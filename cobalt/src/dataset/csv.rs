@@ -5,29 +5,49 @@ use std::io::BufRead;
 use serde_json::Value;
 
 use super::item::Item;
+use super::rows::Take;
 use super::{DatasetError, text};
 use crate::wording::count;
 
 /// Reads a header and a row per item; `delimiter` is `b','`, or `b'\t'` for tab-separated values.
 #[doc(hidden)]
 pub fn parse_csv(reader: impl BufRead, file: &str, delimiter: u8) -> Result<Vec<Item>, DatasetError> {
+    let mut items = Vec::new();
+    each_row(reader, file, delimiter, &mut |line, item| {
+        items.push(item.map_err(|reason| DatasetError::malformed(file, line, reason))?);
+        Ok(())
+    })?;
+    Ok(items)
+}
+
+/// Hands over what each row holds. After one that is refused, it goes on with the next line.
+pub(super) fn each_row(
+    reader: impl BufRead,
+    file: &str,
+    delimiter: u8,
+    take: Take<'_>,
+) -> Result<(), DatasetError> {
     let mut records = Records::new(text::without_mark(reader, file)?, file, delimiter);
     let Some(header) = records.next()? else {
         return Err(DatasetError::empty(file, "the file has no text"));
     };
     check_header(&header).map_err(|reason| DatasetError::malformed(file, header.line, reason))?;
     let names = header.fields;
-    let mut items = Vec::new();
-    while let Some(row) = records.next()? {
-        if row.fields.len() != names.len() {
-            return Err(DatasetError::malformed(file, row.line, ragged(&row, &names)));
+    let mut is_empty = true;
+    loop {
+        match records.next() {
+            Ok(None) if is_empty => return Err(DatasetError::empty(file, "it has a header and no rows")),
+            Ok(None) => return Ok(()),
+            Ok(Some(row)) if row.fields.len() != names.len() => take(row.line, Err(ragged(&row, &names)))?,
+            Ok(Some(row)) => {
+                let fields = row.fields.into_iter().map(Value::String);
+                take(row.line, Ok(names.iter().cloned().zip(fields).collect()))?;
+            }
+            Err(DatasetError::Malformed { line, reason, .. }) => take(line, Err(reason))?,
+            Err(error) => return Err(error),
         }
-        items.push(names.iter().cloned().zip(row.fields.into_iter().map(Value::String)).collect());
+        is_empty = false;
     }
-    if items.is_empty() {
-        return Err(DatasetError::empty(file, "it has a header and no rows"));
-    }
-    Ok(items)
 }
 
 fn check_header(header: &Record) -> Result<(), String> {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::DecodeError;
+use super::{ChangedDataset, DecodeError};
 
 /// Why a data set could not be had: always with the file or item, and what to do about it.
 ///
@@ -48,13 +48,78 @@ pub enum DatasetError {
     },
     /// Neither the extension nor the content tells the format.
     #[error(
-        "{file}: expected a JSON, JSONL or CSV file, and neither its name nor its content looks like one: rename it, \
-         or load it with `Dataset::from_json`, `from_jsonl` or `from_csv`"
+        "{file}: expected a JSON, JSONL, CSV, Parquet or Arrow file, and neither its name nor its content looks like \
+         one: rename it, or load it with `Dataset::from_json`, `from_jsonl` or `from_csv`"
     )]
     UnknownFormat {
         /// The path as it was given.
         file: String,
     },
+    /// A Parquet or Arrow file is damaged, or holds what no item can.
+    #[error("{file}: {place}: {reason}")]
+    Columns {
+        /// The path as it was given.
+        file: String,
+        /// The row group or record batch, counted from 0, and the column where it is known.
+        place: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// The file is in a format that is compiled in by a feature, which is off.
+    #[error(
+        "{file}: {format} files are read with the feature `{feature}` of `cobalt`, which is off: turn it on, as in \
+         `cobalt = {{ …, features = [\"{feature}\"] }}` in Cargo.toml"
+    )]
+    FeatureOff {
+        /// The path as it was given.
+        file: String,
+        /// The formats that the feature is for.
+        format: &'static str,
+        /// The name of the feature.
+        feature: &'static str,
+    },
+    /// A source did not give the data set.
+    #[error("cannot fetch {dataset}: {problem}{}", usable(.copy))]
+    Fetch {
+        /// The source, as in [`Dataset::source`](crate::Dataset::source).
+        dataset: String,
+        /// What went wrong, and what to do.
+        problem: String,
+        /// When the copy was fetched that could be used instead, and what it holds; empty where there is none.
+        copy: String,
+    },
+    /// Nothing is to be fetched, and there is no copy.
+    #[error(
+        "there is no copy of {dataset} to use offline: fetch it once, without `--offline` and COBALT_OFFLINE"
+    )]
+    NoCopy {
+        /// The source.
+        dataset: String,
+    },
+    /// Nothing is to be fetched, and the copy cannot be used.
+    #[error(
+        "the copy of {dataset} cannot be used: {problem}; remove `{file}`, and fetch the data set once, without `--offline` \
+         and COBALT_OFFLINE"
+    )]
+    DamagedCopy {
+        /// The source.
+        dataset: String,
+        /// What is wrong with the file.
+        problem: String,
+        /// The file.
+        file: String,
+    },
+    /// What is said of the hash of a data set can be the beginning of none.
+    #[error("`{hash}` cannot be the expected hash of {dataset}: expected 8 to 64 hexadecimal digits")]
+    ExpectedHash {
+        /// The source.
+        dataset: String,
+        /// What is said.
+        hash: String,
+    },
+    /// The data set is another one than was expected.
+    #[error(transparent)]
+    Changed(Box<ChangedDataset>),
     /// An item is nested too deep to be kept with its results.
     #[error(
         "items[{index}]: lists and objects are nested more than {deepest} levels deep, which no result file can hold: \
@@ -107,5 +172,23 @@ impl DatasetError {
 
     pub(super) fn empty(file: &str, detail: &'static str) -> DatasetError {
         DatasetError::Empty { file: file.to_owned(), detail }
+    }
+}
+
+/// Why reading stops where a file holds more than it may.
+#[cfg(any(feature = "remote", feature = "parquet"))]
+pub(super) fn too_large(max_bytes: u64) -> io::Error {
+    let max_bytes = crate::wording::thousands(max_bytes);
+    let text = format!(
+        "it holds more than {max_bytes} bytes once it is unpacked: raise `max_bytes` if that is right"
+    );
+    io::Error::new(io::ErrorKind::FileTooLarge, text)
+}
+
+/// Which copy could be used, and how.
+fn usable(copy: &str) -> String {
+    match copy {
+        "" => String::new(),
+        copy => format!("; the copy of {copy} is used with `--offline`, or COBALT_OFFLINE=1"),
     }
 }

@@ -69,10 +69,13 @@ impl Dataset {
     /// assert_eq!(one.hash(), same.hash());
     /// ```
     pub fn hash(&self) -> String {
-        let mut canonical = Canonical::new();
-        canonical.list(self.len());
-        self.iter().for_each(|item| canonical.item(item));
-        canonical.finish()
+        let hash = || {
+            let mut canonical = Canonical::new();
+            canonical.list(self.len());
+            self.iter().for_each(|item| canonical.item(item));
+            canonical.finish()
+        };
+        self.hash_by(hash).to_owned()
     }
 }
 

@@ -33,10 +33,15 @@ impl<'de> DeserializeSeed<'de> for ItemSeed {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Item, D::Error> {
         // Through `Value`, because numbers too arrive as maps where a build turns on serde_json's
         // `arbitrary_precision`.
-        match serde::Deserialize::deserialize(deserializer)? {
-            Value::Object(item) => Ok(item),
-            other => Err(D::Error::custom(format_args!("expected a JSON object, found {}", kind(&other)))),
-        }
+        into_item(serde::Deserialize::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// A value as an item, or what was found instead of one.
+pub(super) fn into_item(value: Value) -> Result<Item, String> {
+    match value {
+        Value::Object(item) => Ok(item),
+        other => Err(format!("expected a JSON object, found {}", kind(&other))),
     }
 }
 

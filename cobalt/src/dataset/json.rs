@@ -1,29 +1,45 @@
 //! JSON: an array of items, or an object with such an array as `items`, read as a stream.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::ops::Range;
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::item::{Item, ItemSeed};
+use super::item::{Item, into_item};
+use super::rows::Take;
 use super::{DatasetError, text};
 
 /// Reads the items one by one; never holds the text.
 #[doc(hidden)]
 pub fn parse_json(reader: impl BufRead, file: &str) -> Result<Vec<Item>, DatasetError> {
+    let mut items = Vec::new();
+    each_element(reader, file, &mut |line, item| {
+        let reason =
+            |reason| DatasetError::malformed(file, line, format!("{reason} (items[{}])", items.len()));
+        items.push(item.map_err(reason)?);
+        Ok(())
+    })?;
+    Ok(items)
+}
+
+/// Hands over what each element of the list holds, with the line that it begins on. Behind what is no JSON, nothing can be read.
+pub(super) fn each_element(reader: impl BufRead, file: &str, take: Take<'_>) -> Result<(), DatasetError> {
     let reader = text::without_mark(reader, file)?;
     let position = Position { line: Cell::new(1), blank: Cell::new(true), item: Cell::new(None) };
+    let taker = Taker { position: &position, take: RefCell::new(take), refused: RefCell::new(None) };
     let mut deserializer = serde_json::Deserializer::from_reader(Watched::new(reader, &position));
-    let items = deserializer
-        .deserialize_any(Document { position: &position })
-        .and_then(|items| deserializer.end().map(|()| items))
-        .map_err(|error| explain(error, &position, file))?;
-    if items.is_empty() {
-        return Err(DatasetError::empty(file, "its list of items has none"));
+    let read = deserializer
+        .deserialize_any(Document { taker: &taker })
+        .and_then(|count| deserializer.end().map(|()| count));
+    match (read, taker.refused.take()) {
+        (_, Some(refused)) => Err(refused),
+        (Err(error), None) => Err(explain(error, &position, file)),
+        (Ok(0), None) => Err(DatasetError::empty(file, "its list of items has none")),
+        (Ok(_), None) => Ok(()),
     }
-    Ok(items)
 }
 
 fn explain(error: serde_json::Error, position: &Position, file: &str) -> DatasetError {
@@ -42,14 +58,8 @@ fn explain(error: serde_json::Error, position: &Position, file: &str) -> Dataset
         reason if error.is_data() => reason,
         reason => format!("{reason} at column {}", error.column()),
     };
-    match position.item.get() {
-        // serde_json has read on by the time it places an error about a whole value.
-        Some((index, line)) if error.is_data() => {
-            DatasetError::malformed(file, line, format!("{reason} (items[{index}])"))
-        }
-        Some((index, _)) => DatasetError::malformed(file, error.line(), format!("{reason} (items[{index}])")),
-        None => DatasetError::malformed(file, error.line(), reason),
-    }
+    let item = position.item.get().map(|index| format!(" (items[{index}])")).unwrap_or_default();
+    DatasetError::malformed(file, error.line(), reason + &item)
 }
 
 /// What serde_json says, without the position at its end.
@@ -65,8 +75,16 @@ struct Position {
     line: Cell<usize>,
     /// Whether white space was all so far.
     blank: Cell<bool>,
-    /// The item being read: its index, and the line that it begins on.
-    item: Cell<Option<(usize, usize)>>,
+    /// The index of the item being read.
+    item: Cell<Option<usize>>,
+}
+
+/// Who is given the items.
+struct Taker<'p> {
+    position: &'p Position,
+    take: RefCell<Take<'p>>,
+    /// Why it wants no more.
+    refused: RefCell<Option<DatasetError>>,
 }
 
 /// Keeps the position while serde_json reads, byte by byte, from a block of its own: that is twice as fast
@@ -105,32 +123,34 @@ impl<R: Read> Read for Watched<'_, R> {
     }
 }
 
-/// The whole file: the list itself, or an object around it.
+/// The whole file: the list itself, or an object around it. It gives the number of items, as does [`List`].
 #[derive(Clone, Copy)]
 struct Document<'p> {
-    position: &'p Position,
+    taker: &'p Taker<'p>,
 }
 
 impl<'de> Visitor<'de> for Document<'_> {
-    type Value = Vec<Item>;
+    type Value = usize;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an array of items, or an object with such an array as `items`")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<Vec<Item>, A::Error> {
-        List { position: self.position }.visit_seq(access)
+    fn visit_seq<A: SeqAccess<'de>>(self, access: A) -> Result<usize, A::Error> {
+        List { taker: self.taker }.visit_seq(access)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Vec<Item>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<usize, A::Error> {
         let mut items = None;
         let mut others = Vec::new();
         while let Some(key) = access.next_key::<String>()? {
             if key != "items" {
                 access.next_value::<IgnoredAny>()?;
                 others.push(key);
-            } else if items.replace(access.next_value_seed(List { position: self.position })?).is_some() {
+            } else if items.is_some() {
                 return Err(A::Error::custom("expected one list `items`, found two"));
+            } else {
+                items = Some(access.next_value_seed(List { taker: self.taker })?);
             }
         }
         items.ok_or_else(|| {
@@ -149,46 +169,52 @@ impl<'de> Visitor<'de> for Document<'_> {
 
 /// The list of items.
 struct List<'p> {
-    position: &'p Position,
+    taker: &'p Taker<'p>,
 }
 
 impl<'de> DeserializeSeed<'de> for List<'_> {
-    type Value = Vec<Item>;
+    type Value = usize;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<Item>, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
         deserializer.deserialize_seq(self)
     }
 }
 
 impl<'de> Visitor<'de> for List<'_> {
-    type Value = Vec<Item>;
+    type Value = usize;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an array of items as `items`")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Vec<Item>, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = access.next_element_seed(At { index: items.len(), position: self.position })? {
-            items.push(item);
-            self.position.item.set(None);
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<usize, A::Error> {
+        let Taker { position, take, refused } = self.taker;
+        let mut index = 0;
+        while let Some((line, item)) = access.next_element_seed(At { index, position })? {
+            if let Err(error) = take.borrow_mut()(line, item) {
+                refused.replace(Some(error));
+                return Err(A::Error::custom("refused"));
+            }
+            position.item.set(None);
+            index += 1;
         }
-        Ok(items)
+        Ok(index)
     }
 }
 
-/// One item of the list; serde_json has read its first byte and no more when this begins.
+/// One element of the list, with its line; serde_json has read its first byte and no more when this begins.
 struct At<'p> {
     index: usize,
     position: &'p Position,
 }
 
 impl<'de> DeserializeSeed<'de> for At<'_> {
-    type Value = Item;
+    type Value = (usize, Result<Item, String>);
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Item, D::Error> {
-        self.position.item.set(Some((self.index, self.position.line.get())));
-        ItemSeed.deserialize(deserializer)
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        let line = self.position.line.get();
+        self.position.item.set(Some(self.index));
+        Ok((line, into_item(Deserialize::deserialize(deserializer)?)))
     }
 }
 

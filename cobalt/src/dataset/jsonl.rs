@@ -6,15 +6,27 @@ use serde::de::DeserializeSeed;
 
 use super::item::{Item, ItemSeed};
 use super::json::message;
+use super::rows::Take;
 use super::{DatasetError, text};
 
 /// Reads an object per line; never holds more of the text than one line.
 #[doc(hidden)]
 pub fn parse_jsonl(reader: impl BufRead, file: &str) -> Result<Vec<Item>, DatasetError> {
-    let mut reader = text::without_mark(reader, file)?;
     let mut items = Vec::new();
+    each_line(reader, file, &mut |line, item| {
+        let reason =
+            |reason| DatasetError::malformed(file, line, format!("{reason} (items[{}])", items.len()));
+        items.push(item.map_err(reason)?);
+        Ok(())
+    })?;
+    Ok(items)
+}
+
+/// Hands over what each line holds, but blank ones.
+pub(super) fn each_line(reader: impl BufRead, file: &str, take: Take<'_>) -> Result<(), DatasetError> {
+    let mut reader = text::without_mark(reader, file)?;
     let mut line = Vec::new();
-    let mut number = 0;
+    let (mut number, mut is_empty) = (0, true);
     loop {
         line.clear();
         if reader.read_until(b'\n', &mut line).map_err(|error| DatasetError::read(file, error))? == 0 {
@@ -22,19 +34,15 @@ pub fn parse_jsonl(reader: impl BufRead, file: &str) -> Result<Vec<Item>, Datase
         }
         number += 1;
         if !line.trim_ascii().is_empty() {
-            let item = parse_line(line.trim_ascii_end()).map_err(|reason| {
-                DatasetError::malformed(file, number, format!("{reason} (items[{}])", items.len()))
-            })?;
-            items.push(item);
+            is_empty = false;
+            take(number, parse_line(line.trim_ascii_end()))?;
         }
     }
-    if items.is_empty() {
-        return Err(DatasetError::empty(file, "the file has no text"));
-    }
-    Ok(items)
+    if is_empty { Err(DatasetError::empty(file, "the file has no text")) } else { Ok(()) }
 }
 
-fn parse_line(line: &[u8]) -> Result<Item, String> {
+/// Reads one object.
+pub(super) fn parse_line(line: &[u8]) -> Result<Item, String> {
     let line = std::str::from_utf8(line).map_err(|error| {
         format!("expected UTF-8, found another encoding at byte {}", error.valid_up_to() + 1)
     })?;

@@ -15,19 +15,52 @@
 //!
 //! # Files
 //!
-//! [`Dataset::from_file`] goes by the extension, and by the content where that leaves a doubt:
+//! [`Dataset::from_file`] goes by what no other format begins with, then by the extension, then by the looks of the content:
 //!
 //! | format | extensions | what it holds |
 //! |---|---|---|
 //! | JSON | `json` | an array of objects, or an object with such an array as `items` |
 //! | JSONL | `jsonl`, `ndjson`, `jsonlines` | an object per line; blank lines are skipped |
 //! | CSV | `csv`, `tsv`, `tab` | a header, then a row per item, by RFC 4180; `tsv` and `tab` are split at tabs |
+//! | Parquet | `parquet`, `pq` | a row per item; with the feature `parquet` |
+//! | Arrow | `arrow`, `arrows`, `feather`, `ipc` | a row per item, as a file (Feather version 2) or as a stream; with the feature `parquet` |
 //!
-//! Files are UTF-8, with or without a byte order mark, with LF or CRLF. JSON and JSONL are read as a stream.
+//! Text files are UTF-8, with or without a byte order mark, with LF or CRLF. JSON and JSONL are read as a stream.
 //! Where an object has a key twice, the last one counts. In CSV every cell is a string exactly as written:
 //! spaces are part of a field, as RFC 4180 says, and nothing is turned into a number. A header with an empty or
 //! repeated name, a row with more or fewer fields than the header, and a misplaced quote are refused. So is a
 //! file without items. Errors name the file and the line, counted from 1.
+//!
+//! Each of them may be compressed by gzip or zstd, as `questions.jsonl.gz` or `.zst`, in several members or frames too. The
+//! first bytes tell it. This needs the feature `remote`, which is on by default.
+//!
+//! A path with `*`, `?` or `[…]` in it stands for all files that match, read one after another, sorted by name: Hugging Face
+//! keeps large sets in several files, such as `data/train-00000-of-00002.parquet`, which are
+//! `Dataset::from_file("data/train-*.parquet")`, and `save_to_disk` writes `data-00000-of-00001.arrow`. `*` stays within a
+//! folder, `**` goes through all below; a file that has just the name of the pattern comes first. No match is an error. Names
+//! are compared letter by letter, so that `train-10` comes before `train-2`: write numbers with zeros before them, as Hugging
+//! Face does. The files need not have the same fields.
+//!
+//! ## Parquet and Arrow
+//!
+//! All compressions of Parquet and Arrow are read, a batch of rows at a time. A row becomes an item with every column in
+//! it, by these rules:
+//!
+//! | type | JSON |
+//! |---|---|
+//! | null | `null` |
+//! | integers, to 64 bits | the number, exact |
+//! | floating point | the number; `null` where it is not a number or infinite |
+//! | decimals | text with all digits, such as `"12.50"` |
+//! | text, dictionaries (categories) | text |
+//! | binary | text in Base64 (RFC 4648) |
+//! | timestamps | text of RFC 3339, such as `"2024-05-01T14:34:56+02:00"`; without an offset where the column has no time zone |
+//! | dates, times | text, such as `"2024-05-01"`, `"12:34:56"`; of the type `date64` with midnight, `"2024-05-01T00:00:00"` |
+//! | durations | text of ISO 8601, such as `"PT90S"` |
+//! | lists, structs, maps with text for keys | arrays, objects, objects |
+//!
+//! A union, a map with other keys, a time beyond every calendar, two columns of one name, and a file that is damaged or cut
+//! off are refused. Errors name the file, the row group or record batch, counted from 0, and the column where it is known.
 //!
 //! # Identity
 //!
@@ -35,25 +68,52 @@
 //! that two runs can be compared item by item: its `id`, else a hash of its `input`, else of the whole item.
 
 mod canonical;
+mod changed;
+mod columnar;
+mod compressed;
 mod csv;
 mod decode;
+#[cfg(feature = "remote")]
+mod difference;
 mod error;
+mod format;
 mod identity;
 mod into_dataset;
 mod item;
 mod json;
 mod jsonl;
 mod load;
+mod named;
+mod read;
+#[cfg(feature = "remote")]
+mod remote;
+mod rows;
 mod set;
+pub(crate) mod settings;
+mod shards;
 mod text;
 
+pub use changed::ChangedDataset;
 pub(crate) use decode::decode_value;
 pub use decode::{DecodeError, decode};
 pub use error::DatasetError;
+use format::Told;
+pub use format::{Format, UnknownFormat};
 pub(crate) use identity::{case_name, case_name_of_some, content_hash, natural_key, unique};
 pub use into_dataset::IntoDataset;
 pub use item::Item;
-pub use set::{Dataset, Iter, SAMPLE_SEED};
+pub use named::NamedDataset;
+use read::read;
+#[cfg(feature = "remote")]
+pub(crate) use remote::Source;
+#[cfg(feature = "remote")]
+pub use remote::{Basalt, Braintrust, KeptDataset, LangSmith, Langfuse, RemoteDataset, Url};
+pub use set::{Dataset, Fetch, Iter, SAMPLE_SEED};
 
 #[doc(hidden)]
-pub use {csv::parse_csv, json::parse_json, jsonl::parse_jsonl};
+pub use rows::{Row, Rows, read_rows};
+#[doc(hidden)]
+pub use {
+    canonical::item_hash, canonical::value_hash, csv::parse_csv, json::parse_json, jsonl::parse_jsonl,
+    read::format_of,
+};

@@ -4,15 +4,16 @@ use std::iter::FusedIterator;
 use std::mem;
 use std::ops::{Bound, RangeBounds};
 use std::slice;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::item::kind;
 use super::{DatasetError, Item, decode};
 use crate::Error;
+use crate::report::Timestamp;
 
 /// The seed of [`Dataset::sample`].
 pub const SAMPLE_SEED: u64 = 42;
@@ -46,7 +47,22 @@ pub struct Dataset {
 #[derive(Clone, Debug)]
 struct Content {
     source: String,
+    fetched: Option<Fetch>,
     items: Vec<Arc<Item>>,
+    /// That of the items, once it was asked for.
+    hash: OnceLock<String>,
+}
+
+/// When a data set was fetched, and which version of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Fetch {
+    /// When the source was asked for it.
+    pub at: Timestamp,
+    /// The version, as the source names it: a time, a number, an entity tag. Absent where it names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
 }
 
 impl Dataset {
@@ -94,10 +110,23 @@ impl Dataset {
 
     pub(super) fn new(source: impl Into<String>, items: impl IntoIterator<Item = Item>) -> Dataset {
         let items = items.into_iter().map(Arc::new).collect();
-        Dataset { content: Arc::new(Content { source: source.into(), items }) }
+        let (source, fetched, hash) = (source.into(), None, OnceLock::new());
+        Dataset { content: Arc::new(Content { source, fetched, items, hash }) }
     }
 
-    /// Where the items are from: the path of the file as it was given, or `inline`.
+    #[cfg(feature = "remote")]
+    pub(super) fn fetched(source: &str, items: Vec<Item>, fetch: Fetch) -> Dataset {
+        let items = items.into_iter().map(Arc::new).collect();
+        let (source, fetched, hash) = (source.to_owned(), Some(fetch), OnceLock::new());
+        Dataset { content: Arc::new(Content { source, fetched, items, hash }) }
+    }
+
+    /// When the items were fetched, and which version of them; absent where they are from a file or from code.
+    pub fn fetch(&self) -> Option<&Fetch> {
+        self.content.fetched.as_ref()
+    }
+
+    /// Where the items are from: the path of the file as it was given, the source that they were fetched from, or `inline`.
     pub fn source(&self) -> &str {
         &self.content.source
     }
@@ -148,7 +177,7 @@ impl Dataset {
     ///
     /// The first error of the function.
     pub fn try_map<E>(self, mut change: impl FnMut(Item) -> Result<Item, E>) -> Result<Dataset, E> {
-        let mut content = Arc::unwrap_or_clone(self.content);
+        let mut content = self.into_changeable();
         for item in &mut content.items {
             let item = Arc::make_mut(item);
             *item = change(mem::take(item))?;
@@ -261,9 +290,19 @@ impl Dataset {
     }
 
     fn with_items(self, change: impl FnOnce(&mut Vec<Arc<Item>>)) -> Dataset {
-        let mut content = Arc::unwrap_or_clone(self.content);
+        let mut content = self.into_changeable();
         change(&mut content.items);
         Dataset { content: Arc::new(content) }
+    }
+
+    /// The content, without what holds for its items alone as they are.
+    fn into_changeable(self) -> Content {
+        Content { hash: OnceLock::new(), ..Arc::unwrap_or_clone(self.content) }
+    }
+
+    /// What is worked out of the items once, by this function.
+    pub(super) fn hash_by(&self, hash: impl FnOnce() -> String) -> &str {
+        self.content.hash.get_or_init(hash)
     }
 }
 

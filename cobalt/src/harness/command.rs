@@ -120,6 +120,8 @@ fn list(
             let definition = plan.definition();
             listed.dataset = Some(plan.dataset().source().to_owned());
             listed.items = Some(plan.dataset().len());
+            listed.fetched = plan.dataset().fetch().cloned();
+            listed.hash = listed.fetched.is_some().then(|| plan.dataset().hash());
             let first = plan.dataset().get(0);
             listed.fields =
                 first.into_iter().flat_map(|item| item.keys().take(MOST_FIELDS).cloned()).collect();
@@ -141,6 +143,8 @@ fn named(declared: &Declared) -> Listed {
         ignored_without: declared.ignored_without(),
         dataset: None,
         items: None,
+        fetched: None,
+        hash: None,
         fields: Vec::new(),
         runs: 0,
         evaluators: Vec::new(),
@@ -215,6 +219,7 @@ fn started(experiment: usize, run: &Run) -> ExperimentStarted {
         name: definition.name.clone(),
         tags: definition.tags.clone(),
         declared_at: definition.declared_at.clone(),
+        dataset: Some(run.plan().dataset_summary()),
         items: run.selection().map_or(run.plan().dataset().len(), <[usize]>::len),
         done: run.done(),
         runs: definition.runs,

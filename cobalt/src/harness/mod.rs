@@ -41,6 +41,7 @@ use self::trials::Trials;
 use crate::config::Config;
 use crate::evaluators::EndsAll;
 use crate::private::ExperimentDefinition;
+use crate::reporters::printable;
 use crate::session::Session;
 use crate::wording::count;
 use crate::{panics, paths};
@@ -73,7 +74,7 @@ pub fn main() -> ! {
     match run(&Args::from_process()) {
         Ok(code) => exit(code),
         Err(message) => {
-            eprintln!("error: {message}");
+            eprintln!("error: {}", printable(&message));
             exit(UNFIT)
         }
     }

@@ -5,12 +5,12 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::client::without_key;
 use super::vendors::Role;
 use super::{JudgeUsage, Meter, ModelChoice, ModelSettings, Models, Question, Schema, Secret, target};
 use crate::config::Config;
 use crate::error::BoxError;
 use crate::evaluators::CheckError;
+use crate::http::without_key;
 
 /// A long answer takes longer than a verdict.
 const SHORTEST_TIMEOUT: Duration = Duration::from_secs(300);

@@ -11,6 +11,7 @@ use super::shard::Shard;
 use super::summary::Summary;
 use super::timestamp::Timestamp;
 use super::verdict::ThresholdOutcome;
+use crate::dataset::Fetch;
 use crate::error::Error;
 
 /// The version of the result file's shape; files of the original have none, which reads as 0.
@@ -190,12 +191,15 @@ pub struct SourcePlace {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct DatasetSummary {
-    /// Where the items came from: a path as it was given, or `inline`.
+    /// Where the items came from: a path as it was given, what they were fetched from, or `inline`.
     pub source: String,
     /// How many items there are.
     pub items: usize,
     /// SHA-256 over all items.
     pub hash: String,
+    /// When they were fetched, and which version of them; absent where they are from a file or from code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fetched: Option<Fetch>,
 }
 
 /// The commit that was checked out.

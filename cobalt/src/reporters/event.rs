@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::explain::explain;
 
-use crate::report::{Execution, ItemResult, Report, RunConfig, SourcePlace, Status};
+use crate::dataset::Fetch;
+use crate::report::{DatasetSummary, Execution, ItemResult, Report, RunConfig, SourcePlace, Status};
 use crate::session::{MissingKey, Outcome};
 use crate::wording::cut;
 
@@ -113,6 +114,12 @@ pub struct Listed {
     pub dataset: Option<String>,
     /// How many items it has; absent where its data cannot be read, or is not.
     pub items: Option<usize>,
+    /// When its items were fetched, and which version of them; absent where they are from a file or from code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fetched: Option<Fetch>,
+    /// SHA-256 over all items, where they were fetched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
     /// The fields of its first item, at most 50 of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
@@ -149,6 +156,9 @@ pub struct ExperimentStarted {
     /// Where it is declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declared_at: Option<SourcePlace>,
+    /// The data that it runs over, all of its items.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<DatasetSummary>,
     /// How many items are run, those of an earlier process included.
     pub items: usize,
     /// How many of them an earlier process has done.

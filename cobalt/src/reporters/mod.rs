@@ -6,6 +6,7 @@ mod cost;
 mod difference;
 mod event;
 mod explain;
+mod fetched;
 mod paint;
 mod printable;
 mod stream;
@@ -18,6 +19,7 @@ pub use event::{
     RunFinished,
 };
 pub use explain::{expected_field, explain};
+pub use fetched::fetched;
 pub use paint::Paint;
 pub use printable::printable;
 pub(crate) use stream::Stream;

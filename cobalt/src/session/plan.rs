@@ -87,11 +87,12 @@ impl Plan {
         config
     }
 
-    pub(super) fn dataset_summary(&self) -> DatasetSummary {
+    pub(crate) fn dataset_summary(&self) -> DatasetSummary {
         DatasetSummary {
             source: self.dataset.source().to_owned(),
             items: self.dataset.len(),
             hash: self.dataset.hash(),
+            fetched: self.dataset.fetch().cloned(),
         }
     }
 }

@@ -63,6 +63,11 @@ impl Default for Done {
     }
 }
 
+/// When the data was fetched that there is now.
+fn fetched(plan: &Plan) -> String {
+    plan.dataset.fetch().map(|fetch| format!(", fetched at {}", fetch.at)).unwrap_or_default()
+}
+
 /// The sources of a run that is gone on with, where it was begun with those of now.
 fn common(then: Option<String>, plan: &Plan) -> Option<String> {
     then.filter(|then| plan.sources.as_ref() == Some(then))
@@ -164,10 +169,11 @@ impl Run {
         }
         if header.dataset.hash != plan.dataset.hash() {
             return refuse(format!(
-                "the data set `{}` has changed since (then {} items, now {}); start a new run",
+                "the data set `{}` has changed since (then {} items, now {}{}); start a new run",
                 header.dataset.source,
                 header.dataset.items,
-                plan.dataset.len()
+                plan.dataset.len(),
+                fetched(&plan)
             ));
         }
         // It may have been asked for by a flag, and goes on as it began.

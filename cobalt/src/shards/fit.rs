@@ -32,7 +32,8 @@ pub(super) fn check(files: &[ShardFile]) -> Result<(), MergeError> {
 /// What must be the same in all shards, as text, as far as a file tells it.
 fn traits(report: &Report) -> impl Iterator<Item = (&'static str, String)> {
     let config = &report.config;
-    let data = |DatasetSummary { source, items, hash }: &DatasetSummary| {
+    // The same items may have been fetched at several times.
+    let data = |DatasetSummary { source, items, hash, fetched: _ }: &DatasetSummary| {
         format!("{items} items of `{source}` with hash {}", beginning(hash))
     };
     let list = |texts: &[String]| format!("[{}]", texts.join(", "));

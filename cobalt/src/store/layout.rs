@@ -10,6 +10,12 @@ use crate::slug::slug;
 /// The longest slug in a file name, in bytes: names may be 255 long on the usual file systems.
 const LONGEST_SLUG: usize = 120;
 
+/// The extension of the file beside the copy of a data set that is locked while it is fetched.
+pub const DATASET_LOCK: &str = "lock";
+
+/// How many digits of a hash of what was asked for stand in the name of a copy of a data set.
+pub(crate) const REQUEST: usize = 8;
+
 /// How many digits the key of an answer has, and how many of them name its folder.
 const ANSWER: usize = 64;
 const ANSWER_FOLDER: usize = 2;
@@ -82,6 +88,24 @@ impl Layout {
         self.root.join("serve.json")
     }
 
+    /// The folder of the copies of data sets that were fetched. It can be removed at any time.
+    #[must_use]
+    pub fn datasets(&self) -> PathBuf {
+        self.root.join("datasets")
+    }
+
+    /// Whether a file of this name in that folder is such a copy, or one that was being written.
+    #[must_use]
+    pub fn is_copy(name: &str) -> bool {
+        let Some((name, ending)) = name.rsplit_once('.') else { return false };
+        let name = match ending {
+            "jsonl" => name,
+            "draft" => name.rsplit_once('.').map_or("", |(name, _)| name),
+            _ => return false,
+        };
+        name.rsplit_once('-').is_some_and(|(_, digits)| digits.len() == REQUEST && is_hexadecimal(digits))
+    }
+
     /// The folder of the files that reporters write, where no other place is given.
     #[must_use]
     pub fn reports(&self) -> PathBuf {
@@ -120,13 +144,7 @@ impl Layout {
     ///
     /// The folder cannot be made.
     pub fn create_folder(&self, folder: &Path) -> io::Result<()> {
-        let was_there = self.root.exists();
-        fs::create_dir_all(folder)?;
-        // It may lie elsewhere.
-        if was_there || !self.root.exists() {
-            return Ok(());
-        }
-        fs::write(self.root.join(".gitignore"), GITIGNORE)
+        create_folder(&self.root, folder)
     }
 
     /// Whether the run with this id has begun, or has ended.
@@ -140,6 +158,17 @@ impl Layout {
         let entries = fs::read_dir(&self.results).ok()?;
         entries.flatten().map(|entry| entry.path()).find(|path| path.to_string_lossy().ends_with(&ending))
     }
+}
+
+/// Makes a folder, and tells git to leave out what is generated where the folder of everything, `root`, is new with it.
+pub(crate) fn create_folder(root: &Path, folder: &Path) -> io::Result<()> {
+    let was_there = root.exists();
+    fs::create_dir_all(folder)?;
+    // It may lie elsewhere.
+    if was_there || !root.exists() {
+        return Ok(());
+    }
+    fs::write(root.join(".gitignore"), GITIGNORE)
 }
 
 /// An experiment's name as it stands in the names of files.
@@ -189,6 +218,20 @@ mod tests {
             assert!(!Layout::is_answer(other), "{other}");
         }
         assert!(!Layout::is_answer_folder("my"));
+    }
+
+    #[test]
+    fn a_copy_of_a_data_set_is_known_by_its_name() {
+        for copy in
+            ["langfuse-support-0123abcd.jsonl", "a.b-0123abcd.jsonl", "a-0123abcd.0123456789abcdef.draft"]
+        {
+            assert!(Layout::is_copy(copy), "{copy}");
+        }
+        for other in
+            ["notes.jsonl", "a-0123abcd.lock", "a-0123abcd.json", "a-0123abc.jsonl", "a-0123abcd", "a.draft"]
+        {
+            assert!(!Layout::is_copy(other), "{other}");
+        }
     }
 
     #[test]

@@ -102,7 +102,7 @@ pub(super) fn write_by_line(
 }
 
 /// Writes a file whole or not at all, by a draft that is synced and renamed.
-fn write_whole(
+pub(crate) fn write_whole(
     path: &Path,
     draft: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,

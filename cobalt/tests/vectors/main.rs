@@ -11,6 +11,9 @@ mod folder;
 mod judged;
 mod metrics;
 mod scripted;
+#[path = "../../src/http/test_server.rs"]
+#[expect(dead_code, reason = "other tests need more of it")]
+mod scripted_server;
 mod similarity;
 mod stats;
 mod surroundings;
@@ -24,6 +27,11 @@ mod translations;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
+
+/// The server, where it is in the library.
+mod http {
+    pub(crate) use crate::scripted_server as test_server;
+}
 
 fn main() -> ExitCode {
     let args = Arguments::from_args();

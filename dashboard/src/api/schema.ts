@@ -393,6 +393,8 @@ export interface components {
         };
         /** @description The data that a run was made on. */
         DatasetSummary: {
+            /** @description When they were fetched, and which version of them; absent where they are from a file or from code. */
+            fetched?: components["schemas"]["Fetch"] | null;
             /** @description SHA-256 over all items. */
             hash: string;
             /**
@@ -400,7 +402,7 @@ export interface components {
              * @description How many items there are.
              */
             items: number;
-            /** @description Where the items came from: a path as it was given, or `inline`. */
+            /** @description Where the items came from: a path as it was given, what they were fetched from, or `inline`. */
             source: string;
         };
         /** @description How one figure differs between two runs, over the items that have it in both. */
@@ -488,6 +490,16 @@ export interface components {
             latencyMs: number;
             output: components["schemas"]["Output"];
             status: components["schemas"]["Status"];
+        };
+        /** @description When a data set was fetched, and which version of it. */
+        Fetch: {
+            /**
+             * Format: date-time
+             * @description When the source was asked for it.
+             */
+            at: string;
+            /** @description The version, as the source names it: a time, a number, an entity tag. Absent where it names none. */
+            version?: string | null;
         };
         /** @description What is known of a threshold. */
         Finding: "met" | "missed" | "inconclusive";

@@ -82,7 +82,17 @@ fn facts(report: &Report) -> Markup {
                     (timeout.unwrap_or_default())
                 }
             }
-            @if let Some(data) = &report.dataset { div { dt { "Data" } dd { (code(&data.source)) } } }
+            @if let Some(data) = &report.dataset {
+                div {
+                    dt { "Data" }
+                    dd {
+                        (code(&data.source))
+                        @if let Some(fetch) = &data.fetched {
+                            ", fetched " time datetime=(fetch.at) { (words::minute(fetch.at)) }
+                        }
+                    }
+                }
+            }
             @if let Some(commit) = words::commit_of(report.git.as_ref()) { div { dt { "Commit" } dd { (code(&commit)) } } }
             @if let Some(place) = &report.declared_at {
                 div { dt { "Declared at" } dd { (code(&format!("{}:{}", place.file, place.line))) } }

@@ -96,6 +96,7 @@ fn properties(report: &Report) -> Vec<(String, String)> {
     if let Some(dataset) = &report.dataset {
         add("dataset", Some(dataset.source.clone()));
         add("dataset.hash", Some(dataset.hash.clone()));
+        add("dataset.fetched", dataset.fetched.as_ref().map(|fetch| fetch.at.to_string()));
     }
     add("runs", (report.config.runs > 1).then(|| report.config.runs.to_string()));
     for (name, stats) in &summary.scores {

@@ -173,7 +173,8 @@ fn sources(report: &Report, declared: Option<&Declared>) -> String {
         );
     }
     if let Some(dataset) = &report.dataset {
-        let _ = writeln!(text, "- Its data set: {}", name(&dataset.source));
+        let fetched = dataset.fetched.as_ref().map(|fetch| format!(", fetched at {}", fetch.at));
+        let _ = writeln!(text, "- Its data set: {}{}", name(&dataset.source), fetched.unwrap_or_default());
     }
     if let Some(declared) = declared {
         let _ = write!(

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use cobalt::Report;
-use cobalt::report::{CiStatus, RunConfig, ScoreStats};
+use cobalt::report::{CiStatus, DatasetSummary, RunConfig, ScoreStats};
 
 use super::cut::{self, LONGEST_SENTENCE};
 use super::size::{keep, size};
@@ -47,7 +47,10 @@ fn shorten_all(head: &mut Report) {
     let Report { id, name, tags, shards, declared_at, dataset, git, sources, prices_as_of, .. } = head;
     let names = [id, name].into_iter().chain(tags).chain(shards).chain(sources).chain(prices_as_of);
     let names = names.chain(declared_at.as_mut().map(|place| &mut place.file));
-    let names = names.chain(dataset.iter_mut().flat_map(|dataset| [&mut dataset.source, &mut dataset.hash]));
+    let of_dataset = dataset.iter_mut().flat_map(|DatasetSummary { source, hash, fetched, .. }| {
+        [source, hash].into_iter().chain(fetched.as_mut().and_then(|fetch| fetch.version.as_mut()))
+    });
+    let names = names.chain(of_dataset);
     names.chain(git.as_mut().map(|git| &mut git.commit)).for_each(|name| shorten(name, LONGEST_NAME));
     let (config, summary) = (&mut head.config, &mut head.summary);
     let names = config.evaluators.iter_mut().chain(&mut config.thresholds);

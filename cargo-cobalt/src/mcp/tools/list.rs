@@ -8,7 +8,7 @@ use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Call, tool};
+use super::{Answer, Call, fetching, tool};
 use crate::error::Error;
 use crate::list::Row;
 use crate::markdown::{cell, code};
@@ -40,6 +40,12 @@ pub(super) struct Arguments {
     project: Option<String>,
     /// Only experiments whose name or tag contains this or, with `*`, `?` or `[…]`, matches it.
     filter: Option<String>,
+    /// Fetches the data sets anew that come from elsewhere, in place of using the copies that are kept.
+    #[serde(default)]
+    refresh: bool,
+    /// Uses the copies of data sets that were fetched before, however old they are, and no network for the build.
+    #[serde(default)]
+    offline: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -95,9 +101,10 @@ pub(super) fn description() -> Tool {
         NAME,
         "List experiments",
         "Builds the project and names its experiments: tags, data sets, evaluators, thresholds, where each is declared (file and \
-         line), and what its last run came to. Runs no agent. Where the build fails, answers with the compiler's errors.",
-        // It builds, which leaves no trace in the sources nor in the results.
-        ToolAnnotations::new().read_only(true).open_world(false),
+         line), and what its last run came to. Runs no agent, and fetches data sets from elsewhere that there is no copy of. Where \
+         the build fails, answers with the compiler's errors.",
+        // It builds and fetches, which leaves no trace in the sources nor in the results.
+        ToolAnnotations::new().read_only(true).open_world(true),
     )
 }
 
@@ -141,9 +148,10 @@ pub(super) async fn rows(call: Call<'_>, project: &Project, arguments: &[String]
 
 pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Listed>, Error> {
     let project = call.projects.choose(arguments.project.as_deref())?;
-    let filter = arguments.filter.map(|filter| format!("--filter={filter}"));
-    let Listing { rows, mut compile_errors, mut errors, is_whole } =
-        rows(call, &project, filter.as_slice()).await?;
+    let Arguments { filter, refresh, offline, .. } = arguments;
+    let filter = filter.map(|filter| format!("--filter={filter}"));
+    let flags: Vec<_> = filter.into_iter().chain(fetching(refresh, offline)?).collect();
+    let Listing { rows, mut compile_errors, mut errors, is_whole } = rows(call, &project, &flags).await?;
     compile_errors.cut(ROOM_OF_COMPILER);
     keep(&mut errors, ROOM_OF_ERRORS, "errors", &mut Vec::new());
     let past = Past::of(&project);

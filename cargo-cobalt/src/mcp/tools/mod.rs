@@ -2,6 +2,7 @@
 
 mod compare;
 mod failures;
+mod fetching;
 mod generate;
 mod list;
 mod results;
@@ -21,6 +22,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use self::failures::failures;
+use self::fetching::fetching;
 pub(super) use self::results::Status;
 use super::command::Commands;
 use super::projects::{Project, Projects};

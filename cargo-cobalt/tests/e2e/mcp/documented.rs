@@ -57,6 +57,16 @@ fn every_tool_and_argument_is_documented_and_every_documented_one_is_there() {
 }
 
 #[test]
+fn tools_that_ask_other_machines_say_so() {
+    let project = Project::steered();
+    let listed = Assistant::of(&project).ask("tools/list", json!({}));
+    let tools = listed["tools"].as_array().unwrap().iter();
+    let asking = names(tools.filter(|tool| tool["annotations"]["openWorldHint"] == true), "name");
+    // To list experiments is to read their data, which may have to be fetched.
+    assert_eq!(asking, ["cobalt_generate", "cobalt_list", "cobalt_run"].map(str::to_owned).into());
+}
+
+#[test]
 fn every_prompt_and_argument_is_documented_and_every_documented_one_is_there() {
     let project = Project::steered();
     let listed = Assistant::of(&project).ask("prompts/list", json!({}));

@@ -48,7 +48,8 @@ impl Desk {
 
     /// All files, but for the settings.
     fn files(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
-        let entries = WalkDir::new(self.project.path("")).into_iter().map(Result::unwrap);
+        // What is removed meanwhile is not there.
+        let entries = WalkDir::new(self.project.path("")).into_iter().filter_map(Result::ok);
         entries.map(|entry| (entry.path().to_owned(), fs::read(entry.path()).ok())).collect()
     }
 

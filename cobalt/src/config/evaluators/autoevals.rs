@@ -12,13 +12,13 @@ use super::judge_table::judge_table;
 use super::judge_table::with_judge;
 use super::names::KindName;
 use super::typed::Settings;
-#[cfg(feature = "judge")]
-use super::typed::with_written;
 #[cfg(not(feature = "judge"))]
 use super::typed::without_judge;
 use crate::config::error::{ConfigError, Place};
 use crate::config::models::{Address, EmbeddingVendor, Word};
 use crate::config::values::{Count, Score, Weight};
+#[cfg(feature = "judge")]
+use crate::config::with_written::with_written;
 #[cfg(feature = "judge")]
 use crate::evaluators::Autoeval;
 use crate::evaluators::Evaluator;

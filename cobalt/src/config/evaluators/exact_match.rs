@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::typed::{Settings, with_written};
+use super::typed::Settings;
 use crate::config::error::{ConfigError, Place};
 use crate::config::models::Word;
 use crate::config::values::Score;
+use crate::config::with_written::with_written;
 use crate::evaluators::{Evaluator, ExactMatch};
 
 #[derive(Clone, Debug, Deserialize, Serialize)]

@@ -7,14 +7,14 @@ use super::judge_table::judge_table;
 #[cfg(feature = "judge")]
 use super::judge_table::with_judge;
 use super::typed::Settings;
-#[cfg(feature = "judge")]
-use super::typed::with_written;
 #[cfg(not(feature = "judge"))]
 use super::typed::without_judge;
 use crate::config::error::{ConfigError, Place};
 use crate::config::model::at_least_one;
 use crate::config::models::Word;
 use crate::config::values::{Count, Score};
+#[cfg(feature = "judge")]
+use crate::config::with_written::with_written;
 use crate::evaluators::Evaluator;
 #[cfg(feature = "judge")]
 use crate::evaluators::GEval;

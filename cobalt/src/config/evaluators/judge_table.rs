@@ -32,7 +32,7 @@ macro_rules! judge_table {
 #[cfg(feature = "judge")]
 macro_rules! with_judge {
     ($written:ident, $evaluator:expr) => {
-        crate::config::evaluators::typed::with_written!(
+        crate::config::with_written::with_written!(
             $evaluator,
             model($written.model.map(|crate::config::models::Word(model)| model)),
             provider($written.provider.map(|crate::config::models::JudgeVendor(provider)| provider)),

@@ -7,13 +7,13 @@ use super::judge_table::judge_table;
 #[cfg(feature = "judge")]
 use super::judge_table::with_judge;
 use super::typed::Settings;
-#[cfg(feature = "judge")]
-use super::typed::with_written;
 #[cfg(not(feature = "judge"))]
 use super::typed::without_judge;
 use crate::config::error::{ConfigError, Place};
 use crate::config::models::Word;
 use crate::config::values::Score;
+#[cfg(feature = "judge")]
+use crate::config::with_written::with_written;
 use crate::evaluators::Evaluator;
 #[cfg(feature = "judge")]
 use crate::evaluators::Pairwise;

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::names::DistanceName;
 use super::typed::Settings;
-#[cfg(feature = "judge")]
-use super::typed::with_written;
 #[cfg(not(feature = "judge"))]
 use super::typed::without_judge;
 use crate::config::error::{ConfigError, Place};
 use crate::config::models::{Address, EmbeddingVendor, KeyVariable, Word};
 use crate::config::values::Score;
+#[cfg(feature = "judge")]
+use crate::config::with_written::with_written;
 use crate::evaluators::Evaluator;
 #[cfg(feature = "judge")]
 use crate::evaluators::Similarity;

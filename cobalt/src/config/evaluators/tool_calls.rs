@@ -6,10 +6,11 @@ use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
 use super::names::CallCheckName;
-use super::typed::{Settings, with_written};
+use super::typed::Settings;
 use crate::config::error::{ConfigError, Place};
 use crate::config::models::Word;
 use crate::config::values::{Limit, Score};
+use crate::config::with_written::with_written;
 use crate::evaluators::{Evaluator, ToolCalls};
 
 #[derive(Clone, Debug, Deserialize, Serialize)]

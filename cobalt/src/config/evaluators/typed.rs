@@ -3,10 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
-use toml::Spanned;
-use toml::de::{DeTable, DeValue, ValueDeserializer};
+use toml::de::DeTable;
 
 use super::autoevals::Autoevals;
 use super::command::Program;
@@ -21,10 +19,9 @@ use super::text::{
     TokenF1Table, WerTable,
 };
 use super::tool_calls::Calls;
-use crate::config::error::{ConfigError, Place, unknown_name};
-use crate::config::values::Text;
+use crate::config::by_type::{ReadTable, read_by_type};
+use crate::config::error::{ConfigError, Place};
 use crate::evaluators::Evaluator;
-use crate::suggest;
 
 /// What a table of one type holds, without its `type`.
 pub(super) trait Settings: for<'de> Deserialize<'de> {
@@ -55,7 +52,7 @@ macro_rules! types {
         pub(super) const TYPES: &[&str] = &[$(<$settings>::TYPE),+];
 
         /// How the settings of each type are read.
-        const READERS: &[Read] = &[$(|settings| <$settings>::deserialize(settings)?.checked().map(Typed::$variant)),+];
+        const READERS: &[ReadTable<Typed>] = &[$(|settings| <$settings>::deserialize(settings)?.checked().map(Typed::$variant)),+];
 
         impl Typed {
             pub(super) fn make(&self, place: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
@@ -108,27 +105,8 @@ types! {
 }
 
 impl Typed {
-    pub(super) fn read(span: Range<usize>, mut table: DeTable<'_>) -> Result<Self, toml::de::Error> {
-        let kind = table.remove("type").ok_or_else(|| toml::de::Error::custom(no_type()))?;
-        let Reader(read) = Reader::deserialize(ValueDeserializer::from(kind))?;
-        read(ValueDeserializer::from(Spanned::new(span, DeValue::Table(table))))
-    }
-}
-
-type Read = fn(ValueDeserializer<'_>) -> Result<Typed, toml::de::Error>;
-
-/// How the settings of the type are read that a table names.
-struct Reader(Read);
-
-impl<'de> Deserialize<'de> for Reader {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = |name: &str| {
-            let known = TYPES.iter().zip(READERS).find(|(known, _)| **known == name);
-            known
-                .map(|(_, read)| Self(*read))
-                .ok_or_else(|| unknown_name("type of evaluator", "types", name, TYPES))
-        };
-        deserializer.deserialize_str(Text { expected: "a type of evaluator", read })
+    pub(super) fn read(span: Range<usize>, table: DeTable<'_>) -> Result<Self, toml::de::Error> {
+        read_by_type("evaluator", TYPES, READERS, span, table)
     }
 }
 
@@ -140,24 +118,6 @@ pub(super) fn without_judge(place: &Place) -> ConfigError {
          without; turn it on",
     )
 }
-
-fn no_type() -> String {
-    format!("the key `type` is missing; the types of evaluators are {}", suggest::list(TYPES.iter().copied()))
-}
-
-/// Calls those setters of an evaluator whose values are written in the file.
-macro_rules! with_written {
-    ($evaluator:expr, $($setter:ident($value:expr)),+ $(,)?) => {{
-        let evaluator = $evaluator;
-        $(let evaluator = match $value {
-            Some(value) => evaluator.$setter(value),
-            None => evaluator,
-        };)+
-        evaluator
-    }};
-}
-
-pub(super) use with_written;
 
 #[cfg(test)]
 mod tests {

@@ -45,12 +45,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     /// Whom a table chooses. Only what is written is noted: the rest follows from each other and from the environment.
     fn choice(&mut self, table: &str, choice: Choice) -> Result<ModelChoice, ConfigError> {
         let key = |name: &str| format!("{table}.{name}");
-        if choice.api_key.is_some()
-            && choice.api_key_env.is_some()
-            && let Some(place) = self.place(&key("api-key-env"))
-        {
-            return Err(place.error("`api-key` and `api-key-env` both name the key; leave one of them out"));
-        }
+        self.said_once(table, "api-key", choice.api_key.is_some(), choice.api_key_env.is_some())?;
         self.note_written(&key("model"), choice.model.as_ref());
         self.note_written(&key("provider"), choice.provider.as_ref());
         self.note_written(&key("base-url"), choice.base_url.as_ref());
@@ -58,6 +53,23 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         self.note_written(&key("api-key-env"), choice.api_key_env.as_ref());
         self.note_written(&key("temperature"), choice.temperature.as_ref());
         Ok(choice.into())
+    }
+
+    /// Refuses a key that is written in a table, as is the variable that holds it.
+    pub(in crate::config) fn said_once(
+        &self,
+        table: &str,
+        name: &str,
+        written: bool,
+        in_variable: bool,
+    ) -> Result<(), ConfigError> {
+        match self.place(&format!("{table}.{name}-env")) {
+            Some(place) if written && in_variable => {
+                Err(place
+                    .error(&format!("`{name}` and `{name}-env` both name the key; leave one of them out")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Where answers are kept, if they are.

@@ -29,6 +29,7 @@ fn every_key_has_its_row() {
     {
         let written = match key.split_once('.') {
             Some(("prices", _)) => "prices.\"<model>\"",
+            Some(("datasets", _)) => "datasets.\"<name>\"",
             Some(("env", _)) => "env.<NAME>",
             _ => key,
         };

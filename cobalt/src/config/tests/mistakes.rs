@@ -32,7 +32,7 @@ fn a_strange_key_is_told_all_of_them() {
     assert_eq!(
         refused("colour = 1"),
         "1:1: unknown key `colour`; the keys here are `concurrency`, `timeout`, `reporters`, `targets`, `evaluators`, \
-         `thresholds`, `storage`, `judge`, `embedding`, `cache`, `prices`, `env` and 4 more"
+         `thresholds`, `storage`, `judge`, `embedding`, `cache`, `prices`, `env` and 6 more"
     );
     assert_eq!(
         refused("[storage]\ncolour = 1"),

@@ -1,11 +1,13 @@
 //! A folder with files and variables, as the tests of the settings need them.
 
 mod baselines;
+mod datasets;
 mod documented;
 #[cfg(feature = "judge")]
 mod judges;
 mod mistakes;
 mod origins;
+mod platforms;
 mod registered;
 mod sources;
 mod texts;

@@ -1,6 +1,7 @@
 //! Which file counts.
 
 use std::path::Path;
+use std::time::SystemTime;
 
 use serde_json::Value;
 
@@ -87,6 +88,8 @@ fn flags_become_variables_for_the_test_binaries() {
         shard: Some("2/4".parse().unwrap()),
         baseline: vec!["/w/desk.json".into()],
         reporters: vec![Reporter::of(ReporterKind::Junit)],
+        offline: false,
+        refresh: Some(SystemTime::UNIX_EPOCH),
         on_inconclusive: Some(OnInconclusive::Fail),
     };
     let expected = [
@@ -99,9 +102,31 @@ fn flags_become_variables_for_the_test_binaries() {
         ("COBALT_SHARD", "2/4"),
         ("COBALT_BASELINE", "/w/desk.json"),
         ("COBALT_ON_INCONCLUSIVE", "fail"),
+        // What a variable may say of it is taken back.
+        ("COBALT_OFFLINE", "0"),
+        ("COBALT_REFRESH", "1970-01-01T00:00:00.000Z"),
     ];
     assert_eq!(flags.variables().unwrap(), expected.map(|(name, value)| (name, value.into())));
     let relative = Flags { config: Some("ci.toml".into()), ..Flags::default() }.variables().unwrap();
     assert!(Path::new(&relative[0].1).is_absolute(), "{relative:?}");
+    let offline = Flags { offline: true, ..Flags::default() }.variables().unwrap();
+    assert_eq!(offline, [("COBALT_OFFLINE", "1".into()), ("COBALT_REFRESH", "0".into())]);
     assert!(Flags::default().variables().unwrap().is_empty());
+}
+
+#[cfg(feature = "remote")]
+#[test]
+fn the_flags_of_fetching_hold_in_this_process_too_and_take_back_the_variable_of_the_other() {
+    let fetching = |flags: Flags, variable: &'static str, value: &str| {
+        let config = Project::new().variable(variable, value).flags(flags).load();
+        (config.fetch_settings().offline, config.fetch_settings().refresh)
+    };
+    let since = SystemTime::UNIX_EPOCH;
+    let offline = Flags { offline: true, ..Flags::default() };
+    let refresh = Flags { refresh: Some(since), ..Flags::default() };
+    assert_eq!(fetching(offline, "COBALT_REFRESH", "1"), (true, None));
+    assert_eq!(fetching(refresh, "COBALT_OFFLINE", "1"), (false, Some(since)));
+    assert_eq!(fetching(Flags::default(), "COBALT_OFFLINE", "1"), (true, None));
+    let time = "1970-01-01T00:00:00Z";
+    assert_eq!(fetching(Flags::default(), "COBALT_REFRESH", time), (false, Some(since)));
 }

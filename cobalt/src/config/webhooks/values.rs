@@ -24,7 +24,7 @@ impl<'de> Deserialize<'de> for HookAddress {
 }
 
 /// Whether a text has the form of an address of HTTP: a host and nothing that no address holds.
-pub(super) fn is_address(text: &str) -> bool {
+pub(in crate::config) fn is_address(text: &str) -> bool {
     let rest = ["https://", "http://"].iter().find_map(|scheme| text.strip_prefix(scheme));
     let is_odd = |letter: char| letter.is_whitespace() || letter.is_control();
     rest.is_some_and(|rest| !host(rest).is_empty() && !rest.contains(is_odd))

@@ -1,24 +1,21 @@
 //! How models are asked over HTTP: requests in the form of each vendor's API, sent again after what may pass.
 //!
 //! From the outside in: [`chat`], [`embed`] and [`moderate`] make a request and read its answer, in the form of the
-//! target's API ([`openai`], [`anthropic`], [`cohere`]); [`send`] sends it, again where that may help ([`retry`]);
-//! [`transport`] sends it once, over the [`connections`] of the process. What an error says is worded in [`failure`], and
-//! [`redaction`] keeps the key out of it. What an API refuses of a model is [`remembered`].
+//! target's API ([`openai`], [`anthropic`], [`cohere`]); [`send`] sends it, again where that may help;
+//! [`transport`] sends it once, by [`crate::http`]. What an error says is worded in [`failure`]. What an API refuses of a
+//! model is [`remembered`].
 
 mod anthropic;
 mod chat;
 mod cohere;
-mod connections;
 mod embed;
 mod failure;
 mod form;
 mod moderate;
 mod openai;
 mod ordered;
-mod redaction;
 mod remembered;
 mod request;
-mod retry;
 mod send;
 mod temperature;
 mod transport;
@@ -29,6 +26,5 @@ mod useless;
 mod tests;
 
 pub(super) use ordered::Ordered;
-pub(super) use redaction::without_key;
 pub(crate) use send::Client;
 pub(crate) use types::{ClientError, Embedded, Reply, Target};

@@ -9,7 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::form::Form;
 use super::remembered::Manner;
-use super::{ClientError, Reply, Target, failure, temperature, useless};
+use super::{ClientError, Reply, Target, temperature, useless};
+use crate::http::said;
 use crate::llm::Schema;
 use crate::llm::prices::Tokens;
 
@@ -78,8 +79,8 @@ pub(super) fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
 
 /// What is wrong with an answer without a choice: gateways send errors of others as if they were answers.
 fn no_choice(answer: &Value) -> String {
-    match failure::vendor_message(answer) {
-        Some(message) => format!("the answer is an error: {}", failure::shown(message)),
+    match said::vendor_message(answer) {
+        Some(message) => format!("the answer is an error: {}", said::shown(message)),
         None => "the answer holds no choice".to_owned(),
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::failure::Refusal;
 use super::form::Form;
 use super::{Target, temperature};
+use crate::http::Refusal;
 use crate::llm::Provider;
 
 /// The statuses by which APIs refuse a part of a request.

@@ -4,19 +4,12 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::connections::Connections;
-use super::failure::{self, Refusal};
 use super::remembered::Remembered;
 use super::request::Request;
-use super::retry::LONGEST_WAIT;
-use super::transport::{self, AttemptError, Problem};
-use super::{ClientError, Target};
+use super::{ClientError, Target, failure, transport};
 use crate::back_off::BackOff;
+use crate::http::{AttemptError, Connections, Problem, Refusal, Tries};
 use crate::llm::ModelSettings;
-
-/// How often a request is sent that is not answered in time. The model may well have worked on it, for money, and it is
-/// the longest of all failures: a run whose server is silent is to end.
-const MOST_LATE: u32 = 2;
 
 /// Sends the requests of this process.
 #[derive(Debug)]
@@ -69,11 +62,11 @@ impl Client {
     /// Sends a request until there is an answer, or no further attempt would help. A wait holds no slot.
     pub(super) async fn send(&self, target: &Target, request: &Request) -> Result<Vec<u8>, SendError> {
         let failed = |problem: &str| SendError::Failed(failure::failed(target, request, problem));
-        let http = self.connections.to(&request.url).map_err(|problem| failed(&problem))?;
-        let (mut attempt, mut late) = (0, 0);
+        let call = transport::call(request).map_err(|problem| failed(&problem))?;
+        let mut tries = Tries::new(self.retries, self.back_off);
         loop {
             let slot = self.slots.acquire().await.map_err(|_| failed("the client is closed"))?;
-            let (problem, wait) = match transport::attempt(&http, request, self.timeout).await {
+            let (problem, wait) = match transport::attempt(&self.connections, &call, self.timeout).await {
                 Ok(answer) => return Ok(answer),
                 Err(AttemptError::Final(Problem::Refused(refusal))) => {
                     return Err(SendError::Refused(refusal));
@@ -84,28 +77,13 @@ impl Client {
                 Err(AttemptError::Passing { problem, wait }) => (problem, wait),
             };
             drop(slot);
-            let said = match &problem {
-                Problem::Refused(refusal) => failure::said(refusal),
-                Problem::Broken(problem) => problem.clone(),
-                Problem::Late(problem) => {
-                    late += 1;
-                    problem.clone()
-                }
-            };
-            if let Some(wait) = wait.filter(|wait| *wait > LONGEST_WAIT) {
-                let wait = humantime::format_duration(Duration::from_secs(wait.as_secs()));
-                return Err(failed(&format!("{said}; the server asks to wait {wait}, try again after that")));
-            }
-            if attempt == self.retries || late == MOST_LATE {
-                return Err(failed(&tried(&said, attempt + 1)));
-            }
-            tokio::time::sleep(self.back_off.wait(attempt, wait)).await;
-            attempt += 1;
+            tries.again(&problem, wait).await.map_err(|end| {
+                let said = match &problem {
+                    Problem::Refused(refusal) => failure::said(refusal),
+                    Problem::Broken(problem) | Problem::Late(problem) => problem.clone(),
+                };
+                failed(&(said + &end))
+            })?;
         }
     }
-}
-
-/// What went wrong the last time, and how often it was tried.
-fn tried(said: &str, attempts: u32) -> String {
-    if attempts == 1 { said.to_owned() } else { format!("{said}; tried {attempts} times") }
 }

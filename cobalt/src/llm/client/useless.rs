@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use super::ClientError;
-use super::failure::shown;
+use crate::http::said::shown;
 use crate::llm::prices::Tokens;
 use crate::wording::cut;
 

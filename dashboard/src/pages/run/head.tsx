@@ -139,6 +139,11 @@ function Facts({ overview: { run } }: { overview: Overview }) {
           >
             {run.dataset.hash.slice(0, 8)}
           </code>
+          {run.dataset.fetched && (
+            <span className="ml-1 text-muted">
+              fetched <Time of={run.dataset.fetched.at} />
+            </span>
+          )}
         </Fact>
       )}
       {run.config.runs > 1 && <Fact name="Each item">{counted(run.config.runs, 'time')}</Fact>}

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::super::fetching;
 use crate::error::Error;
 use crate::mcp::paths;
 use crate::mcp::projects::Project;
@@ -32,6 +33,12 @@ pub(in crate::mcp) struct Arguments {
     /// Goes on with a run that was cut off: its id, or `latest` for the newest such run. Items that are finished are not run
     /// again.
     pub(super) resume: Option<String>,
+    /// Fetches the data sets anew that come from elsewhere, in place of using the copies that are kept.
+    #[serde(default)]
+    pub(super) refresh: bool,
+    /// Uses the copies of data sets that were fetched before, however old they are, and no network for the build.
+    #[serde(default)]
+    pub(super) offline: bool,
 }
 
 impl Arguments {
@@ -43,6 +50,13 @@ impl Arguments {
                     "`{name}` is {number}: expected a whole number from 1 to {MOST}"
                 )));
             }
+        }
+        fetching(self.refresh, self.offline)?;
+        if self.refresh && self.resume.is_some() {
+            return Err(Error::Arguments(
+                "`refresh` cannot stand beside `resume`: a run goes on with the data that it began with; leave one of them out"
+                    .to_owned(),
+            ));
         }
         if self.runs.is_some() && self.resume.is_some() {
             return Err(Error::Arguments(
@@ -65,6 +79,7 @@ impl Arguments {
         command.extend(self.experiments.iter().flatten().map(|name| format!("--experiment={name}")));
         command.extend(self.concurrency.map(|items| format!("--concurrency={items}")));
         command.extend(self.runs.map(|runs| format!("--runs={runs}")));
+        command.extend(fetching(self.refresh, self.offline)?);
         command.extend(self.resume.iter().map(|id| format!("--resume={id}")));
         Ok(command)
     }

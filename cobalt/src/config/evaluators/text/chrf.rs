@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::table::{name_of, text_table, with_common};
 use crate::config::error::{ConfigError, Place};
-use crate::config::evaluators::typed::{Settings, with_written};
+use crate::config::evaluators::typed::Settings;
 use crate::config::models::Word;
 use crate::config::values::{Count, Weight};
+use crate::config::with_written::with_written;
 use crate::evaluators::{ChrF, Evaluator};
 
 text_table! {

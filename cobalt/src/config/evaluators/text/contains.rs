@@ -10,10 +10,11 @@ use super::one_of::one_of;
 use super::table::{name_of, text_table, with_common};
 use crate::config::error::{ConfigError, Place};
 use crate::config::evaluators::names::QuantityName;
-use crate::config::evaluators::typed::{Settings, with_written};
+use crate::config::evaluators::typed::Settings;
 use crate::config::model::at_least_one;
 use crate::config::models::Word;
 use crate::config::values::Text;
+use crate::config::with_written::with_written;
 use crate::evaluators::{Contains, Evaluator};
 
 text_table! {

@@ -9,9 +9,10 @@ use super::one_of::exactly_one;
 use super::one_of::one_of;
 use super::table::{name_of, text_table, with_common};
 use crate::config::error::{ConfigError, Place};
-use crate::config::evaluators::typed::{Settings, with_written};
+use crate::config::evaluators::typed::Settings;
 use crate::config::models::Word;
 use crate::config::values::Text;
+use crate::config::with_written::with_written;
 use crate::evaluators::{Evaluator, RegexMatch, expression};
 
 text_table! {

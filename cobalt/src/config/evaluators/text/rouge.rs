@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::table::{text_table, with_common};
 use crate::config::error::{ConfigError, Place};
 use crate::config::evaluators::names::{MeasureName, RougeName};
-use crate::config::evaluators::typed::{Settings, with_written};
+use crate::config::evaluators::typed::Settings;
 use crate::config::models::Word;
+use crate::config::with_written::with_written;
 use crate::evaluators::{Evaluator, Rouge};
 
 text_table! {

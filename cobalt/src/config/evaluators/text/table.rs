@@ -26,7 +26,7 @@ macro_rules! text_table {
 /// The evaluator with what is written of these keys. The first argument is a table of which all else is taken out.
 macro_rules! with_common {
     ($written:ident, $evaluator:expr) => {
-        crate::config::evaluators::typed::with_written!(
+        crate::config::with_written::with_written!(
             $evaluator,
             output($written.output.map(|crate::config::models::Word(path)| path)),
             pass_mark($written.pass_mark.map(|crate::config::values::Score(mark)| mark)),

@@ -1,0 +1,151 @@
+//! Which items go, and which stay although their inputs are there twice.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use cobalt::Item;
+use cobalt::dataset::value_hash;
+use cobalt::suggest;
+use serde_json::Value;
+
+use crate::cli::DedupeDataset;
+use crate::datasets::duplicates::{equal_inputs, equal_items, expected, near_inputs};
+use crate::error::Error;
+
+/// Why an item goes, in what it has of an earlier one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Reason {
+    /// All fields are equal.
+    Equal,
+    /// The inputs are equal.
+    EqualInput,
+    /// The field that was named is equal.
+    EqualField,
+    /// The inputs are as much alike.
+    Near(f64),
+}
+
+/// The duplicates among items, by their indexes.
+#[derive(Debug, Default)]
+pub(super) struct Duplicates {
+    /// Those that go, each with the one that stays and why.
+    pub(super) removed: BTreeMap<usize, (usize, Reason)>,
+    /// Of those that go, the ones whose expected output is another than that of the one that stays.
+    pub(super) differing: BTreeSet<usize>,
+    /// Those that stay although they have the input of an earlier one, as their expected outputs differ.
+    pub(super) conflicts: Vec<(usize, usize)>,
+}
+
+impl Duplicates {
+    pub(super) fn find(items: &[Item], arguments: &DedupeDataset) -> Result<Self, Error> {
+        let mut found = Self::default();
+        let all: Vec<_> = items.iter().collect();
+        found.add(items, equal_items(&all), Reason::Equal);
+        if let Some(field) = &arguments.by {
+            found.add(items, equal_fields(items, field)?, Reason::EqualField);
+            return Ok(found);
+        }
+        // Where the expected outputs differ, one of them is wrong, and nobody but a person can tell which.
+        found.conflicts = conflicts(items, &equal_inputs(&all));
+        if let Some(bound) = arguments.near {
+            found.add_near(items, &all, bound);
+        }
+        found.conflicts.retain(|(index, _)| !found.removed.contains_key(index));
+        Ok(found)
+    }
+
+    /// The first of each group stays.
+    fn add(&mut self, items: &[Item], groups: Vec<Vec<usize>>, reason: Reason) {
+        for group in groups {
+            for index in group[1..].iter().filter(|index| !items[**index].values().any(is_rounded)) {
+                self.removed.entry(*index).or_insert((group[0], reason));
+                if !expects_no_other(&items[group[0]], &items[*index]) {
+                    self.differing.insert(*index);
+                }
+            }
+        }
+    }
+
+    /// Those whose inputs are nearly equal, unless what they expect is another.
+    fn add_near(&mut self, items: &[Item], all: &[&Item], bound: f64) {
+        let equal = equal_inputs(all).into_iter().flat_map(|group| {
+            let first = group[0];
+            group.into_iter().skip(1).map(move |index| (index, first, Reason::EqualInput))
+        });
+        let near = near_inputs(all, bound).into_iter().flat_map(|group| {
+            let first = group.first;
+            group.others.into_iter().map(move |(index, similarity)| (index, first, Reason::Near(similarity)))
+        });
+        for (index, first, reason) in equal.chain(near) {
+            if expects_no_other(&items[first], &items[index]) && !items[index].values().any(is_rounded) {
+                self.removed.entry(index).or_insert((first, reason));
+            }
+        }
+    }
+}
+
+/// Whether a whole number in a value is too long to be read exactly: another one may look the same, so that its item stays.
+fn is_rounded(value: &Value) -> bool {
+    /// From here on, not each whole number has a floating-point number of its own.
+    const INEXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) => {
+            number.is_f64() && number.as_f64().is_some_and(|number| number.abs() >= INEXACT)
+        }
+        Value::Array(values) => values.iter().any(is_rounded),
+        Value::Object(fields) => fields.values().any(is_rounded),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
+    }
+}
+
+/// Whether nothing is lost of what is expected if the second one goes.
+fn expects_no_other(first: &Item, second: &Item) -> bool {
+    let hash = |item| expected(item).map(value_hash);
+    expected(second).is_none() || hash(first) == hash(second)
+}
+
+/// Items with the input of an earlier one and another expected output, each with that one.
+fn conflicts(items: &[Item], groups: &[Vec<usize>]) -> Vec<(usize, usize)> {
+    let differs = |first: usize, index: usize| {
+        expected(&items[first]).is_some() && !expects_no_other(&items[first], &items[index])
+    };
+    let of_group = |group: &Vec<usize>| -> Vec<_> {
+        let first = group[0];
+        group[1..].iter().filter(|index| differs(first, **index)).map(|index| (*index, first)).collect()
+    };
+    groups.iter().flat_map(of_group).collect()
+}
+
+/// The indexes of items in which this field is equal, in groups of two or more. Where it is missing, null or an empty cell, it is
+/// equal to no other.
+fn equal_fields(items: &[Item], field: &str) -> Result<Vec<Vec<usize>>, Error> {
+    let is_given = |value: &&Value| !value.is_null() && value.as_str() != Some("");
+    let mut by_hash: HashMap<String, Vec<usize>> = HashMap::new();
+    for (index, item) in items.iter().enumerate() {
+        if let Some(value) = item.get(field).filter(is_given) {
+            by_hash.entry(value_hash(value)).or_default().push(index);
+        }
+    }
+    let names: BTreeSet<_> = items.iter().flat_map(Item::keys).map(String::as_str).collect();
+    if by_hash.is_empty() && !names.is_empty() {
+        let instead = suggest::instead(field, names.iter().copied());
+        return Err(Error::Arguments(format!("no item has a field `{field}`; {instead}")));
+    }
+    Ok(by_hash.into_values().filter(|group| group.len() > 1).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_with_numbers_that_are_too_long_to_be_told_apart_stay() {
+        let items: Vec<Item> = ["{\"n\": [100000000000000000001]}", "{\"n\": [100000000000000000002]}"]
+            .map(|text| serde_json::from_str(text).unwrap())
+            .into();
+        let groups = equal_items(&items.iter().collect::<Vec<_>>());
+        assert_eq!(groups, [[0, 1]]);
+        let mut found = Duplicates::default();
+        found.add(&items, groups, Reason::Equal);
+        assert!(found.removed.is_empty());
+    }
+}

@@ -1,0 +1,131 @@
+//! Tables of any number of columns, cut to the terminal that shows them.
+
+use cobalt::reporters::Paint;
+use cobalt::wording::cut;
+
+use crate::terminal::{Align, columns, fit, one_line};
+
+/// The space between two columns.
+const GAP: usize = 2;
+/// Down to how many columns of the terminal a column is cut before the last ones are left out.
+const LEAST: usize = 12;
+/// The widest column where no terminal tells a width.
+const WIDEST: usize = 100;
+/// More characters of a text than any terminal shows on a line.
+const LONGEST: usize = 1000;
+
+/// A column with its title.
+pub(super) struct Column {
+    title: String,
+    align: Align,
+    cells: Vec<String>,
+    natural: usize,
+}
+
+impl Column {
+    pub(super) fn new(title: &str, align: Align, cells: impl Iterator<Item = String>) -> Self {
+        let shown = |text: &str| one_line(&cut(text, LONGEST));
+        let cells: Vec<_> = cells.map(|cell| shown(&cell)).collect();
+        let title = shown(title);
+        let natural = cells.iter().chain([&title]).map(|cell| columns(cell)).max().unwrap_or(0);
+        Self { title, align, cells, natural }
+    }
+
+    fn line(&self, cell: &str, width: usize) -> String {
+        let cell = fit(cell, width);
+        let space = " ".repeat(width.saturating_sub(columns(&cell)));
+        if self.align == Align::Right { space + &cell } else { cell + &space }
+    }
+}
+
+/// The columns side by side, at most so wide together. The last ones, where there is no room, are named below.
+pub(super) fn grid(all: &[Column], width: Option<usize>, paint: Paint) -> String {
+    let widths = widths(all, width);
+    let (shown, missed) = all.split_at(widths.len());
+    let line = |cell: &dyn Fn(&Column) -> String| {
+        let cells: Vec<_> =
+            shown.iter().zip(&widths).map(|(column, width)| column.line(&cell(column), *width)).collect();
+        cells.join(&" ".repeat(GAP)).trim_end().to_owned()
+    };
+    let mut text = paint.faint(line(&|column| column.title.clone())) + "\n";
+    for row in 0..all.first().map_or(0, |column| column.cells.len()) {
+        text += &(line(&|column| column.cells[row].clone()) + "\n");
+    }
+    if !missed.is_empty() {
+        let titles: Vec<_> = missed.iter().map(|column| column.title.as_str()).collect();
+        let note = format!("no room for: {} (`--json` has all)", titles.join(", "));
+        text += &(width.map_or(note.clone(), |width| fit(&note, width)) + "\n");
+    }
+    text
+}
+
+/// The widths of as many columns as have room: of each what it needs, of those that need more an equal share of what is left.
+fn widths(all: &[Column], width: Option<usize>) -> Vec<usize> {
+    let natural = |column: &Column| column.natural;
+    let Some(width) = width else {
+        return all.iter().map(|column| natural(column).min(WIDEST)).collect();
+    };
+    let mut taken = 0;
+    let fits = |column: &&Column| {
+        taken += natural(column).min(LEAST) + GAP;
+        taken <= width + GAP
+    };
+    let shown = all.iter().take_while(fits).count().max(1).min(all.len());
+    let mut widths: Vec<_> = all[..shown].iter().map(natural).collect();
+    let mut order: Vec<_> = (0..shown).collect();
+    order.sort_by_key(|column| widths[*column]);
+    let mut room = (width + GAP).saturating_sub(shown * GAP);
+    for (place, column) in order.into_iter().enumerate() {
+        widths[column] = widths[column].min(room / (shown - place)).max(1);
+        room = room.saturating_sub(widths[column]);
+    }
+    widths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(title: &str, cells: [&str; 2]) -> Column {
+        Column::new(title, Align::Left, cells.into_iter().map(str::to_owned))
+    }
+
+    fn shown(width: Option<usize>) -> String {
+        let columns = [
+            column("key", ["a", "b"]),
+            column("input", ["a question of thirty characters", "質問質問質問質問質問"]),
+            column("other", ["quite some more of a text", ""]),
+        ];
+        grid(&columns, width, Paint::Plain)
+    }
+
+    #[test]
+    fn columns_that_need_more_than_their_share_are_cut() {
+        let expected = [
+            "key  input              other",
+            "a    a question of th…  quite some more…",
+            "b    質問質問質問質問…",
+        ];
+        assert_eq!(shown(Some(40)).lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn the_last_columns_are_named_where_they_find_no_room() {
+        let text = shown(Some(20));
+        assert!(text.starts_with("key  input\na    a question of…\n"), "{text}");
+        assert!(text.ends_with("no room for: other…\n"), "{text}");
+    }
+
+    #[test]
+    fn without_a_terminal_only_very_long_cells_are_cut() {
+        assert!(shown(None).contains("a question of thirty characters  quite some more of a text\n"));
+        let long = column("a", [&"x".repeat(200), ""]);
+        assert_eq!(grid(&[long], None, Paint::Plain).lines().nth(1).unwrap().chars().count(), WIDEST);
+    }
+
+    #[test]
+    fn what_would_steer_a_terminal_is_written_out() {
+        let text = grid(&[column("a\x1b[2J", ["b\nc", "\u{202e}d"])], Some(80), Paint::Plain);
+        assert_eq!(text, "a\\u{1b}[2J\nb\\nc\n\\u{202e}d\n");
+    }
+}

@@ -1,0 +1,30 @@
+//! `cargo cobalt dataset`: shows, checks and mends data sets.
+
+mod add;
+mod check;
+mod dedupe;
+mod duplicates;
+mod grid;
+mod near;
+mod resolve;
+mod shingles;
+mod show;
+mod values;
+mod write;
+
+use std::process::ExitCode;
+
+use cobalt::config::Flags;
+
+pub(crate) use self::write::WriteError;
+use crate::cli::DatasetCommand;
+use crate::error::Error;
+
+pub(crate) fn dataset(command: &DatasetCommand, flags: &Flags) -> Result<ExitCode, Error> {
+    match command {
+        DatasetCommand::Show(arguments) => show::show(arguments, flags),
+        DatasetCommand::Check(arguments) => check::check(arguments, flags),
+        DatasetCommand::Add(arguments) => add::add(arguments, flags),
+        DatasetCommand::Dedupe(arguments) => dedupe::dedupe(arguments, flags),
+    }
+}

@@ -1,0 +1,154 @@
+//! Which data set a word on the command line means.
+
+use std::env;
+use std::path::Path;
+
+use cobalt::config::{Flags, project_root};
+use cobalt::dataset::{Fetch, KeptDataset, Row, Rows, read_rows};
+use cobalt::paths::workspace_root;
+use cobalt::{Dataset, DatasetError, Item, suggest};
+
+use crate::config::settings_of;
+use crate::environment::Environment;
+use crate::error::Error;
+
+/// A data set as far as it can be read.
+#[derive(Debug)]
+pub(super) struct Set {
+    /// What it is called: the path as it was typed, or the source that it was fetched from.
+    pub(super) source: String,
+    /// When it was fetched, if it was.
+    pub(super) fetched: Option<Fetch>,
+    /// The places of its file, or its items.
+    pub(super) rows: Vec<Row>,
+    /// Why what follows them cannot be read, if that is so.
+    pub(super) end: Option<String>,
+}
+
+impl Set {
+    /// The data set of a file, where a relative path begins at the current folder; else that of a table `[datasets.NAME]`; else
+    /// the newest copy of a source.
+    pub(super) fn find(name: &str, flags: &Flags) -> Result<Self, Error> {
+        let folder = env::current_dir().map_err(Error::CurrentFolder)?;
+        let path = folder.join(name);
+        let root = project_root(&folder);
+        // A mistake in the settings is none of a file's.
+        let settings = match settings_of(&root, flags) {
+            Err(_) if path.is_file() => return Self::of_file(&path, name),
+            settings => settings?,
+        };
+        let copies = KeptDataset::all_in(&settings.layout().datasets())?;
+        if let Some(copy) = copies.iter().find(|copy| is_same_file(&copy.path, &path)) {
+            return Self::of_copy(copy, flags);
+        }
+        if path.is_file() {
+            return Self::of_file(&path, name);
+        }
+        if settings.datasets().any(|known| known == name) {
+            let environment = Environment::read(&[&root, &workspace_root(&root)])?;
+            let loaded = settings.load_dataset(name, |variable| environment.get(variable));
+            return Ok(Self::of(loaded.map_err(of_command)?));
+        }
+        if let Some(copy) = copies.iter().find(|copy| copy.source == name) {
+            return Self::of_copy(copy, flags);
+        }
+        let known: Vec<_> =
+            settings.datasets().chain(copies.iter().map(|copy| copy.source.as_str())).collect();
+        if known.is_empty() || name.contains(['.', '/']) {
+            return Self::of_file(&path, name);
+        }
+        Err(Error::Broken(vec![format!(
+            "`{name}` is no data set: it is no file, no table `[datasets.{name}]` of cobalt.toml, and no source of which a copy \
+             is kept; {}",
+            suggest::instead(name, known)
+        )]))
+    }
+
+    /// The items of a copy, of which nothing tells how it was asked for.
+    fn of_copy(copy: &KeptDataset, flags: &Flags) -> Result<Self, Error> {
+        if flags.refresh.is_some() {
+            let source = &copy.source;
+            return Err(Error::Arguments(format!(
+                "`--refresh` fetches what a table `[datasets.NAME]` of cobalt.toml names, and not a copy of {source} by itself: \
+                 refresh it by a run, as in `cargo cobalt list --refresh`"
+            )));
+        }
+        Ok(Self::of(copy.load()?))
+    }
+
+    fn of_file(path: &Path, name: &str) -> Result<Self, Error> {
+        let Rows { rows, end } = read_rows(path, name).map_err(cobalt::Error::from)?;
+        let end = end.map(|end| match end {
+            DatasetError::Malformed { line, reason, .. } => place(Some(line), &reason),
+            DatasetError::FeatureOff { format, feature, .. } => feature_off(format, feature),
+            other => without_name(&other.to_string(), name),
+        });
+        Ok(Self { source: name.to_owned(), fetched: None, rows, end })
+    }
+
+    fn of(dataset: Dataset) -> Self {
+        let rows = dataset.iter().map(|item| Row { line: None, item: Ok(item.clone()) });
+        Self {
+            source: dataset.source().to_owned(),
+            fetched: dataset.fetch().cloned(),
+            rows: rows.collect(),
+            end: None,
+        }
+    }
+
+    /// The items, with the lines that they begin on. The error names the first place that is no item.
+    pub(super) fn whole(self) -> Result<(Dataset, Vec<Option<usize>>), Error> {
+        let Self { source, rows, end, .. } = self;
+        let mut lines = Vec::with_capacity(rows.len());
+        let mut items: Vec<Item> = Vec::with_capacity(rows.len());
+        for row in rows {
+            lines.push(row.line);
+            items.push(row.item.map_err(|reason| refused(&source, &place(row.line, &reason)))?);
+        }
+        match end {
+            Some(reason) if items.is_empty() => Err(Error::Broken(vec![format!("{source}: {reason}")])),
+            Some(reason) => Err(refused(&source, &reason)),
+            None => Ok((Dataset::from_items(items), lines)),
+        }
+    }
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let [one, other] = [one, other].map(|path| path.canonicalize().ok());
+    one.is_some() && one == other
+}
+
+fn refused(source: &str, reason: &str) -> Error {
+    Error::Broken(vec![format!(
+        "{source}: {reason}; `cargo cobalt dataset check` names all that is wrong with a data set"
+    )])
+}
+
+/// An error of the library, as it is to be understood where the command reads a file, and not the user's test binary.
+fn of_command(error: cobalt::Error) -> Error {
+    match error {
+        cobalt::Error::Dataset(DatasetError::FeatureOff { file, format, feature }) => {
+            Error::Broken(vec![format!("{file}: {}", feature_off(format, feature))])
+        }
+        other => other.into(),
+    }
+}
+
+/// That the command reads no such files. The features of the project are those of its test binaries alone.
+fn feature_off(format: &str, feature: &str) -> String {
+    format!(
+        "{format} files are read where the command itself has the feature `{feature}`: install it from its clone by \
+         `cargo install --locked --path cargo-cobalt --features {feature}`"
+    )
+}
+
+/// A reason with the line that it is about.
+pub(super) fn place(line: Option<usize>, reason: &str) -> String {
+    line.map_or_else(|| reason.to_owned(), |line| format!("line {line}: {reason}"))
+}
+
+/// What is said of a file, where its name stands before it already.
+fn without_name(reason: &str, name: &str) -> String {
+    let rest = reason.strip_prefix(name).and_then(|rest| rest.strip_prefix(": "));
+    rest.unwrap_or(reason).to_owned()
+}

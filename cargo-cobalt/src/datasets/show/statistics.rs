@@ -1,0 +1,214 @@
+//! What the values of each field are like, over all items.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use cobalt::Item;
+use cobalt::report::stats::percentile;
+use cobalt::reporters::expected_field;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::datasets::values::{Type, is_empty};
+
+/// What the values of one field are like.
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct FieldStatistics {
+    /// The name, of a field of an object with that of the object before it: `metadata.topic`.
+    pub(super) name: String,
+    /// The field whose objects it is in: `metadata`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) within: Option<String>,
+    /// How many items have it, be it null.
+    pub(super) items: usize,
+    /// How many items lack it.
+    pub(super) missing: usize,
+    /// In how many it is null.
+    pub(super) null: usize,
+    /// In how many it is a text, a list or an object with nothing in it.
+    pub(super) empty: usize,
+    /// How many different values it has.
+    pub(super) distinct: usize,
+    /// In how many items it is of which type, null left out.
+    pub(super) types: BTreeMap<&'static str, usize>,
+    /// The lengths of its texts in characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) characters: Option<Spread>,
+    /// Its numbers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) numbers: Option<Spread>,
+    /// The lengths of its lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) elements: Option<Spread>,
+}
+
+/// Where figures lie.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(super) struct Spread {
+    pub(super) min: f64,
+    pub(super) median: f64,
+    pub(super) max: f64,
+}
+
+impl Spread {
+    fn of(mut figures: Vec<f64>) -> Option<Self> {
+        figures.sort_unstable_by(f64::total_cmp);
+        Some(Self { min: *figures.first()?, median: percentile(&figures, 50.0)?, max: *figures.last()? })
+    }
+}
+
+/// The fields, `id`, `input` and the expected output before all that occur otherwise, each followed by those of its objects; no deeper ones.
+pub(super) fn statistics<'i>(items: impl ExactSizeIterator<Item = &'i Item>) -> Vec<FieldStatistics> {
+    let all = items.len();
+    let mut fields: HashMap<(&str, Option<&str>), Values<'_>> = HashMap::new();
+    for item in items {
+        for (name, value) in item {
+            let place = fields.len();
+            let outer =
+                fields.entry((name, None)).or_insert_with(|| Values::new((rank(item, name), place, 0)));
+            outer.add(value);
+            let (rank, outer, _) = outer.place;
+            for (inner, value) in value.as_object().into_iter().flatten() {
+                let place = fields.len();
+                fields
+                    .entry((name, Some(inner)))
+                    .or_insert_with(|| Values::new((rank, outer, place)))
+                    .add(value);
+            }
+        }
+    }
+    let mut fields: Vec<_> = fields.into_iter().collect();
+    fields.sort_unstable_by_key(|(_, values)| values.place);
+    fields.into_iter().map(|((name, inner), values)| values.statistics(name, inner, all)).collect()
+}
+
+/// Which fields come first.
+fn rank(item: &Item, name: &str) -> usize {
+    match name {
+        "id" => 0,
+        "input" => 1,
+        _ if expected_field(item) == Some(name) => 2,
+        _ => 3,
+    }
+}
+
+/// The values of a field.
+#[derive(Default)]
+struct Values<'i> {
+    /// Where it is shown: by the rank of its field, or of that of the objects that it is in; by when that occurred first; by when
+    /// it did itself.
+    place: (usize, usize, usize),
+    items: usize,
+    null: usize,
+    empty: usize,
+    types: BTreeMap<&'static str, usize>,
+    distinct: HashSet<&'i Value>,
+    characters: Vec<f64>,
+    numbers: Vec<f64>,
+    elements: Vec<f64>,
+}
+
+impl<'i> Values<'i> {
+    fn new(place: (usize, usize, usize)) -> Self {
+        Self { place, ..Self::default() }
+    }
+
+    fn add(&mut self, value: &'i Value) {
+        self.items += 1;
+        self.empty += usize::from(is_empty(value));
+        self.distinct.insert(value);
+        match value {
+            Value::Null => {
+                self.null += 1;
+                return;
+            }
+            Value::String(text) => self.characters.push(text.chars().count() as f64),
+            Value::Number(number) => self.numbers.extend(number.as_f64()),
+            Value::Array(values) => self.elements.push(values.len() as f64),
+            Value::Bool(_) | Value::Object(_) => {}
+        }
+        *self.types.entry(Type::of(value).name()).or_default() += 1;
+    }
+
+    fn statistics(self, name: &str, inner: Option<&str>, all: usize) -> FieldStatistics {
+        FieldStatistics {
+            name: inner.map_or_else(|| name.to_owned(), |inner| format!("{name}.{inner}")),
+            within: inner.map(|_| name.to_owned()),
+            items: self.items,
+            missing: all - self.items,
+            null: self.null,
+            empty: self.empty,
+            distinct: self.distinct.len(),
+            types: self.types,
+            characters: Spread::of(self.characters),
+            numbers: Spread::of(self.numbers),
+            elements: Spread::of(self.elements),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cobalt::item;
+
+    use super::*;
+
+    fn of(items: &[Item], name: &str) -> FieldStatistics {
+        statistics(items.iter()).into_iter().find(|field| field.name == name).unwrap()
+    }
+
+    #[test]
+    fn a_field_is_counted_by_what_items_have_of_it() {
+        let items = [
+            item! { "a": "質問" },
+            item! { "a": "" },
+            item! { "a": null },
+            item! { "a": "four" },
+            item! { "a": "four" },
+            item! {},
+        ];
+        let expected = FieldStatistics {
+            name: "a".to_owned(),
+            within: None,
+            items: 5,
+            missing: 1,
+            null: 1,
+            empty: 1,
+            distinct: 4,
+            types: BTreeMap::from([("string", 4)]),
+            characters: Some(Spread { min: 0.0, median: 3.0, max: 4.0 }),
+            numbers: None,
+            elements: None,
+        };
+        assert_eq!(of(&items, "a"), expected);
+    }
+
+    #[test]
+    fn numbers_lists_and_texts_of_one_field_are_told_apart() {
+        let items = [
+            item! { "a": 10 },
+            item! { "a": -2.5 },
+            item! { "a": 1 },
+            item! { "a": [1, 2] },
+            item! { "a": "10" },
+            item! { "a": true },
+        ];
+        let found = of(&items, "a");
+        assert_eq!(found.types, BTreeMap::from([("array", 1), ("boolean", 1), ("number", 3), ("string", 1)]));
+        assert_eq!(found.numbers, Some(Spread { min: -2.5, median: 1.0, max: 10.0 }));
+        assert_eq!(found.elements, Some(Spread { min: 2.0, median: 2.0, max: 2.0 }));
+        assert_eq!(found.characters, Some(Spread { min: 2.0, median: 2.0, max: 2.0 }));
+        assert_eq!((found.empty, found.distinct), (0, 6));
+    }
+
+    #[test]
+    fn fields_of_objects_follow_them_and_deeper_ones_do_not() {
+        let items = [
+            item! { "b": { "c": { "e": 1 } } },
+            item! { "a": [{ "f": 1 }] },
+            item! { "b": { "d": 1 }, "b.c": 1, "id": 1 },
+        ];
+        let names: Vec<_> = statistics(items.iter()).into_iter().map(|field| field.name).collect();
+        assert_eq!(names, ["id", "b", "b.c", "b.d", "a", "b.c"]);
+    }
+}

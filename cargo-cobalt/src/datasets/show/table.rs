@@ -1,0 +1,142 @@
+//! A data set as people read it: its first items, and what the values of each field are like.
+
+use std::collections::{BTreeMap, HashSet};
+
+use cobalt::dataset::Fetch;
+use cobalt::reporters::{Paint, expected_field, fetched, printable};
+use cobalt::wording::{count, decimal, thousands};
+use cobalt::{Dataset, Item};
+use serde_json::Value;
+
+use super::statistics::{FieldStatistics, Spread};
+use crate::datasets::grid::{Column, grid};
+use crate::datasets::values::plain;
+use crate::terminal::{Align, one_line};
+
+/// The most fields of an object that are shown: with more of them, their names are data.
+const MOST_INNER: usize = 30;
+/// The most decimals of a figure.
+const DECIMALS: usize = 3;
+
+/// A count of a field.
+type Figure = fn(&FieldStatistics) -> usize;
+
+/// The items as a table: their keys, their inputs and expected outputs, and then all other fields.
+pub(super) fn items(shown: &[(String, &Item)], width: Option<usize>, paint: Paint) -> String {
+    let keys = shown.iter().map(|(key, _)| key.clone());
+    let mut columns = vec![Column::new("key", Align::Left, keys)];
+    for name in names(shown) {
+        let is_number = |(_, item): &(String, &Item)| item.get(name).is_none_or(Value::is_number);
+        let align = if shown.iter().all(is_number) { Align::Right } else { Align::Left };
+        let value = |(_, item): &(String, &Item)| item.get(name).map(plain).unwrap_or_default().into_owned();
+        columns.push(Column::new(name, align, shown.iter().map(value)));
+    }
+    grid(&columns, width, paint)
+}
+
+/// The fields of these items, without an id that is their key.
+fn names<'i>(shown: &[(String, &'i Item)]) -> Vec<&'i str> {
+    let mut names = Vec::new();
+    let mut known = HashSet::new();
+    let mut add = |name: &'i str| {
+        if known.insert(name) {
+            names.push(name);
+        }
+    };
+    for (_, item) in shown {
+        item.keys().filter(|name| *name == "input").for_each(|name| add(name));
+    }
+    shown.iter().filter_map(|(_, item)| expected_field(item)).for_each(&mut add);
+    for (key, item) in shown {
+        let is_key = |name: &str| name == "id" && item.get(name).is_some_and(|id| plain(id) == *key);
+        item.keys().filter(|name| !is_key(name)).for_each(|name| add(name));
+    }
+    names
+}
+
+/// What the fields are like, as a table.
+pub(super) fn fields(fields: &[FieldStatistics], width: Option<usize>, paint: Paint) -> String {
+    let mut inner: BTreeMap<&str, usize> = BTreeMap::new();
+    for of in fields.iter().filter_map(|field| field.within.as_deref()) {
+        *inner.entry(of).or_default() += 1;
+    }
+    inner.retain(|_, number| *number > MOST_INNER);
+    let is_shown =
+        |field: &&FieldStatistics| field.within.as_deref().is_none_or(|of| !inner.contains_key(of));
+    let shown: Vec<_> = fields.iter().filter(is_shown).collect();
+    let text = |title, cell: &dyn Fn(&FieldStatistics) -> String| {
+        Column::new(title, Align::Left, shown.iter().map(|field| cell(field)))
+    };
+    let number = |title, figure: Figure| {
+        let cell = |field: &&FieldStatistics| match figure(field) {
+            0 => String::new(),
+            figure => thousands(figure as u64),
+        };
+        Column::new(title, Align::Right, shown.iter().map(cell))
+    };
+    let mut columns = vec![text("field", &|field| field.name.clone()), text("type", &types)];
+    columns.push(number("items", |field| field.items));
+    let sometimes: [(&str, Figure); 3] =
+        [("missing", |field| field.missing), ("null", |field| field.null), ("empty", |field| field.empty)];
+    let occurring = sometimes.into_iter().filter(|(_, figure)| shown.iter().any(|field| figure(field) > 0));
+    columns.extend(occurring.map(|(title, figure)| number(title, figure)));
+    columns.push(number("distinct", |field| field.distinct));
+    columns.push(text("min / median / max", &spreads));
+    let mut text = grid(&columns, width, paint);
+    for (of, number) in inner {
+        let number = thousands(number as u64);
+        text += &format!("{}: {number} different names in its objects (`--json` has all)\n", one_line(of));
+    }
+    text
+}
+
+/// The types of a field's values; with how many there are of each, where there are several.
+fn types(field: &FieldStatistics) -> String {
+    let several = field.types.len() > 1;
+    let named = |(name, number): (&&str, &usize)| match several {
+        true => format!("{name} {}", thousands(*number as u64)),
+        false => (*name).to_owned(),
+    };
+    field.types.iter().map(named).collect::<Vec<_>>().join(", ")
+}
+
+/// Where the lengths of texts, the numbers and the lengths of lists lie.
+fn spreads(field: &FieldStatistics) -> String {
+    let spread = |spread: Option<Spread>, unit: &str| {
+        let Spread { min, median, max } = spread?;
+        let [min, median, max] = [min, median, max].map(|figure| decimal(figure, DECIMALS));
+        Some(format!("{min} / {median} / {max}{unit}"))
+    };
+    let spreads =
+        [spread(field.characters, " chars"), spread(field.numbers, ""), spread(field.elements, " elements")];
+    spreads.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// What a data set is: where it is from, how many items it has, which version it is.
+pub(super) fn heading(source: &str, fetch: Option<&Fetch>, dataset: &Dataset, paint: Paint) -> String {
+    let source = match fetch {
+        Some(fetch) => fetched(source, fetch),
+        None => source.to_owned(),
+    };
+    let items = count(dataset.len(), "item");
+    let mut text = format!("{}: {items}\n", paint.strong(one_line(&source)));
+    if let Some(version) = fetch.and_then(|fetch| fetch.version.as_ref()) {
+        text += &paint.faint(format!("version {}\n", one_line(version)));
+    }
+    text + &paint.faint(format!("hash {}\n", dataset.hash()))
+}
+
+/// One item whole: a paragraph for each field.
+pub(super) fn item(key: &str, line: Option<usize>, item: &Item, paint: Paint) -> String {
+    let line = line.map(|line| format!(", line {line}")).unwrap_or_default();
+    let mut text = format!("{}{line}\n", paint.strong(one_line(key)));
+    for (name, value) in item {
+        let value = match value {
+            Value::Array(_) | Value::Object(_) => format!("{value:#}"),
+            other => plain(other).into_owned(),
+        };
+        let value = printable(&value).trim_end_matches('\n').replace('\n', "\n  ");
+        text += &format!("\n{}\n  {value}\n", paint.faint(one_line(name)));
+    }
+    text
+}

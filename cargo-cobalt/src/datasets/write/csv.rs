@@ -1,0 +1,136 @@
+//! CSV: an item is a record below a header.
+
+use std::ops::Range;
+
+use ::csv::{QuoteStyle, ReaderBuilder, Terminator, WriterBuilder};
+use cobalt::Item;
+use cobalt::suggest;
+use serde_json::Value;
+
+use super::edit::{Edit, line_end, mark_length, missing_line_end};
+use super::items::in_order;
+
+/// The records below the header, each with its end. The text has been read as CSV.
+pub(super) fn places(text: &str) -> Vec<Range<usize>> {
+    records(text).into_iter().skip(1).collect()
+}
+
+/// The header and the records.
+fn records(text: &str) -> Vec<Range<usize>> {
+    let mut records = Vec::new();
+    let (mut start, mut at, mut is_quoted) = (mark_length(text), mark_length(text), false);
+    for line in text[at..].split_inclusive('\n') {
+        at += line.len();
+        // A quote within a quoted field is doubled, which changes nothing.
+        is_quoted ^= line.matches('"').count() % 2 == 1;
+        if !is_quoted {
+            if !text[start..at].trim_matches(['\r', '\n']).is_empty() {
+                records.push(start..at);
+            }
+            start = at;
+        }
+    }
+    records
+}
+
+/// The names of the columns.
+#[derive(Debug)]
+pub(super) struct Header {
+    names: Vec<String>,
+    /// Whether the text has none yet.
+    is_new: bool,
+}
+
+impl Header {
+    /// The header of a text; of one without any, the fields of the items that come into it.
+    pub(super) fn of(text: &str, delimiter: u8, items: &[Item]) -> Self {
+        let first = records(text).into_iter().next().and_then(|first| {
+            let mut reader = ReaderBuilder::new();
+            let mut reader =
+                reader.delimiter(delimiter).has_headers(false).from_reader(text[first].as_bytes());
+            let record = reader.records().next()?.ok()?;
+            Some(record.iter().map(str::to_owned).collect())
+        });
+        match first {
+            Some(names) => Self { names, is_new: false },
+            None => {
+                let all: Item = items.iter().flatten().map(|(name, _)| (name.clone(), Value::Null)).collect();
+                let names = in_order(&all, &[]).into_iter().map(|(name, _)| name.to_owned()).collect();
+                Self { names, is_new: true }
+            }
+        }
+    }
+
+    /// An item as it comes back from a record: texts alone, one for each name. Or why it does not fit.
+    pub(super) fn as_read(&self, item: &Item) -> Result<Item, String> {
+        let unknown = item.keys().filter(|name| !self.names.contains(name)).map(String::as_str);
+        let unknown: Vec<_> = unknown.collect();
+        if !unknown.is_empty() {
+            return Err(format!(
+                "the header has no column for {}; it has {}: add the column, or name a file `.jsonl`, whose items may have \
+                 fields of their own",
+                suggest::list(unknown),
+                suggest::list(self.names.iter().map(String::as_str)),
+            ));
+        }
+        let field = |name: &String| Ok((name.clone(), Value::String(cell(name, item.get(name))?)));
+        self.names.iter().map(field).collect()
+    }
+}
+
+/// A value as a cell.
+fn cell(name: &str, value: Option<&Value>) -> Result<String, String> {
+    match value {
+        None => Ok(String::new()),
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(Value::Number(number)) => Ok(number.to_string()),
+        Some(other) => Err(format!(
+            "a cell holds a text or a number, and `{name}` is {}: name a file `.jsonl`, which holds any value",
+            kind(other)
+        )),
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// Records at the end of the text, below a header where there is none.
+pub(super) fn insertion(text: &str, delimiter: u8, items: &[Item]) -> Edit {
+    let Header { names, is_new } = Header::of(text, delimiter, items);
+    let cells = |item: &Item| -> Vec<String> {
+        names
+            .iter()
+            .map(|name| item.get(name).and_then(Value::as_str).unwrap_or_default().to_owned())
+            .collect()
+    };
+    let heads = is_new.then(|| names.clone());
+    let records = heads.into_iter().chain(items.iter().map(cells));
+    let records: String = records.map(|record| written(&record, delimiter, line_end(text))).collect();
+    Edit::insertion(text.len(), missing_line_end(text).to_owned() + &records)
+}
+
+/// A record with its end.
+fn written(cells: &[String], delimiter: u8, line_end: &str) -> String {
+    let terminator = if line_end == "\r\n" { Terminator::CRLF } else { Terminator::Any(b'\n') };
+    let mut writer = WriterBuilder::new()
+        .delimiter(delimiter)
+        .terminator(terminator)
+        .quote_style(QuoteStyle::Necessary)
+        .from_writer(Vec::new());
+    writer.write_record(cells).expect("memory takes what is written");
+    let bytes = writer.into_inner().expect("memory takes what is written");
+    String::from_utf8(bytes).expect("cells and what stands between them are UTF-8")
+}
+
+/// The record of an item goes, with its end.
+pub(super) fn removal(places: &[Range<usize>], index: usize) -> Edit {
+    Edit::removal(places[index].clone())
+}

@@ -1,0 +1,198 @@
+//! A data file as it was read, and what is to take its place.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::slice;
+
+use cobalt::Item;
+use cobalt::dataset::item_hash;
+
+use super::edit::edited;
+use super::error::{WriteError, shown};
+use super::format::TextFormat;
+use super::{csv, json, jsonl};
+use crate::written;
+
+/// A data file as it was read. One that is not there has no text.
+#[derive(Debug)]
+pub(crate) struct DataFile {
+    path: PathBuf,
+    is_there: bool,
+    text: String,
+    format: TextFormat,
+    items: Vec<Item>,
+    /// Where the items are in the text.
+    places: Vec<Range<usize>>,
+    /// The lines that the items begin on, counted from 1.
+    lines: Vec<usize>,
+}
+
+impl DataFile {
+    /// Reads a file; one that is not there has the format that its ending tells. Those in the folder of
+    /// copies of fetched data sets are refused.
+    pub(crate) fn read(path: &Path, copies: &Path) -> Result<Self, WriteError> {
+        let typed = path.display().to_string();
+        if typed.contains("://") {
+            return Err(WriteError::Remote(typed));
+        }
+        let folder = path.canonicalize().ok().and_then(|path| Some(path.parent()?.to_owned()));
+        if folder.is_some() && folder == copies.canonicalize().ok() {
+            return Err(WriteError::Unchangeable {
+                path: path.to_owned(),
+                kind: "a copy of a data set that was fetched",
+                instead: "change that where it is kept, and fetch it again",
+            });
+        }
+        let (is_there, bytes) = match fs::metadata(path).map(|there| there.is_file()) {
+            Ok(false) => return Err(WriteError::NoFile(path.to_owned())),
+            Err(error) if error.kind() == ErrorKind::NotFound => (false, Ok(Vec::new())),
+            Ok(true) | Err(_) => (true, fs::read(path)),
+        };
+        let bytes = bytes.map_err(|source| WriteError::Read { path: path.to_owned(), source })?;
+        Self::of(path, is_there, bytes)
+    }
+
+    /// Reads a file that has to be there.
+    pub(crate) fn read_existing(path: &Path, copies: &Path) -> Result<Self, WriteError> {
+        let file = Self::read(path, copies)?;
+        if file.is_there { Ok(file) } else { Err(WriteError::Missing(path.to_owned())) }
+    }
+
+    /// A file with these bytes.
+    pub(super) fn of(path: &Path, is_there: bool, bytes: Vec<u8>) -> Result<Self, WriteError> {
+        let format = TextFormat::of(path, &bytes)?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to() + 1;
+            let reason = format!("expected UTF-8, found another encoding at byte {at}: save it as UTF-8");
+            WriteError::Unfit { path: path.to_owned(), reason }
+        })?;
+        let items = format.read(&text, &shown(path)).map_err(WriteError::Malformed)?;
+        let places = match format {
+            TextFormat::Json => json::list(&text).map(|list| list.items).unwrap_or_default(),
+            TextFormat::Jsonl => jsonl::places(&text),
+            TextFormat::Csv(_) => csv::places(&text),
+        };
+        let lines = lines(&text, &places);
+        Ok(Self { path: path.to_owned(), is_there, text, format, items, places, lines })
+    }
+
+    /// The items in their order.
+    pub(crate) fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// Whether there is such a file.
+    pub(crate) fn is_there(&self) -> bool {
+        self.is_there
+    }
+
+    /// The line that an item begins on, counted from 1.
+    pub(crate) fn line(&self, index: usize) -> usize {
+        self.lines[index]
+    }
+
+    /// Items as they will be read from this file: of CSV, cells are texts. Or why one does not fit.
+    pub(crate) fn fitted(&self, items: Vec<Item>) -> Vec<Result<Item, WriteError>> {
+        let TextFormat::Csv(delimiter) = self.format else { return items.into_iter().map(Ok).collect() };
+        let header = csv::Header::of(&self.text, delimiter, &items);
+        let unfit = |reason| WriteError::Unfit { path: self.path.clone(), reason };
+        items.iter().map(|item| header.as_read(item).map_err(unfit)).collect()
+    }
+
+    /// The file with these items behind the others, if it is read back so.
+    pub(crate) fn with(self, items: Vec<Item>) -> Result<Draft, WriteError> {
+        let edit = match self.format {
+            TextFormat::Json => json::insertion(&self.text, &items),
+            TextFormat::Jsonl => jsonl::insertion(&self.text, &self.places, &items),
+            TextFormat::Csv(delimiter) => csv::insertion(&self.text, delimiter, &items),
+        };
+        let expected: Vec<_> = self.items.iter().chain(&items).collect();
+        let text = self.read_back(edited(&self.text, slice::from_ref(&edit)), &expected)?;
+        Ok(Draft { file: self, text, inserted: edit.text })
+    }
+
+    /// The file without the items at these places, which are sorted and do not hold the first item, if it is read back so.
+    pub(crate) fn without(self, indexes: &[usize]) -> Result<Draft, WriteError> {
+        let removal = match self.format {
+            TextFormat::Json => json::removal,
+            TextFormat::Jsonl => jsonl::removal,
+            TextFormat::Csv(_) => csv::removal,
+        };
+        let edits: Vec<_> = indexes.iter().map(|index| removal(&self.places, *index)).collect();
+        let stays = |(index, _): &(usize, &Item)| indexes.binary_search(index).is_err();
+        let expected: Vec<_> = self.items.iter().enumerate().filter(stays).map(|(_, item)| item).collect();
+        let text = self.read_back(edited(&self.text, &edits), &expected)?;
+        Ok(Draft { file: self, text, inserted: String::new() })
+    }
+
+    /// A text that is to take the place of the file's, if it is read as these items.
+    fn read_back(&self, text: String, expected: &[&Item]) -> Result<String, WriteError> {
+        let not_read_back = |reason| WriteError::NotReadBack { path: self.path.clone(), reason };
+        // With other content, a file may be taken for one of another format.
+        let format = TextFormat::of(&self.path, text.as_bytes())?;
+        let read = format.read(&text, &shown(&self.path));
+        let read = read.map_err(|error| not_read_back(error.to_string()))?;
+        let is_equal = |(one, other): (&Item, &&Item)| one == *other || item_hash(one) == item_hash(other);
+        match read.len() == expected.len() && read.iter().zip(expected).all(is_equal) {
+            true => Ok(text),
+            false => Err(not_read_back("other values come back".to_owned())),
+        }
+    }
+}
+
+/// What is to take the place of a data file. It has been read back.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    file: DataFile,
+    text: String,
+    inserted: String,
+}
+
+impl Draft {
+    /// What comes into the file, without what separates it from the rest.
+    pub(crate) fn inserted(&self) -> &str {
+        match self.file.format {
+            TextFormat::Json => self.inserted.trim_start_matches([',', ' ', '\t', '\r', '\n']).trim_end(),
+            TextFormat::Jsonl | TextFormat::Csv(_) => self.inserted.trim_matches(['\r', '\n']),
+        }
+    }
+
+    /// Puts it in the place of the file, unless somebody has changed that meanwhile.
+    pub(crate) fn save(&self) -> Result<(), WriteError> {
+        let DataFile { path, is_there, text: before, .. } = &self.file;
+        let written = match is_there {
+            true => written::replace_unchanged(path, before.as_bytes(), &self.text),
+            false => written::create(path, &self.text),
+        };
+        written.map_err(|source| match source.kind() {
+            ErrorKind::AlreadyExists => WriteError::Changed(path.clone()),
+            _ => WriteError::Write { path: path.clone(), source },
+        })
+    }
+
+    /// Writes it to another file, in place of one that is there.
+    pub(crate) fn save_as(&self, path: &Path) -> Result<(), WriteError> {
+        let [this, other] = [&*self.file.path, path].map(|path| path.canonicalize().ok());
+        if this.is_some() && this == other {
+            return self.save();
+        }
+        if TextFormat::of(path, self.text.as_bytes())? != self.file.format {
+            let reason = "it would be read as another format than the one it has: give it the same ending";
+            return Err(WriteError::Unfit { path: path.to_owned(), reason: reason.to_owned() });
+        }
+        written::write(path, &self.text).map_err(|source| WriteError::Write { path: path.to_owned(), source })
+    }
+}
+
+/// The lines on which these places are, which are sorted.
+fn lines(text: &str, places: &[Range<usize>]) -> Vec<usize> {
+    let (mut line, mut at) = (1, 0);
+    let mut count = |place: &Range<usize>| {
+        line += text[at..place.start].matches('\n').count();
+        at = place.start;
+        line
+    };
+    places.iter().map(&mut count).collect()
+}

@@ -1,0 +1,94 @@
+//! JSON: an item is an element of the list that the file is or has as `items`.
+
+use std::ops::Range;
+
+use cobalt::Item;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::edit::{Edit, line_end, mark_length};
+use super::layout::Layout;
+
+/// Where the list is, with its brackets, and where its items are. The text has been read as JSON.
+#[derive(Debug)]
+pub(super) struct List {
+    pub(super) range: Range<usize>,
+    pub(super) items: Vec<Range<usize>>,
+}
+
+/// An object around the list.
+#[derive(Deserialize)]
+struct Document<'a> {
+    #[serde(borrow)]
+    items: &'a RawValue,
+}
+
+/// Finds the list; `None` where there is none, as in a file without text.
+pub(super) fn list(text: &str) -> Option<List> {
+    let body = &text[mark_length(text)..];
+    let list = match body.trim_start().starts_with('{') {
+        true => serde_json::from_str::<Document<'_>>(body).ok()?.items,
+        false => serde_json::from_str(body).ok()?,
+    };
+    let items: Vec<&RawValue> = serde_json::from_str(list.get()).ok()?;
+    let items = items.into_iter().map(|item| place(text, item.get())).collect();
+    Some(List { range: place(text, list.get()), items })
+}
+
+/// Where a part of a text lies in it.
+fn place(text: &str, part: &str) -> Range<usize> {
+    let start = part.as_ptr().addr() - text.as_ptr().addr();
+    start..start + part.len()
+}
+
+/// Elements at the end of the list, laid out as the last one is.
+pub(super) fn insertion(text: &str, items: &[Item]) -> Edit {
+    let end = line_end(text);
+    let list = list(text);
+    let mut edit = match &list {
+        Some(List { range, items: there }) if there.is_empty() => {
+            let outer = indentation(text, range.start);
+            Edit { range: range.clone(), text: new_list(outer, items) }
+        }
+        Some(List { range, items: there }) => behind_others(text, range, there, items),
+        None => Edit { range: mark_length(text)..text.len(), text: new_list("", items) + "\n" },
+    };
+    if end != "\n" {
+        edit.text = edit.text.replace("\r\n", "\n").replace('\n', end);
+    }
+    edit
+}
+
+/// A list with an item below the other.
+fn new_list(outer: &str, items: &[Item]) -> String {
+    let inner = format!("{outer}  ");
+    let layout = Layout::indented("  ");
+    let items: Vec<_> = items.iter().map(|item| format!("\n{inner}{}", layout.write(item, &inner))).collect();
+    format!("[{}\n{outer}]", items.join(","))
+}
+
+fn behind_others(text: &str, list: &Range<usize>, there: &[Range<usize>], items: &[Item]) -> Edit {
+    let last = &there[there.len() - 1];
+    let between = match there.len().checked_sub(2) {
+        Some(before) => text[there[before].end..last.start].to_owned(),
+        None => format!(",{}", &text[list.start + 1..last.start]),
+    };
+    // Where all is on one line, items are apart as their fields are.
+    let indentation = indentation(text, last.start);
+    let layout = Layout::of(&text[last.clone()], indentation);
+    let items = items.iter().map(|item| format!("{between}{}", layout.write(item, indentation)));
+    Edit::insertion(last.end, items.collect())
+}
+
+/// The white space that the line begins with on which a place is.
+fn indentation(text: &str, at: usize) -> &str {
+    let line = &text[..at];
+    let line = &line[line.rfind('\n').map_or(0, |end| end + 1)..];
+    let line = line.strip_prefix(super::edit::BYTE_ORDER_MARK).unwrap_or(line);
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+/// An element goes, with what separates it from the one before; the first of a list is never removed.
+pub(super) fn removal(places: &[Range<usize>], index: usize) -> Edit {
+    Edit::removal(places[index - 1].end..places[index].end)
+}

@@ -1,0 +1,145 @@
+//! How items are laid out as JSON in a file, and written so.
+
+use std::fmt;
+use std::io;
+
+use cobalt::Item;
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
+
+use super::items::in_order;
+
+/// How items are laid out as JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    spacing: Spacing,
+    /// The order of their fields.
+    fields: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Spacing {
+    /// On one line, without spaces.
+    Dense,
+    /// On one line, with a space after each comma and colon.
+    Spaced,
+    /// On several lines, each deeper one further in by this.
+    Indented(String),
+}
+
+impl Layout {
+    /// As another item in the file is, which its line begins with this indentation.
+    pub(super) fn of(item: &str, indentation: &str) -> Self {
+        let spacing = match item.split_once('\n') {
+            Some((_, second)) => {
+                let second = &second[..second.len() - second.trim_start().len()];
+                let unit = second.strip_prefix(indentation).filter(|unit| !unit.is_empty());
+                Spacing::Indented(unit.unwrap_or("  ").to_owned())
+            }
+            None if is_dense(item) => Spacing::Dense,
+            None => Spacing::Spaced,
+        };
+        Self { spacing, fields: names(item) }
+    }
+
+    /// An item to a line, where there is no other.
+    pub(super) fn on_a_line() -> Self {
+        Self { spacing: Spacing::Spaced, fields: Vec::new() }
+    }
+
+    /// An item on several lines, where there is no other.
+    pub(super) fn indented(unit: &str) -> Self {
+        Self { spacing: Spacing::Indented(unit.to_owned()), fields: Vec::new() }
+    }
+
+    /// An item as JSON. Its lines end in LF, and all but the first begin with the indentation.
+    pub(super) fn write(&self, item: &Item, indentation: &str) -> String {
+        let fields = Ordered(in_order(item, &self.fields));
+        match &self.spacing {
+            Spacing::Dense => json(&fields, CompactFormatter),
+            Spacing::Spaced => json(&fields, SpacedFormatter),
+            Spacing::Indented(unit) => {
+                let text = json(&fields, PrettyFormatter::with_indent(unit.as_bytes()));
+                text.replace('\n', &format!("\n{indentation}"))
+            }
+        }
+    }
+}
+
+/// Whether nothing stands between the first name and its value but a colon.
+fn is_dense(item: &str) -> bool {
+    let name = names(item).into_iter().next().unwrap_or_default();
+    let Ok(name) = serde_json::to_string(&name) else { return false };
+    item.split_once(&name)
+        .is_some_and(|(_, rest)| rest.strip_prefix(':').is_some_and(|it| !it.starts_with(' ')))
+}
+
+/// The names of an item's fields, in the order in which they are written.
+pub(super) fn names(item: &str) -> Vec<String> {
+    struct Names;
+
+    impl<'de> Visitor<'de> for Names {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<String>, A::Error> {
+            let mut names = Vec::new();
+            while let Some((name, IgnoredAny)) = map.next_entry()? {
+                names.push(name);
+            }
+            Ok(names)
+        }
+    }
+
+    // What is no object has no names; an item is one.
+    serde_json::Deserializer::from_str(item).deserialize_map(Names).unwrap_or_default()
+}
+
+/// The fields of an item in this order.
+struct Ordered<'a>(Vec<(&'a str, &'a Value)>);
+
+impl Serialize for Ordered<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+fn json(value: &impl Serialize, formatter: impl Formatter) -> String {
+    let mut bytes = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, formatter);
+    value.serialize(&mut serializer).expect("values that were JSON can be written as JSON");
+    String::from_utf8(bytes).expect("serde_json writes UTF-8")
+}
+
+/// JSON on one line, with a space after each comma and colon.
+struct SpacedFormatter;
+
+impl SpacedFormatter {
+    fn separate<W: io::Write + ?Sized>(to: &mut W, is_first: bool) -> io::Result<()> {
+        if is_first { Ok(()) } else { to.write_all(b", ") }
+    }
+}
+
+impl Formatter for SpacedFormatter {
+    fn begin_array_value<W: io::Write + ?Sized>(&mut self, to: &mut W, is_first: bool) -> io::Result<()> {
+        Self::separate(to, is_first)
+    }
+
+    fn begin_object_key<W: io::Write + ?Sized>(&mut self, to: &mut W, is_first: bool) -> io::Result<()> {
+        Self::separate(to, is_first)
+    }
+
+    fn begin_object_value<W: io::Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
+        to.write_all(b": ")
+    }
+}

@@ -1,0 +1,156 @@
+//! `cargo cobalt dataset check`: what is found in data files, and what it comes to.
+
+use serde_json::{Value, json};
+
+use crate::project::Project;
+
+/// What the check finds, as its checks and messages.
+fn found(project: &Project, file: &str, code: i32) -> Vec<(String, String)> {
+    let all: Value =
+        serde_json::from_str(&project.cobalt(&["dataset", "check", file, "--json"], code).stdout).unwrap();
+    let text = |finding: &Value, name: &str| finding[name].as_str().unwrap().to_owned();
+    let findings = all["sets"][0]["findings"].as_array().unwrap();
+    findings.iter().map(|finding| (text(finding, "check"), text(finding, "message"))).collect()
+}
+
+fn with(text: &str) -> Project {
+    let project = Project::empty();
+    project.write("set.jsonl", text);
+    project
+}
+
+fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    expected.iter().map(|(check, message)| ((*check).to_owned(), (*message).to_owned())).collect()
+}
+
+#[test]
+fn a_sound_set_passes() {
+    let project = with("{\"id\": 1, \"input\": \"2 + 2\"}\n{\"id\": 2, \"input\": \"2 - 2\"}\n");
+    project.cobalt(&["dataset", "check", "set.jsonl"], 0).says("set.jsonl: 2 items, nothing found\n");
+}
+
+#[test]
+fn every_line_that_is_no_item_is_named() {
+    let project = with("{\"input\": \"a\"}\n{\"input\": \n[1]\n{\"input\": \"b\"}\n{\n");
+    let said = project.cobalt(&["dataset", "check", "set.jsonl"], 1).stdout;
+    let lines: Vec<_> = said.lines().collect();
+    assert_eq!(lines[0], "set.jsonl: 2 items, 3 errors");
+    assert!(lines[1].starts_with("  error  line 2: expected one whole JSON object: EOF"), "{said}");
+    assert_eq!(lines[2], "  error  line 3: expected a JSON object, found an array: each line is one item");
+    assert!(lines[3].starts_with("  error  line 5: "), "{said}");
+}
+
+#[test]
+fn what_is_behind_a_mistake_in_csv_is_read_and_behind_one_in_json_is_not() {
+    let project = Project::empty();
+    project.write("set.csv", "id,input\n1,a,b\n2,\"c\"d\n3,e\n");
+    project
+        .cobalt(&["dataset", "check", "set.csv"], 1)
+        .says("set.csv: 1 item, 2 errors")
+        .says("line 2: expected 2");
+    project.write("set.json", "[{\"a\": 1}, 2, {\"b\"]");
+    project
+        .cobalt(&["dataset", "check", "set.json"], 1)
+        .says("set.json: 1 item, 2 errors")
+        .says("line 1: expected `:` at column 19");
+    project.write("none.json", "{\"rows\": []}");
+    project.cobalt(&["dataset", "check", "none.json"], 1).says("found an object with `rows`");
+    project.write("empty.jsonl", "");
+    project.cobalt(&["dataset", "check", "empty.jsonl"], 1).says("error  the data set is empty");
+}
+
+#[test]
+fn fields_that_only_some_items_have_are_found() {
+    let project = with(
+        "{\"id\": \"a\", \"input\": \"one\", \"expectedOutput\": \"1\"}\n{\"id\": \"b\", \"input\": \" \"}\n\
+         {\"input\": \"three\", \"expectedOutput\": \"\"}\n",
+    );
+    let expected = [
+        ("no-input", "1 item has no `input`, as 2 of 3 have"),
+        ("missing", "1 item has no `id`, as 2 of 3 have"),
+        ("missing", "2 items have no expected output, as 1 of 3 have"),
+    ];
+    assert_eq!(found(&project, "set.jsonl", 1), pairs(&expected));
+    project.cobalt(&["dataset", "check", "set.jsonl"], 1).says("         line 2, `b`\n");
+}
+
+#[test]
+fn an_id_that_is_there_twice_is_an_error_and_values_of_several_types_are_a_note() {
+    let project = with(
+        "{\"id\": 1, \"n\": 1}\n{\"id\": \"1\", \"n\": 2}\n{\"id\": 2, \"n\": \"3\"}\n{\"id\": 3, \"n\": null}\n",
+    );
+    let expected = [
+        ("repeated-id", "2 items have the id `1`"),
+        ("mixed-types", "the field `id` has values of several types: number in 3, string in 1"),
+        ("mixed-types", "the field `n` has values of several types: number in 2, string in 1"),
+    ];
+    assert_eq!(found(&project, "set.jsonl", 1), pairs(&expected));
+    project.cobalt(&["dataset", "check", "set.jsonl"], 1).says("         line 3, `2`: 3\n");
+}
+
+#[test]
+fn equal_inputs_are_grave_only_where_they_expect_different_outputs() {
+    let item =
+        |input: &str, expected: &str| format!("{}\n", json!({ "input": input, "expectedOutput": expected }));
+    let project = with(&[item("a", "1"), item("b", "2"), item("a", "1")].concat());
+    assert_eq!(found(&project, "set.jsonl", 0), pairs(&[("duplicate", "2 items are equal")]));
+    project.cobalt(&["dataset", "check", "set.jsonl", "--strict"], 1);
+    let project = with(&[item("a", "1"), item("b", "2"), item("a", "3")].concat());
+    let conflict = [("conflict", "2 items ask the same, and expect different outputs")];
+    assert_eq!(found(&project, "set.jsonl", 1), pairs(&conflict));
+    let said = project.cobalt(&["dataset", "check", "set.jsonl"], 1).stdout;
+    let lines: Vec<_> = said.lines().skip(2).collect();
+    assert!(lines[0].starts_with("         line 1, `") && lines[0].ends_with("`: 1"), "{said}");
+    assert!(lines[1].starts_with("         line 3, `") && lines[1].ends_with("-2`: 3"), "{said}");
+}
+
+#[test]
+fn inputs_that_are_nearly_the_same_are_found_by_how_much_alike_they_are() {
+    let question = "How do I get my money back when the parcel that I ordered never came?";
+    let item = |id: usize, input: String| format!("{}\n", json!({ "id": id, "input": input }));
+    let other = question.replace("parcel", "letter");
+    let project =
+        with(&[item(1, question.into()), item(2, question.to_uppercase()), item(3, other)].concat());
+    let expected = [("near-duplicate", "2 items ask nearly the same (100 % alike)")];
+    assert_eq!(found(&project, "set.jsonl", 0), pairs(&expected));
+    project
+        .cobalt(&["dataset", "check", "set.jsonl", "--near", "0.7"], 0)
+        .says("3 items ask nearly the same")
+        .says("line 2, `2`, 100 %: HOW DO I");
+    project
+        .cobalt(&["dataset", "check", "set.jsonl", "--near", "0.2"], 2)
+        .tells("expected a number from 0.5 to 1");
+}
+
+#[test]
+fn text_in_a_wrong_encoding_is_found() {
+    let project =
+        with("{\"input\": \"caf\u{c3}\u{a9}\"}\n{\"input\": \"\u{fffd}\"}\n{\"input\": \"café\"}\n");
+    let expected = [
+        ("encoding", "the field `input` has UTF-8 that was read as Windows-1252 in 1 item"),
+        ("encoding", "the field `input` has replacement characters (U+FFFD) in 1 item"),
+    ];
+    assert_eq!(found(&project, "set.jsonl", 0), pairs(&expected));
+}
+
+#[test]
+fn all_sets_are_checked_also_where_one_cannot_be_read() {
+    let project = with("{\"input\": \"a\"}\n");
+    let said =
+        project.cobalt(&["dataset", "check", "none.jsonl", "set.jsonl"], 3).tells("cannot read none.jsonl");
+    assert_eq!(said.stdout, "set.jsonl: 1 item, nothing found\n");
+}
+
+#[test]
+fn what_a_set_holds_cannot_steer_the_terminal() {
+    let project = with("{\"id\": \"\\u001b[2J\"}\n{\"id\": \"\\u001b[2J\"}\n");
+    let said = project.cobalt(&["dataset", "check", "set.jsonl"], 1).says("`\\u{1b}[2J`");
+    assert!(!said.stdout.contains('\u{1b}'), "{said:?}");
+}
+
+#[test]
+fn of_many_findings_the_terminal_has_some_and_programs_have_all() {
+    let project = with(&"nothing\n".repeat(30));
+    project.cobalt(&["dataset", "check", "set.jsonl"], 1).says("and 20 more of this kind (`--json` has all)");
+    assert_eq!(found(&project, "set.jsonl", 1).len(), 30);
+}

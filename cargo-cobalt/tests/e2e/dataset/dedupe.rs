@@ -1,0 +1,114 @@
+//! `cargo cobalt dataset dedupe`: items that are there twice go, and nothing else changes.
+
+use std::fs;
+
+use crate::command::{COBALT, program};
+use crate::project::Said;
+use crate::store::Store;
+
+/// Line 3 is equal to line 1; line 4 has its input, and expects the same; line 6 has it, and expects something else.
+const LINES: &str = "{\"id\": \"a\",  \"input\": \"How do I get my money back?\", \"expectedOutput\": 1}\r\n\
+    {\"id\": \"b\", \"input\": \"Who are you?\"}\r\n\
+    {\"input\": \"How do I get my money back?\", \"expectedOutput\": 1.0, \"id\": \"a\"}\r\n\
+    {\"id\": \"c\", \"input\": \"How do I get my money back?\", \"expectedOutput\": 1}\r\n\
+    \r\n\
+    {\"id\": \"d\", \"input\": \"How do I get my money back?\", \"expectedOutput\": 2}\r\n\
+    {\"id\": \"e\", \"input\": \"how do I get my  money back\", \"expectedOutput\": 1}";
+
+/// A store with a data file.
+fn store(file: &str, text: &str) -> Store {
+    let store = Store::new();
+    fs::write(store.folder().join(file), text).unwrap();
+    store
+}
+
+fn dedupe(store: &Store, arguments: &[&str], code: i32) -> Said {
+    let mut command = program(COBALT, store.folder());
+    Said::by(command.args(["cobalt", "dataset", "dedupe"]).args(arguments), code)
+}
+
+fn read(store: &Store, file: &str) -> String {
+    fs::read_to_string(store.folder().join(file)).unwrap()
+}
+
+/// The lines of the data file but for these, counted from 1.
+fn without(gone: &[usize]) -> String {
+    let lines = LINES.split_inclusive('\n').enumerate();
+    lines.filter(|(index, _)| !gone.contains(&(index + 1))).map(|(_, line)| line).collect()
+}
+
+#[test]
+fn an_equal_item_goes_and_all_other_bytes_stay() {
+    let store = store("a.jsonl", LINES);
+    let said = dedupe(&store, &["a.jsonl", "--dry-run"], 0);
+    assert_eq!(read(&store, "a.jsonl"), LINES);
+    let said = said.tells("would remove 1 duplicate of 6 from `a.jsonl`");
+    assert_eq!(
+        said.stdout,
+        "line 3 (`a-2`): is equal to line 1 (`a`)\n\
+         line 6 (`d`) stays: its input is that of line 1 (`a`), and its expected output another; `--by input` removes it\n"
+    );
+    dedupe(&store, &["a.jsonl"], 0).tells("removed 1 duplicate from `a.jsonl`, which has 5 items now");
+    assert_eq!(read(&store, "a.jsonl"), without(&[3]));
+}
+
+#[test]
+fn equal_inputs_go_where_this_is_asked_for() {
+    let store = store("a.jsonl", LINES);
+    dedupe(&store, &["a.jsonl", "--by", "input", "--output", "b.jsonl"], 0)
+        .says("line 4 (`c`): has the `input` of line 1 (`a`)\n")
+        .says("line 6 (`d`): has the `input` of line 1 (`a`), with another expected output\n")
+        .tells("wrote 3 items to `b.jsonl`, without 3 duplicates");
+    assert_eq!((read(&store, "a.jsonl"), read(&store, "b.jsonl")), (LINES.to_owned(), without(&[3, 4, 6])));
+    dedupe(&store, &["a.jsonl", "--by", "inptu"], 2)
+        .tells("no item has a field `inptu`; did you mean `input`?");
+    dedupe(&store, &["a.jsonl", "--output", "b.csv"], 3).tells("another format than the one it has");
+}
+
+#[test]
+fn near_duplicates_go_unless_they_expect_something_else() {
+    let store = store("a.jsonl", LINES);
+    dedupe(&store, &["a.jsonl", "--near", "0.8"], 0)
+        .says("line 4 (`c`): has the input of line 1 (`a`)\n")
+        .says("line 7 (`e`): is 0.")
+        .says("line 6 (`d`) stays");
+    assert_eq!(read(&store, "a.jsonl"), without(&[3, 4, 7]));
+    dedupe(&store, &["a.jsonl", "--near", "--by", "input"], 2);
+    dedupe(&store, &["a.jsonl", "--near", "0.1"], 2).tells("expected a number from 0.5 to 1");
+}
+
+#[test]
+fn elements_and_records_are_taken_out_whole() {
+    let json =
+        "{ \"name\": \"n\", \"items\": [\n  {\"a\": 1},\n  {\"a\" : 1},\n\n  {\"a\": 2}, {\"a\": 2}\n]}";
+    let array = store("a.json", json);
+    dedupe(&array, &["a.json"], 0).says("line 3 (").says("line 5 (");
+    assert_eq!(read(&array, "a.json"), "{ \"name\": \"n\", \"items\": [\n  {\"a\": 1},\n\n  {\"a\": 2}\n]}");
+    let csv = "a,b\r\n\"x\r\ny\",1\r\n2,\"2\"\r\n\"x\r\ny\",1\r\n2,2";
+    let table = store("a.csv", csv);
+    dedupe(&table, &["a.csv"], 0).says("line 5 (").says("is equal to line 2 (").says("line 7 (");
+    assert_eq!(read(&table, "a.csv"), "a,b\r\n\"x\r\ny\",1\r\n2,\"2\"\r\n");
+}
+
+#[test]
+fn a_file_without_duplicates_is_not_written() {
+    let store = store("a.jsonl", "{\"id\": 1}\n{\"id\": 2}");
+    let path = store.folder().join("a.jsonl");
+    let modified = || fs::metadata(&path).unwrap().modified().unwrap();
+    let before = modified();
+    let said = dedupe(&store, &["a.jsonl", "--by", "id"], 0);
+    assert_eq!(said.stdout, "");
+    said.tells("`a.jsonl` is as it was: there is no duplicate among 2 items");
+    assert_eq!(modified(), before);
+    dedupe(&store, &["b.jsonl"], 3).tells("there is no file `b.jsonl`: correct the path");
+    dedupe(&store, &["a.parquet"], 3).tells("a table of columns");
+}
+
+#[test]
+fn a_file_without_items_has_no_duplicates() {
+    for (file, text) in [("a.jsonl", ""), ("a.json", "[]\n"), ("a.csv", "id,input\r\n")] {
+        let store = store(file, text);
+        dedupe(&store, &[file, "--by", "id"], 0).tells("there is no duplicate among 0 items");
+        assert_eq!(read(&store, file), text);
+    }
+}

@@ -1,0 +1,116 @@
+//! `--refresh` and `--offline`: what the command says of data sets that are fetched, and hands over to test binaries.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::project::{Project, Said};
+use crate::receiver::{Answer, Receiver};
+
+/// So many items, as JSON.
+fn items(number: usize) -> Answer {
+    let items: Vec<_> =
+        (0..number).map(|n| json!({ "id": format!("item-{n}"), "says": format!("{n}") })).collect();
+    Answer::Json(json!(items).to_string())
+}
+
+/// A package with two experiments over the same data set, which is fetched.
+struct Fetching {
+    project: Project,
+    source: Receiver,
+}
+
+impl Fetching {
+    /// From a source that answers so, one request after the other.
+    fn from(answers: &[Answer]) -> Self {
+        let project = Project::empty();
+        let manifest = project
+            .read("Cargo.toml")
+            .replace("default-features = false", "features = [\"remote\"], default-features = false");
+        project.write("Cargo.toml", &manifest);
+        project.target("fetching");
+        project.write("tests/fetching.rs", include_str!("fixture/fetched.rs"));
+        Self { project, source: Receiver::start(answers) }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.project.command(arguments);
+        command.env("TRIAL_URL", format!("http://{}/support.json?key=s3cret", self.source.host()));
+        command
+    }
+
+    fn cobalt(&self, arguments: &[&str], code: i32) -> Said {
+        Said::by(&mut self.command(arguments), code)
+    }
+
+    /// How many items `desk` and `first` have.
+    fn listed(&self, arguments: &[&str]) -> Vec<Value> {
+        let said = self.cobalt(&[&["list", "--json"], arguments].concat(), 0);
+        let rows: Vec<Value> = serde_json::from_str(&said.stdout).unwrap();
+        rows.into_iter().map(|row| row["experiment"].clone()).collect()
+    }
+
+    fn asked(&self) -> usize {
+        self.source.received().len()
+    }
+}
+
+#[test]
+fn a_command_lists_runs_and_refreshes_what_was_fetched() {
+    let fetching = Fetching::from(&[items(2), items(3), Answer::Status(503, "")]);
+    let listed = fetching.listed(&[]);
+    assert_eq!((&listed[0]["items"], &listed[1]["items"], fetching.asked()), (&json!(2), &json!(1), 1));
+    assert_eq!(listed[0]["hash"].as_str().unwrap().len(), 64);
+    assert!(!listed[0].to_string().contains("s3cret"), "{}", listed[0]);
+    let said = fetching.cobalt(&["list"], 0);
+    assert!(
+        said.stdout.contains("data: http://127.0.0.1:")
+            && said.stdout.contains(", fetched just now (2 items)")
+    );
+
+    fetching.cobalt(&["run"], 0).tells("  data: http://127.0.0.1:").tells(", fetched just now");
+    let report = fetching.project.newest_result();
+    assert_eq!(report["dataset"]["fetched"], listed[0]["fetched"]);
+    assert_eq!(fetching.asked(), 1);
+
+    fetching.cobalt(&["run", "--refresh", "--experiment", "desk"], 0);
+    assert_eq!((&fetching.project.newest_result()["dataset"]["items"], fetching.asked()), (&json!(3), 2));
+
+    // Whatever else a variable says.
+    let mut down = fetching.command(&["run", "--refresh", "--ci", "--experiment", "desk"]);
+    let down = Said::by(down.env("COBALT_OFFLINE", "1"), 3);
+    down.tells("503").tells("is used with `--offline`");
+    let asked = fetching.asked();
+    let mut offline = fetching.command(&["run", "--offline", "--ci"]);
+    Said::by(offline.env("COBALT_REFRESH", "1"), 0);
+    fetching.cobalt(&["run", "--frozen", "--ci"], 0);
+    assert_eq!(fetching.asked(), asked);
+}
+
+#[test]
+fn what_contradicts_itself_is_a_usage_error() {
+    let project = Project::empty();
+    for arguments in [
+        &["run", "--refresh", "--offline"][..],
+        &["run", "--refresh", "--frozen"],
+        &["run", "--refresh", "--resume", "0123456789ab"],
+        &["list", "--refresh", "--offline"],
+        &["watch", "--refresh", "--offline"],
+    ] {
+        project.cobalt(arguments, 2).tells("cannot be used with");
+    }
+}
+
+#[test]
+fn shards_that_fetched_different_items_are_not_merged() {
+    let fetching = Fetching::from(&[items(20), items(21)]);
+    for (shard, machine) in [("1/2", "one"), ("2/2", "two")] {
+        let mut command = fetching.command(&["run", "--shard", shard, "--experiment", "desk"]);
+        Said::by(command.env("COBALT_DIR", machine), 0);
+    }
+    fetching
+        .project
+        .cobalt(&["merge", "one", "two"], 3)
+        .tells("the data")
+        .tells("20 items of `http://127.0.0.1:");
+}

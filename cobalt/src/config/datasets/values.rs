@@ -1,0 +1,217 @@
+//! Single values of these tables, each with what it may be.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
+use serde::{Serialize, Serializer};
+
+use crate::config::values::{Number, Text};
+use crate::config::webhooks::is_address;
+use crate::dataset::Format;
+use crate::hash::begins_hash;
+use crate::redact::REDACTED;
+use crate::suggest;
+
+/// The units of sizes, by their bytes.
+const UNITS: [(&str, u64); 9] = [
+    ("B", 1),
+    ("kB", 1000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+];
+
+/// A number of bytes: a whole number from 1, or a text such as `200 MB`.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(in crate::config) struct Bytes(pub(in crate::config) u64);
+
+impl Bytes {
+    fn read(text: &str) -> Result<Self, String> {
+        let refused = || format!("a size is written like \"200 MB\" or \"1.5 GiB\", not `{text}`");
+        let (size, unit) = text.split_at(text.find(char::is_alphabetic).unwrap_or(text.len()));
+        let size: f64 = size.trim().replace('_', "").parse().map_err(|_| refused())?;
+        let unit = unit.trim();
+        if unit.is_empty() {
+            return Err(format!("a size needs a unit: write `{size} MB` or `{size} kB`"));
+        }
+        let known = UNITS.iter().find(|(known, _)| known.eq_ignore_ascii_case(unit));
+        let (_, bytes) = known.ok_or_else(|| {
+            let units = suggest::list(UNITS.map(|(unit, _)| unit));
+            format!("no unit of size `{unit}`: there are {units}")
+        })?;
+        match size * *bytes as f64 {
+            bytes if bytes.is_sign_negative() => Err(refused()),
+            bytes if bytes < 1.0 => Err("a size is at least one byte".to_owned()),
+            // Beyond the largest number there is no limit to speak of.
+            bytes => Ok(Self(bytes as u64)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Size;
+
+        impl Visitor<'_> for Size {
+            type Value = Bytes;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number of bytes from 1, or a size in quotes, such as \"200 MB\"")
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Bytes, E> {
+                let bytes = u64::try_from(number).ok().filter(|bytes| *bytes > 0);
+                bytes.map(Bytes).ok_or_else(|| E::invalid_value(Unexpected::Signed(number), &self))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Bytes, E> {
+                Bytes::read(text).map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_any(Size)
+    }
+}
+
+/// How many items of a page are asked for: from 1 to 100.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(in crate::config) struct PageSize(pub(in crate::config) u32);
+
+impl<'de> Deserialize<'de> for PageSize {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let range = |number: &f64| (1.0..=100.0).contains(number) && number.fract() == 0.0;
+        let number = deserializer.deserialize_f64(Number { expected: "a whole number from 1 to 100", range });
+        number.map(|number| Self(number as u32))
+    }
+}
+
+/// The beginning of a hash.
+#[derive(Clone, Debug, Serialize)]
+pub(in crate::config) struct HashStart(pub(in crate::config) String);
+
+impl<'de> Deserialize<'de> for HashStart {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |text: &str| match begins_hash(text) {
+            true => Ok(Self(text.to_ascii_lowercase())),
+            false => Err(format!(
+                "`{text}` is no hash of a data set, nor the beginning of one: these are 8 to 64 hexadecimal digits"
+            )),
+        };
+        deserializer.deserialize_str(Text { expected: "a hash in quotes", read })
+    }
+}
+
+/// The address of a file. What is shown of it is neither a name and a password nor a query, where keys are.
+#[derive(Clone)]
+pub(in crate::config) struct FileAddress(pub(in crate::config) String);
+
+impl<'de> Deserialize<'de> for FileAddress {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |text: &str| match is_address(text) {
+            true => Ok(Self(text.to_owned())),
+            // It is not repeated, as it may hold a secret.
+            false => {
+                Err("this is no address; write it like \"https://example.com/support.jsonl\"".to_owned())
+            }
+        };
+        deserializer.deserialize_str(Text { expected: "an address in quotes", read })
+    }
+}
+
+impl fmt::Display for FileAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (scheme, rest) = self.0.split_once("://").unwrap_or_default();
+        let (place, query) = match rest.find(['?', '#']) {
+            Some(at) => (&rest[..at], REDACTED),
+            None => (rest, ""),
+        };
+        let authority = place.find('/').unwrap_or(place.len());
+        if authority == place.len() && rest[place.len()..].contains('@') {
+            // The `?` or `#` may be part of a password.
+            return write!(f, "{scheme}://{REDACTED}");
+        }
+        let user = place[..authority].rfind('@').map_or(0, |at| at + 1);
+        let separator = if query.is_empty() { "" } else { "?" };
+        let secret = if user == 0 { "" } else { "[redacted]@" };
+        write!(f, "{scheme}://{secret}{}{separator}{query}", &place[user..])
+    }
+}
+
+impl fmt::Debug for FileAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for FileAddress {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// The name of a header: a token, as RFC 9110 calls it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub(in crate::config) struct HeaderName(pub(in crate::config) String);
+
+impl<'de> Deserialize<'de> for HeaderName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let is_of_token = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(letter);
+        let read = |text: &str| match !text.is_empty() && text.chars().all(is_of_token) {
+            true => Ok(Self(text.to_owned())),
+            false => Err(format!("`{}` cannot be the name of a header", text.escape_debug())),
+        };
+        deserializer.deserialize_str(Text { expected: "the name of a header", read })
+    }
+}
+
+/// The value of a header, which is never shown: any may be a secret.
+#[derive(Clone)]
+#[cfg_attr(
+    not(feature = "remote"),
+    expect(dead_code, reason = "without the feature `remote` no header is sent")
+)]
+pub(in crate::config) struct HeaderText(pub(in crate::config) String);
+
+impl<'de> Deserialize<'de> for HeaderText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |text: &str| match text.contains(|letter: char| letter.is_control() || !letter.is_ascii())
+        {
+            true => Err("a header cannot hold line breaks, nor letters beyond ASCII".to_owned()),
+            false => Ok(Self(text.to_owned())),
+        };
+        deserializer.deserialize_str(Text { expected: "the value of a header as text in quotes", read })
+    }
+}
+
+impl fmt::Debug for HeaderText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(REDACTED)
+    }
+}
+
+impl Serialize for HeaderText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(REDACTED)
+    }
+}
+
+/// A format by its name.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::config) struct FormatName(pub(in crate::config) Format);
+
+impl<'de> Deserialize<'de> for FormatName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |name: &str| name.parse().map(Self).map_err(|unknown| format!("{unknown}"));
+        deserializer.deserialize_str(Text { expected: "the name of a format in quotes", read })
+    }
+}
+
+impl Serialize for FormatName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}

@@ -1,0 +1,257 @@
+//! Data sets by their names: what their tables may hold, and what is had by them.
+
+use std::ffi::OsString;
+
+use serde_json::json;
+
+use super::Project;
+use super::mistakes::refused;
+use crate::dataset::Dataset;
+use crate::error::Error;
+#[cfg(feature = "remote")]
+use crate::http::test_server::{Answer, TestServer};
+
+/// The data set of a name, as of a project without variables.
+fn load(project: &Project, name: &str) -> Result<Dataset, Error> {
+    project.load().load_dataset(name, |_| None::<OsString>)
+}
+
+/// What is wrong with a data set, with the folder left out of its paths.
+fn error(project: &Project, name: &str) -> String {
+    let message = load(project, name).expect_err("there is a mistake").to_string();
+    let root = project.folder.path().display().to_string();
+    message.replace(&format!("{root}/"), "").replace(&root, "ROOT")
+}
+
+/// The error of a table, without its path.
+#[track_caller]
+fn refused_table(text: &str) -> String {
+    refused(&format!("[datasets.support]\n{text}\n"))
+}
+
+const FILE: &str = "[datasets.support]\ntype = \"file\"\npath = \"data/support.jsonl\"\n";
+
+#[test]
+fn a_file_is_found_from_the_root_of_the_workspace_and_shown_as_it_is_written() {
+    let project = Project::with(FILE);
+    project.file("data/support.jsonl", "{\"input\": 1}\n{\"input\": 2}\n");
+    let dataset = load(&project, "support").unwrap();
+    assert_eq!((dataset.len(), dataset.source()), (2, "data/support.jsonl"));
+    assert!(dataset.fetch().is_none());
+}
+
+#[test]
+fn a_file_that_is_missing_is_told_where_it_is_looked_for() {
+    let project = Project::with(FILE);
+    project.file("data/supprt.jsonl", "{}");
+    let error = error(&project, "support");
+    assert!(error.starts_with("cannot read data/support.jsonl: "), "{error}");
+    assert!(
+        error.ends_with(
+            "is `supprt.jsonl` meant? (a relative path begins at the root of the workspace, ROOT)"
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_names_are_listed_in_order() {
+    let url = "type = \"url\"\nurl = \"https://example.com/a.csv\"\n";
+    let config = Project::with(&format!("[datasets.zoo]\n{url}{FILE}")).load();
+    assert!(config.datasets().eq(["support", "zoo"]));
+    assert_eq!(Project::new().load().datasets().count(), 0);
+}
+
+#[test]
+fn a_name_that_is_not_there_is_told_which_are() {
+    let project = Project::with(FILE);
+    assert_eq!(
+        error(&project, "suport"),
+        "`cobalt.toml` has no data set `suport`; did you mean `support`? there are `support`"
+    );
+    assert_eq!(
+        error(&project, "questions"),
+        "`cobalt.toml` has no data set `questions`; there are `support`"
+    );
+    assert_eq!(
+        error(&Project::with("concurrency = 2"), "support"),
+        "`cobalt.toml` has no data set `support`: add the table [datasets.support] to it"
+    );
+    assert_eq!(
+        error(&Project::new(), "my set"),
+        "there is no data set `my set`, as there is no `cobalt.toml`: write one in `ROOT`, with a table \
+         [datasets.\"my set\"]"
+    );
+}
+
+#[test]
+fn a_type_is_needed_and_a_strange_one_is_told_which_there_are() {
+    let all = "`file`, `url`, `langfuse`, `langsmith`, `braintrust`, `basalt`";
+    assert_eq!(
+        refused_table("path = \"a.json\""),
+        format!("1:1: the key `type` is missing; the types of data sets are {all}")
+    );
+    assert_eq!(
+        refused_table("type = \"s3\""),
+        format!("2:8: unknown type of data set `s3`; the types here are {all}")
+    );
+    assert_eq!(
+        refused_table("type = \"lang-fuse\""),
+        "2:8: unknown type of data set `lang-fuse`; did you mean `langfuse`?"
+    );
+    assert_eq!(
+        refused_table("type = 3"),
+        "2:8: invalid type: integer `3`, expected the name of a type in quotes"
+    );
+    assert_eq!(refused("datasets = 3"), "1:12: expected a table of data sets, as in [datasets.support]");
+    assert_eq!(refused("[datasets]\nsupport = \"a.json\""), "2:11: expected a table with a `type`");
+}
+
+#[test]
+fn each_type_has_keys_of_its_own() {
+    for (text, key) in [
+        ("type = \"file\"", "path"),
+        ("type = \"url\"", "url"),
+        ("type = \"langfuse\"", "name"),
+        ("type = \"langsmith\"", "name"),
+        ("type = \"braintrust\"\nname = \"n\"", "project"),
+        ("type = \"basalt\"", "slug"),
+    ] {
+        assert_eq!(refused_table(text), format!("1:1: the key `{key}` is missing"));
+    }
+    assert_eq!(
+        refused_table("type = \"file\"\npath = \"a\"\nmax-age = \"1h\""),
+        "4:1: unknown key `max-age`; the keys here are `path`"
+    );
+    assert_eq!(
+        refused_table("type = \"url\"\nurl = \"https://a.example\"\ntimout = \"5s\""),
+        "4:1: unknown key `timout`; did you mean `timeout`?"
+    );
+    assert_eq!(
+        refused_table(
+            "type = \"braintrust\"\nproject = \"p\"\nname = \"n\"\nversion = \"1\"\nsnapshot = \"s\"",
+        ),
+        "1:1: `version`, `snapshot` and `environment` each name a state of the data set; keep one of them"
+    );
+    let error = refused_table("type = \"langfuse\"\nname = \"n\"\npage-size = 101");
+    assert!(error.ends_with("expected a whole number from 1 to 100"), "{error}");
+    let error = refused_table("type = \"langsmith\"\nname = \"n\"\nsplits = []");
+    assert!(error.starts_with("4:10: the list is empty"), "{error}");
+    let error = refused_table("type = \"langfuse\"\nname = \"n\"\nproject = \"p\"");
+    assert!(error.starts_with("4:1: unknown key `project`; the keys here are `name`, "), "{error}");
+}
+
+#[test]
+fn what_is_said_of_fetching_is_checked() {
+    let table = |line: &str| refused_table(&format!("type = \"basalt\"\nslug = \"s\"\n{line}"));
+    assert_eq!(
+        table("max-bytes = -1"),
+        "4:13: invalid value: integer `-1`, expected a number of bytes from 1, or a size in quotes, such as \"200 MB\""
+    );
+    assert!(table("max-bytes = 0").starts_with("4:13: invalid value: integer `0`, expected"));
+    assert_eq!(
+        table("max-bytes = \"-5 MB\""),
+        "4:13: a size is written like \"200 MB\" or \"1.5 GiB\", not `-5 MB`"
+    );
+    assert_eq!(table("max-bytes = \"200\""), "4:13: a size needs a unit: write `200 MB` or `200 kB`");
+    assert_eq!(
+        table("max-bytes = \"2 megs\""),
+        "4:13: no unit of size `megs`: there are `B`, `kB`, `MB`, `GB`, `TB`, `KiB`, `MiB`, `GiB`, `TiB`"
+    );
+    assert!(table("max-bytes = \"0 MB\"").starts_with("4:13: a size is at least one byte"));
+    assert_eq!(table("max-age = \"soon\""), "4:11: a duration is written like `30s` or `500ms`, not `soon`");
+    assert_eq!(table("timeout = \"5\""), "4:11: a duration needs a unit: write `5s` or `5ms`");
+    assert!(table("timeout = \"-5s\"").starts_with("4:11: "));
+    assert!(table("retries = -1").ends_with("expected a whole number from 0 to 20"));
+    assert!(table("items = 0").ends_with("expected a whole number of at least 1"));
+    assert_eq!(
+        table("hash = \"abc\""),
+        "4:8: `abc` is no hash of a data set, nor the beginning of one: these are 8 to 64 hexadecimal digits"
+    );
+}
+
+#[test]
+fn what_is_said_of_an_address_is_checked() {
+    let table = |line: &str| refused_table(&format!("type = \"url\"\n{line}"));
+    let url = "url = \"https://a.example\"\n";
+    let error = table("url = \"example.com/s3cret\"");
+    assert_eq!(error, "3:7: this is no address; write it like \"https://example.com/support.jsonl\"");
+    let error = table(&format!("{url}headers = {{ \"A B\" = \"c\" }}"));
+    assert_eq!(error, "4:13: `A B` cannot be the name of a header");
+    let error = table(&format!("{url}headers = {{ A = \"s3cret\\n\" }}"));
+    assert_eq!(error, "4:17: a header cannot hold line breaks, nor letters beyond ASCII");
+    let error = table(&format!("{url}bearer-env = \"Bearer s3cret\""));
+    assert!(error.starts_with("4:14: this is the name of the variable"), "{error}");
+    let error = table(&format!("{url}headers-env = {{ X-Key = \"sk-proj-abc\" }}"));
+    assert!(error.starts_with("4:25: this is the name of the variable"), "{error}");
+    let error = table(&format!("{url}format = \"xlsx\""));
+    assert!(error.starts_with("4:10: unknown format `xlsx`; there are `json`"), "{error}");
+    for twice in [
+        "headers = { Authorization = \"a\" }\nbearer-env = \"B\"",
+        "headers = { X-Key = \"a\" }\nheaders-env = { x-key = \"B\" }",
+    ] {
+        let error = table(&format!("{url}{twice}"));
+        assert!(
+            error.contains("is said more than once, in `headers`, `headers-env` or `bearer-env`"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn neither_the_settings_nor_the_debug_form_shows_what_may_be_secret() {
+    let config = Project::with(
+        "[datasets.support]\ntype = \"url\"\nurl = \"https://user:hidden@example.com/a.csv?sig=hidden\"\n\
+         headers = { Cookie = \"hidden\" }\nheaders-env = { X-Key = \"OUR_KEY\" }\nmax-bytes = \"200 MB\"\n\
+         max-age = \"24h\"\n",
+    )
+    .load();
+    let shown = config.settings().iter().find(|setting| setting.key == "datasets.support").unwrap();
+    assert_eq!(
+        shown.value,
+        json!({
+            "type": "url",
+            "url": "https://[redacted]@example.com/a.csv?[redacted]",
+            "headers": { "Cookie": "[redacted]" },
+            "headers-env": { "X-Key": "OUR_KEY" },
+            "max-bytes": 200_000_000,
+            "max-age": "1d",
+        })
+    );
+    assert_eq!(shown.origin.to_string(), "cobalt.toml:1");
+    let debug = format!("{config:?}");
+    assert!(!debug.contains("hidden"), "{debug}");
+}
+
+#[cfg(not(feature = "remote"))]
+#[test]
+fn a_data_set_that_is_fetched_names_the_feature_that_it_takes() {
+    let project = Project::with("[datasets.support]\ntype = \"langfuse\"\nname = \"desk\"\n");
+    let error = error(&project, "support");
+    assert!(error.starts_with("cobalt.toml:1:11: [datasets.support] is fetched"), "{error}");
+    assert!(error.contains("the feature `remote` of the package `cobalt`"), "{error}");
+}
+
+#[cfg(feature = "remote")]
+#[test]
+fn what_a_table_says_of_a_platforms_data_set_is_asked_for() {
+    let server = TestServer::start(|asked| match asked.path.starts_with("/api/v1/examples") {
+        true if asked.path.contains("offset=0") => {
+            Answer::json(200, &json!([{"id": "a", "inputs": {"question": 1}}]))
+        }
+        true => Answer::json(200, &json!([])),
+        false => Answer::json(200, &json!([{"id": "d", "name": "desk"}])),
+    });
+    let project = Project::with(&format!(
+        "[datasets.support]\ntype = \"langsmith\"\nname = \"desk\"\nversion = \"2026-01-21T14:35:42Z\"\n\
+         splits = [\"test\", \"dev\"]\nfilter = \"f\"\n\n\
+         [platforms.langsmith]\nbase-url = \"{}\"\napi-key = \"k\"\n",
+        server.url("")
+    ));
+    let dataset = load(&project, "support").unwrap();
+    assert_eq!(dataset.fetch().unwrap().version.as_deref(), Some("2026-01-21T14:35:42Z"));
+    let asked = &server.asked()[1].path;
+    for part in ["as_of=2026-01-21T14%3A35%3A42Z&", "splits=test&splits=dev&", "filter=f&"] {
+        assert!(asked.contains(part), "{asked}");
+    }
+}

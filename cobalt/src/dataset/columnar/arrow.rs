@@ -1,0 +1,126 @@
+//! Arrow's formats for files and streams, a record batch after the other.
+
+use std::io::{BufReader, Cursor, Read, Seek, SeekFrom};
+use std::sync::Arc;
+
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_ipc::reader::{FileDecoder, read_footer_length};
+use arrow_ipc::{MetadataVersion, root_as_footer};
+use arrow_schema::ArrowError;
+
+use super::caught::caught;
+use super::items::Items;
+use super::message::{Message, append};
+use crate::dataset::read::{Content, Rest};
+use crate::dataset::{DatasetError, Item};
+
+/// What a file begins with, and ends with too; a stream does not.
+const FILE_MAGIC: &[u8; 6] = b"ARROW1";
+/// What the first version of Feather begins with.
+const FEATHER_1_MAGIC: &[u8; 4] = b"FEA1";
+
+/// The items of an Arrow file or stream; those of more than `max_bytes` as JSON are refused.
+pub(in crate::dataset) fn read_arrow(
+    content: Content,
+    shown: &str,
+    max_bytes: Option<u64>,
+) -> Result<Vec<Item>, DatasetError> {
+    let items = Items::new(shown, max_bytes);
+    match content {
+        Content { rest: Rest::File(file), .. } => caught(shown, || read(BufReader::new(file), items)),
+        Content { head: mut all, rest: Rest::Unpacked(mut rest) } => {
+            rest.read_to_end(&mut all).map_err(|error| items.unread(error))?;
+            caught(shown, || read(Cursor::new(all), items))
+        }
+    }
+}
+
+fn read(mut reader: impl Read + Seek, items: Items<'_>) -> Result<Vec<Item>, DatasetError> {
+    let mut start = Vec::new();
+    reader
+        .rewind()
+        .and_then(|()| reader.by_ref().take(FILE_MAGIC.len() as u64).read_to_end(&mut start))
+        .and_then(|_| reader.rewind())
+        .map_err(|error| items.unread(error))?;
+    if start.starts_with(FILE_MAGIC) {
+        read_file(reader, items)
+    } else if start.starts_with(FEATHER_1_MAGIC) {
+        let reason =
+            "version 1 of Feather is not read: write the file as Feather version 2, which is Arrow's format";
+        Err(items.at("header", reason))
+    } else {
+        read_stream(reader, items)
+    }
+}
+
+/// A footer says where the batches are.
+fn read_file(mut reader: impl Read + Seek, items: Items<'_>) -> Result<Vec<Item>, DatasetError> {
+    let footer = footer(&mut reader).map_err(|error| items.damaged("footer", &error))?;
+    let footer = root_as_footer(&footer).map_err(|error| items.damaged("footer", &error))?;
+    let mut batches = Batches::new(footer.schema(), footer.version(), items)?;
+    let dictionaries = footer.dictionaries().into_iter().flatten();
+    for block in dictionaries.chain(footer.recordBatches().into_iter().flatten()) {
+        batches.add(Message::at(&mut reader, block))?;
+    }
+    batches.items.finish()
+}
+
+fn footer(reader: &mut (impl Read + Seek)) -> Result<Vec<u8>, ArrowError> {
+    let mut end = [0; 10];
+    reader.seek(SeekFrom::End(-(end.len() as i64)))?;
+    reader.read_exact(&mut end)?;
+    let length = read_footer_length(end)?;
+    reader.seek(SeekFrom::End(-((end.len() + length) as i64)))?;
+    let mut footer = Vec::new();
+    append(&mut footer, reader, length as u64)?;
+    Ok(footer)
+}
+
+/// The schema, then batches up to a mark of the end.
+fn read_stream(mut reader: impl Read, items: Items<'_>) -> Result<Vec<Item>, DatasetError> {
+    let first = Message::next(&mut reader).map_err(|error| items.damaged("schema", &error))?;
+    let Some(first) = first else { return Err(items.damaged("schema", "the stream has none")) };
+    let first = first.table().map_err(|error| items.damaged("schema", &error))?;
+    let mut batches = Batches::new(first.header_as_schema(), first.version(), items)?;
+    while let Some(message) = Message::next(&mut reader).transpose() {
+        batches.add(message)?;
+    }
+    batches.items.finish()
+}
+
+/// The batches read so far, as items.
+struct Batches<'s> {
+    decoder: FileDecoder,
+    items: Items<'s>,
+    /// How many there were.
+    count: usize,
+}
+
+impl<'s> Batches<'s> {
+    fn new(
+        schema: Option<arrow_ipc::Schema<'_>>,
+        version: MetadataVersion,
+        items: Items<'s>,
+    ) -> Result<Self, DatasetError> {
+        let schema = schema.ok_or_else(|| items.damaged("schema", "there is none"))?;
+        if !schema.endianness().equals_to_target_endianness() {
+            let reason = "the numbers have the byte order of another machine: write the file on one as this";
+            return Err(items.at("schema", reason));
+        }
+        let schema = try_fb_to_schema(schema).map_err(|error| items.damaged("schema", &error))?;
+        items.begin(&schema)?;
+        Ok(Batches { decoder: FileDecoder::new(Arc::new(schema), version), items, count: 0 })
+    }
+
+    fn add(&mut self, message: Result<Message, ArrowError>) -> Result<(), DatasetError> {
+        let place = format!("record batch {}", self.count);
+        let damaged = |error| self.items.damaged(&place, &error);
+        let message = message.map_err(damaged)?;
+        self.items.expect_bytes(message.unpacked_bytes().map_err(damaged)?)?;
+        if let Some(batch) = message.decode(&mut self.decoder).map_err(damaged)? {
+            self.items.add(&batch, &place)?;
+            self.count += 1;
+        }
+        Ok(())
+    }
+}

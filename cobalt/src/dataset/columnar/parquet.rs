@@ -1,0 +1,99 @@
+//! Parquet, a row group after the other.
+
+use std::io::{self, Read};
+
+use arrow_array::RecordBatch;
+use bytes::Bytes;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
+use parquet::errors::ParquetError;
+use parquet::file::reader::ChunkReader;
+
+use super::caught::caught;
+use super::items::Items;
+use crate::dataset::read::{Content, Rest};
+use crate::dataset::{DatasetError, Item};
+
+/// The items of a Parquet file; those of more than `max_bytes` as JSON are refused.
+pub(in crate::dataset) fn read_parquet(
+    content: Content,
+    shown: &str,
+    max_bytes: Option<u64>,
+) -> Result<Vec<Item>, DatasetError> {
+    let items = Items::new(shown, max_bytes);
+    match content {
+        Content { rest: Rest::File(file), .. } => caught(shown, || read(|| file.try_clone(), items)),
+        Content { head: mut all, rest: Rest::Unpacked(mut rest) } => {
+            rest.read_to_end(&mut all).map_err(|error| items.unread(error))?;
+            let all = Bytes::from(all);
+            caught(shown, || read(|| Ok(all.clone()), items))
+        }
+    }
+}
+
+/// The items of the file that `open` gives, again and again.
+fn read<R: ChunkReader + 'static>(
+    open: impl Fn() -> io::Result<R>,
+    mut items: Items<'_>,
+) -> Result<Vec<Item>, DatasetError> {
+    let metadata = open()
+        .map_err(ParquetError::from)
+        .and_then(|reader| ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new()))
+        .map_err(|error| items.damaged("footer", &error))?;
+    let file = File { open, metadata };
+    items.begin(file.metadata.schema())?;
+    let groups = file.metadata.metadata().row_groups();
+    items.expect_bytes(groups.iter().map(|group| group.total_byte_size().max(0).unsigned_abs()).sum())?;
+    for (index, group) in groups.iter().enumerate() {
+        let place = format!("row group {index}");
+        let before = items.len();
+        let batches =
+            file.batches(index, ProjectionMask::all()).map_err(|error| file.at(&items, index, &error))?;
+        for batch in batches {
+            items.add(&batch.map_err(|error| file.at(&items, index, &error))?, &place)?;
+        }
+        let (found, expected) = (items.len() - before, group.num_rows());
+        if i64::try_from(found) != Ok(expected) {
+            return Err(items.damaged(&place, &format!("expected {expected} rows, found {found}")));
+        }
+    }
+    items.finish()
+}
+
+struct File<O> {
+    open: O,
+    metadata: ArrowReaderMetadata,
+}
+
+impl<R: ChunkReader + 'static, O: Fn() -> io::Result<R>> File<O> {
+    /// Some columns of a row group, as many rows at a time as is usual.
+    fn batches(
+        &self,
+        group: usize,
+        columns: ProjectionMask,
+    ) -> Result<impl Iterator<Item = Result<RecordBatch, String>>, String> {
+        let reader = (self.open)().map_err(|error| error.to_string())?;
+        let batches = ParquetRecordBatchReaderBuilder::new_with_metadata(reader, self.metadata.clone())
+            .with_row_groups(vec![group])
+            .with_projection(columns)
+            .build()
+            .map_err(|error| error.to_string())?;
+        Ok(batches.map(|batch| batch.map_err(|error| error.to_string())))
+    }
+
+    /// The error with the column that it is about: the first that cannot be read by itself.
+    fn at(&self, items: &Items<'_>, group: usize, error: &str) -> DatasetError {
+        let schema = self.metadata.parquet_schema();
+        let fields = schema.root_schema().get_fields();
+        let broken = fields.iter().enumerate().find(|(index, _)| {
+            match self.batches(group, ProjectionMask::roots(schema, [*index])) {
+                Ok(mut batches) => batches.any(|batch| batch.is_err()),
+                Err(_) => true,
+            }
+        });
+        let column = broken.map(|(_, field)| format!(", column `{}`", field.name()));
+        items.damaged(&format!("row group {group}{}", column.unwrap_or_default()), error)
+    }
+}

@@ -1,0 +1,13 @@
+//! What is said of files by columns where they are not compiled in.
+
+use crate::dataset::read::Content;
+use crate::dataset::{DatasetError, Item};
+
+/// Says which feature reads it.
+pub(in crate::dataset) fn refuse(
+    _content: Content,
+    shown: &str,
+    _max_bytes: Option<u64>,
+) -> Result<Vec<Item>, DatasetError> {
+    Err(DatasetError::FeatureOff { file: shown.to_owned(), format: "Parquet and Arrow", feature: "parquet" })
+}

@@ -1,0 +1,68 @@
+//! All frames of a zstd stream, one after another, each held against its checksum.
+
+use std::io::{self, BufRead, Read};
+
+use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+/// What the frames of a stream hold. The decoder reads one frame, and compares no checksum.
+pub(super) struct Frames<R> {
+    source: R,
+    decoder: FrameDecoder,
+}
+
+impl<R: BufRead> Frames<R> {
+    pub(super) fn new(source: R) -> Self {
+        Frames { source, decoder: FrameDecoder::new() }
+    }
+
+    /// Begins the next frame with something in it, if there is one.
+    fn begin(&mut self) -> io::Result<bool> {
+        while !self.source.fill_buf()?.is_empty() {
+            match self.decoder.reset(&mut self.source) {
+                Ok(()) => return Ok(true),
+                Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
+                    length,
+                    ..
+                })) => self.skip(length.into())?,
+                Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+            }
+        }
+        Ok(false)
+    }
+
+    fn skip(&mut self, length: u64) -> io::Result<()> {
+        match io::copy(&mut self.source.by_ref().take(length), &mut io::sink())? {
+            skipped if skipped == length => Ok(()),
+            _ => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
+    }
+
+    /// Compares what was read with the checksum of the frame, where it has one.
+    fn check(&self) -> io::Result<()> {
+        match self.decoder.get_checksum_from_data() {
+            Some(written) if self.decoder.get_calculated_checksum() != Some(written) => {
+                Err(io::Error::new(io::ErrorKind::InvalidData, "the content does not fit its checksum"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<R: BufRead> Read for Frames<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.decoder.can_collect() == 0 && !buffer.is_empty() {
+            if !self.decoder.is_finished() {
+                self.decoder
+                    .decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1))
+                    .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+                continue;
+            }
+            self.check()?;
+            if !self.begin()? {
+                return Ok(0);
+            }
+        }
+        self.decoder.read(buffer)
+    }
+}

@@ -1,0 +1,182 @@
+//! What the platforms have in common: where their settings come from, what their refusals mean, and the fields of their items.
+
+use std::collections::HashSet;
+
+use reqwest::Url;
+use serde_json::Value;
+
+use super::error::FetchError;
+use super::session::{FoundKey, Session};
+use crate::dataset::Item;
+use crate::dataset::settings::{self, Account, Key};
+use crate::llm::Secret;
+
+/// How often a data set is fetched anew that changes while it is fetched.
+const ROUNDS: u32 = 3;
+
+/// A platform, as it is named and found.
+#[derive(Debug)]
+pub(super) struct Platform {
+    pub(super) id: settings::Platform,
+    pub(super) name: &'static str,
+    /// Where its API is unless something else is said.
+    pub(super) base_url: &'static str,
+    /// The variables that may say so, the first of which is the one to name.
+    pub(super) base_url_variables: &'static [&'static str],
+}
+
+impl Platform {
+    /// Where its API is: what is said in code, else in the configuration, else by a variable, else where it is by itself.
+    pub(super) fn base_url(&self, session: &Session<'_>, own: Option<&str>) -> String {
+        self.found_base_url(session, own).0.trim_end_matches('/').to_owned()
+    }
+
+    /// The base URL, and who says it.
+    fn found_base_url(&self, session: &Session<'_>, own: Option<&str>) -> (String, String) {
+        let code = || Some((own?.to_owned(), "`.base_url(…)`".to_owned()));
+        let configured = || Some((session.account(self.id)?.base_url.clone()?, self.setting("base-url")));
+        let variable = |name: &&str| Some((session.variable(name)?, (*name).to_owned()));
+        code()
+            .or_else(configured)
+            .or_else(|| self.base_url_variables.iter().find_map(variable))
+            .unwrap_or_else(|| (self.base_url.to_owned(), self.name.to_owned()))
+    }
+
+    /// The same, ready to be asked. What is wrong with it is told without it: there may be a password in it.
+    pub(super) fn address(&self, session: &Session<'_>, own: Option<&str>) -> Result<Url, FetchError> {
+        let (written, origin) = self.found_base_url(session, own);
+        let problem = |problem: &str| {
+            FetchError::problem(format!(
+                "the address of {} that {origin} gives {problem}: write one such as {}",
+                self.name, self.base_url
+            ))
+        };
+        let url = Url::parse(written.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        let url = url.ok_or_else(|| problem("does not begin with `https://` and a host"))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(problem("has a user or a password, which are not sent"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(problem("has a query or a fragment, which are not sent"));
+        }
+        Ok(url)
+    }
+
+    /// A key: that of the code, else the configured one, else that of the first of these variables that is set. `setting` is
+    /// what the configuration calls it.
+    pub(super) fn key<'a>(
+        &self,
+        session: &Session<'a>,
+        own: Option<&Secret>,
+        (setting, configured): (&str, impl Fn(&'a Account) -> Option<&'a Key>),
+        variables: &[&str],
+    ) -> Result<FoundKey, FetchError> {
+        let configured = session.account(self.id).and_then(configured);
+        session.key(own, configured, variables, &self.setting(setting))
+    }
+
+    /// A setting of the platform, as an error names it.
+    fn setting(&self, name: &str) -> String {
+        format!("`platforms.{}.{name}`", self.name.to_lowercase())
+    }
+
+    /// An error with what it means here, and what to do about it.
+    pub(super) fn explain(&self, error: FetchError, url: &Url, keys: &[&FoundKey]) -> FetchError {
+        let FetchError::Refused { status, .. } = &error else { return error };
+        let (name, host, variable) =
+            (self.name, url.origin().ascii_serialization(), self.base_url_variables[0]);
+        let advice = match status {
+            401 | 403 => {
+                let keys = keys.iter().map(|key| key.origin.as_str()).collect::<Vec<_>>().join(" and ");
+                format!(
+                    "{name} at {host} does not accept {keys}: give one that may read this project, or by {variable} the \
+                     region or server that it belongs to"
+                )
+            }
+            300..=399 => format!(
+                "{host} sends to another address, which gets no key: give that address itself by {variable}"
+            ),
+            404 => format!("{host} has no such path: is it the address of {name}'s API? {variable} gives it"),
+            429 => format!("{name} allows no more requests for now: try again later"),
+            500..=599 => format!("{name} has trouble of its own: try again later"),
+            _ => return error,
+        };
+        FetchError::problem(format!("{error}; {advice}"))
+    }
+}
+
+/// The address of a path below another, whose parts may hold any character.
+pub(super) fn below(base_url: &Url, path: &[&str], query: &[(&str, &str)]) -> Url {
+    let mut url = base_url.clone();
+    // Only an address that is no base, such as `mailto:`, has no segments.
+    if let Ok(mut segments) = url.path_segments_mut() {
+        segments.pop_if_empty().extend(path);
+    }
+    if !query.is_empty() {
+        url.query_pairs_mut().extend_pairs(query);
+    }
+    url
+}
+
+/// Refuses what is no name: an empty one would ask for anything, and dots for another path.
+pub(super) fn check_name(of: &str, name: &str) -> Result<(), FetchError> {
+    match name.trim() {
+        "" => {
+            Err(FetchError::problem(format!("the name of the {of} is empty: give the one that it has there")))
+        }
+        "." | ".." => Err(FetchError::problem(format!("`{name}` is no name of a {of}"))),
+        _ => Ok(()),
+    }
+}
+
+/// The items of a data set that comes page by page.
+#[derive(Debug, Default)]
+pub(super) struct Pages {
+    seen: HashSet<String>,
+    pub(super) items: Vec<Item>,
+}
+
+impl Pages {
+    /// Whether an item is there for the first time. One that comes again has moved from one page to another meanwhile, and
+    /// others may have been missed for it.
+    #[must_use]
+    pub(super) fn is_new(&mut self, id: &str) -> bool {
+        self.seen.insert(id.to_owned())
+    }
+
+    /// How many items came, with those that are left out.
+    pub(super) fn given(&self) -> usize {
+        self.seen.len()
+    }
+}
+
+/// Fetches a data set, and anew where it was changed meanwhile, which is `None`.
+pub(super) async fn while_unchanged<T>(
+    mut fetch: impl AsyncFnMut() -> Result<Option<T>, FetchError>,
+) -> Result<T, FetchError> {
+    for _ in 0..ROUNDS {
+        if let Some(fetched) = fetch().await? {
+            return Ok(fetched);
+        }
+    }
+    Err(FetchError::problem(format!(
+        "the data set was changed each of the {ROUNDS} times that it was fetched: fetch it when nobody writes to it, or give \
+         a version"
+    )))
+}
+
+/// An item with the fields that all platforms have. What is null there was never set, and is left out, but for the input:
+/// an item without one would be none.
+pub(super) fn item(
+    id: impl Into<Option<String>>,
+    input: Value,
+    expected_output: Value,
+    metadata: Value,
+) -> Item {
+    let id = id.into().map_or(Value::Null, Value::String);
+    [("id", id), ("input", input), ("expectedOutput", expected_output), ("metadata", metadata)]
+        .into_iter()
+        .filter(|(name, value)| *name == "input" || !value.is_null())
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}

@@ -1,0 +1,176 @@
+//! What Braintrust may answer instead of rows.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::json;
+
+use super::service::{ID, KEY, Service};
+use super::{error, fetched, pages, refunds, with_key};
+use crate::Dataset;
+use crate::dataset::remote::tests::server::{Answer, Asked, Surroundings, TestServer, parameter, path};
+use crate::dataset::settings::{Account, Key, Platform};
+
+/// A service of ten rows, the first pages of which are answered otherwise.
+fn after(answers: Vec<Answer>) -> TestServer {
+    let (service, next) = (Service::of_many(10), AtomicUsize::new(0));
+    TestServer::start(move |asked: &Asked| {
+        let is_page = path(asked).ends_with("/fetch");
+        let answer = || answers.get(next.fetch_add(1, Ordering::Relaxed)).cloned();
+        is_page.then(answer).flatten().unwrap_or_else(|| service.answer(asked))
+    })
+}
+
+#[test]
+fn a_missing_key_names_its_variable_and_asks_for_nothing() {
+    let server = Service::of_many(1).serve();
+    let error = Surroundings::with(&[]).fetch(&refunds(&server)).unwrap_err().to_string();
+    assert!(error.starts_with("no key: set BRAINTRUST_API_KEY"), "{error}");
+    assert!(server.asked().is_empty());
+}
+
+#[test]
+fn a_key_that_is_refused_is_said_to_be_whose() {
+    let server = Service::of_many(1).serve();
+    let wrong = Surroundings::with(&[("BRAINTRUST_API_KEY", "sk-wrong")]);
+    let error = wrong.fetch(&refunds(&server)).unwrap_err().to_string();
+    assert!(error.starts_with("status 401: Invalid API key; Braintrust at http://127.0.0.1:"), "{error}");
+    assert!(error.contains("BRAINTRUST_API_KEY") && error.contains("BRAINTRUST_API_URL"), "{error}");
+    assert!(!error.contains("sk-wrong"), "{error}");
+    assert_eq!(server.asked().len(), 1, "it is not asked again");
+
+    let key = Some(Key::Variable("TEAM_KEY".to_owned()));
+    let configured = Surroundings::with(&[("TEAM_KEY", "sk-wrong"), ("BRAINTRUST_API_KEY", KEY)])
+        .account(Platform::Braintrust, Account { key, ..Account::default() });
+    let error = configured.fetch(&refunds(&server)).unwrap_err().to_string();
+    assert!(error.contains("TEAM_KEY"), "{error}");
+    assert!(configured.fetch(&refunds(&server).api_key(KEY)).is_ok(), "what is said in code comes first");
+}
+
+#[test]
+fn names_that_are_not_there_are_answered_by_those_that_are() {
+    let server = Service::of_many(1).serve();
+    let named =
+        |project: &str, name: &str| error(&Dataset::from_braintrust(project, name).base_url(server.url("")));
+    assert_eq!(
+        named("Support", "refund"),
+        "the project has no such data set: did you mean `refunds`? there are `refunds`, `invoices`"
+    );
+    assert_eq!(
+        named("Suport", "refunds"),
+        "there is no such project: did you mean `Support`? there are `Support`, `Empty`"
+    );
+    assert!(named("Empty", "refunds").starts_with("the project has no data sets"));
+    assert_eq!(
+        error(&refunds(&server).snapshot("before")),
+        "the data set has no snapshot `before`: did you mean `before the move`? there are `before the move`"
+    );
+    assert!(
+        error(&refunds(&server).environment("test")).starts_with("the environment `test` uses no snapshot")
+    );
+}
+
+#[test]
+fn two_data_sets_of_one_name_are_told_apart_by_their_organisation() {
+    let service = Service::of_many(1);
+    let server = TestServer::start(move |asked| {
+        let both = path(asked) == "/v1/dataset" && parameter(asked, "org_name").is_none();
+        let set = |id: &str| json!({"id": id, "project_id": id, "name": "refunds"});
+        match both {
+            true => Answer::json(200, &json!({"objects": [set(ID), set("another")]})),
+            false => service.answer(asked),
+        }
+    });
+    let both = error(&refunds(&server));
+    assert!(both.contains("2 data sets of this name") && both.contains("BRAINTRUST_ORG_NAME"), "{both}");
+    assert_eq!(fetched(&refunds(&server).organization("Acme")).items.len(), 1);
+    let variables = Surroundings::with(&[("BRAINTRUST_API_KEY", KEY), ("BRAINTRUST_ORG_NAME", "Acme")]);
+    assert_eq!(variables.fetch(&refunds(&server)).unwrap().items.len(), 1);
+}
+
+#[test]
+fn a_data_set_without_rows_is_read_as_such() {
+    let server = Service::default().serve();
+    assert!(fetched(&refunds(&server)).items.is_empty());
+    assert!(fetched(&refunds(&server).version("7")).items.is_empty());
+    let service = Service::default();
+    let uncounted = TestServer::start(move |asked| match path(asked) {
+        "/btql" => Answer::json(200, &json!({"data": []})),
+        _ => service.answer(asked),
+    });
+    assert!(fetched(&refunds(&uncounted)).items.is_empty());
+}
+
+#[test]
+fn a_snapshot_that_the_list_does_not_hold_is_found_by_its_name() {
+    let service = Service::of_many(3);
+    let server = TestServer::start(move |asked| {
+        let is_named = parameter(asked, "dataset_snapshot_name").is_some();
+        match path(asked) == "/v1/dataset_snapshot" && !is_named {
+            true => Answer::json(200, &json!({"objects": [{"name": "another", "xact_id": "1"}]})),
+            false => service.answer(asked),
+        }
+    });
+    assert_eq!(fetched(&refunds(&server).snapshot("before the move")).version.as_deref(), Some("1002"));
+}
+
+#[test]
+fn a_limit_of_requests_is_waited_for() {
+    let busy = Answer::text(429, "Too many requests").header("retry-after", "0");
+    let server = after(vec![busy]);
+    assert_eq!(fetched(&refunds(&server)).items.len(), 10);
+
+    let server = after(vec![Answer::text(429, "Too many requests"); 9]);
+    let error = error(&refunds(&server));
+    assert!(error.contains("429") && error.contains("try again later"), "{error}");
+    assert_eq!(pages(&server).len(), 2, "once more, as of `retries`");
+}
+
+#[test]
+fn a_cut_connection_and_trouble_of_the_server_may_pass() {
+    let page = json!({"events": [{"id": "row-1", "input": "x"}], "cursor": "1"});
+    let server = after(vec![Answer::json(200, &page).cut_after(9)]);
+    assert_eq!(fetched(&refunds(&server)).items.len(), 10);
+
+    let server = after(vec![Answer::text(503, "restarting"); 9]);
+    let error = error(&refunds(&server));
+    assert!(error.contains("503") && error.contains("restarting"), "{error}");
+}
+
+#[test]
+fn an_answer_of_another_form_says_what_was_expected() {
+    let server = after(vec![Answer::json(200, &json!({"events": [{"id": "a"}, {"id": 7}]}))]);
+    let error = error(&refunds(&server));
+    assert!(error.contains("events[1].id") && error.contains("expected a string"), "{error}");
+}
+
+#[test]
+fn a_page_that_comes_again_and_again_is_an_error() {
+    let page = json!({"events": [{"id": "row-1", "input": "x"}], "cursor": "same"});
+    let server = after(vec![Answer::json(200, &page); 9]);
+    assert!(error(&refunds(&server)).contains("the same pages again and again"));
+
+    let page = |cursor: &str| Answer::json(200, &json!({"events": [{"id": "row-1"}], "cursor": cursor}));
+    let server = after(["one", "two"].iter().cycle().take(20).map(|cursor| page(cursor)).collect());
+    assert!(error(&refunds(&server)).contains("the same pages again and again"));
+    assert_eq!(pages(&server).len(), 3);
+}
+
+#[test]
+fn rows_that_are_kept_back_are_missed() {
+    let server = Service { forgets_cursors: true, ..Service::of_many(700) }.serve();
+    let error = error(&refunds(&server));
+    assert!(error.starts_with("Braintrust says that there are 700 rows and gave 500"), "{error}");
+}
+
+#[test]
+fn the_key_goes_to_no_other_host() {
+    let other = Service::of_many(1).serve();
+    for status in [302, 307, 308] {
+        let server =
+            TestServer::script([Answer::text(status, "").header("location", &other.url("/v1/dataset"))]);
+        let error = error(&refunds(&server));
+        assert!(error.contains(&status.to_string()) && error.contains("BRAINTRUST_API_URL"), "{error}");
+    }
+    assert!(other.asked().is_empty());
+    assert!(with_key().fetch(&refunds(&other)).is_ok());
+}

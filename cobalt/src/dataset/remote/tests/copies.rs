@@ -1,0 +1,235 @@
+//! When a copy is used, when it is fetched again, and what becomes of one that is damaged.
+
+use std::fs::{self, File};
+use std::thread;
+use std::time::Duration;
+
+use super::fake::Fake;
+use crate::dataset::KeptDataset;
+use crate::item;
+
+#[test]
+fn a_copy_is_used_however_the_source_has_changed_since() {
+    let mut source = Fake::with(&["a", "b"]);
+    let fetched = source.load().unwrap();
+    source.items.push(item! { "id": "c" });
+    let copy = source.load().unwrap();
+    assert_eq!((copy.keys(), copy.hash()), (fetched.keys(), fetched.hash()));
+    assert_eq!(copy.fetch(), fetched.fetch(), "to the millisecond, in memory as in the file");
+    assert_eq!(copy.fetch().unwrap().version.as_deref(), Some("v7"));
+    assert_eq!(copy.source(), "fake:support desk");
+    assert_eq!(source.asked(), 1);
+}
+
+#[test]
+fn a_refresh_fetches_once_for_all_that_are_of_one_command() {
+    let mut source = Fake::with(&["a"]);
+    source.load().unwrap();
+    source.items.push(item! { "id": "b" });
+    source.refresh();
+    assert_eq!([source.loaded(), source.loaded()], [["a", "b"], ["a", "b"]]);
+    assert_eq!(source.asked(), 2);
+}
+
+#[test]
+fn a_refresh_that_finds_nothing_new_renews_the_date() {
+    let mut source = Fake::with(&["a"]);
+    let before = source.load().unwrap();
+    source.refresh();
+    let after = source.load().unwrap();
+    assert_eq!(before.hash(), after.hash());
+    assert!(after.fetch().unwrap().at > before.fetch().unwrap().at);
+    source.settings.offline = true;
+    assert_eq!(source.load().unwrap().fetch(), after.fetch());
+}
+
+#[test]
+fn a_copy_that_is_too_old_is_fetched_again() {
+    let mut source = Fake::with(&["a"]);
+    source.load().unwrap();
+    source.terms.max_age = Some(Duration::from_secs(60));
+    source.load().unwrap();
+    assert_eq!(source.asked(), 1);
+    thread::sleep(Duration::from_millis(5));
+    source.terms.max_age = Some(Duration::from_millis(1));
+    source.load().unwrap();
+    assert_eq!(source.asked(), 2);
+}
+
+#[test]
+fn a_run_that_is_gone_on_with_uses_the_copy_that_it_began_with() {
+    let mut source = Fake::with(&["a"]);
+    source.load().unwrap();
+    source.terms.max_age = Some(Duration::ZERO);
+    source.settings.is_resumed = true;
+    thread::sleep(Duration::from_millis(5));
+    source.load().unwrap();
+    assert_eq!(source.asked(), 1);
+}
+
+#[test]
+fn a_copy_from_the_future_is_not_taken_for_a_new_one() {
+    let mut source = Fake::with(&["a"]);
+    source.load().unwrap();
+    source.edit(|text| text.replacen("\"fetchedAt\":\"2", "\"fetchedAt\":\"3", 1));
+    source.load().unwrap();
+    assert_eq!(source.asked(), 1, "without a word on its age, it is used");
+    source.terms.max_age = Some(Duration::from_secs(60));
+    source.load().unwrap();
+    assert_eq!(source.asked(), 2);
+}
+
+#[test]
+fn a_source_that_is_down_leaves_the_copy_and_names_it() {
+    let mut source = Fake::with(&["a", "b"]);
+    let hash = source.load().unwrap().hash();
+    source.is_down = true;
+    source.refresh();
+    let error = source.fails();
+    let copy = format!("(2 items, hash {}) is used with `--offline`, or COBALT_OFFLINE=1", &hash[..12]);
+    assert!(
+        error.starts_with("cannot fetch fake:support desk: connection refused; the copy of 20"),
+        "{error}"
+    );
+    assert!(error.ends_with(&copy), "{error}");
+    source.settings.offline = true;
+    assert_eq!(source.loaded(), ["a", "b"]);
+}
+
+#[test]
+fn a_source_that_is_down_has_nothing_to_be_used_where_there_is_no_copy() {
+    let mut source = Fake::with(&["a"]);
+    source.is_down = true;
+    assert_eq!(source.fails(), "cannot fetch fake:support desk: connection refused");
+    assert!(source.files().is_empty());
+}
+
+#[test]
+fn a_source_without_items_leaves_the_copy() {
+    let mut source = Fake::with(&["a"]);
+    source.load().unwrap();
+    source.items.clear();
+    source.refresh();
+    assert!(source.fails().contains("the source has no items"), "{}", source.fails());
+    source.settings.offline = true;
+    assert_eq!(source.loaded(), ["a"]);
+}
+
+#[test]
+fn nothing_is_asked_or_written_offline() {
+    let mut source = Fake::with(&["a"]);
+    source.settings.offline = true;
+    assert_eq!(
+        source.fails(),
+        "there is no copy of fake:support desk to use offline: fetch it once, without `--offline` and COBALT_OFFLINE"
+    );
+    assert!(!source.root().exists());
+    source.settings.offline = false;
+    source.load().unwrap();
+    source.refresh();
+    source.terms.max_age = Some(Duration::ZERO);
+    source.settings.offline = true;
+    assert_eq!(source.loaded(), ["a"]);
+    assert_eq!(source.asked(), 1);
+}
+
+/// What is made of a copy's text, and what is said of it.
+type Damage = (fn(String) -> String, &'static str);
+
+#[test]
+fn a_damaged_copy_is_fetched_again_and_offline_the_error_names_the_file() {
+    let damages: [Damage; 8] = [
+        (|text| text.lines().take(2).map(|line| format!("{line}\n")).collect(), "it has 1 of its 2 items"),
+        (|text| text[..text.len() - 4].to_owned(), "line 3: expected one whole JSON object"),
+        (|text| text.replace("\"b\"", "\"c\""), "its items are not those that were fetched"),
+        (|text| format!("{text}{{\"id\":\"c\"}}\n"), "it has 3 of its 2 items"),
+        (
+            |text| text.replace("\"cobaltDataset\":1", "\"cobaltDataset\":2"),
+            "it is of form 2, and this version",
+        ),
+        (
+            |text| text.replace("\"request\":\"", "\"request\":\"0"),
+            "it is of fake:support desk, of which another",
+        ),
+        (|_| String::new(), "its first line does not say what it is"),
+        (|text| text.lines().take(1).map(|line| format!("{line}\n")).collect(), "it has no items"),
+    ];
+    for (damage, problem) in damages {
+        let mut source = Fake::with(&["a", "b"]);
+        source.load().unwrap();
+        source.edit(damage);
+        source.settings.offline = true;
+        let (error, file) = (source.fails(), source.file());
+        assert!(
+            error.starts_with(&format!("the copy of fake:support desk cannot be used: {problem}")),
+            "{error}"
+        );
+        assert!(error.contains(&format!("; remove `{}`, and fetch", file.display())), "{error}");
+        source.settings.offline = false;
+        assert_eq!(source.loaded(), ["a", "b"]);
+        assert_eq!((source.loaded(), source.asked()), (vec!["a".to_owned(), "b".to_owned()], 2), "{problem}");
+    }
+}
+
+#[test]
+fn those_that_want_it_at_the_same_time_fetch_once() {
+    let mut source = Fake::with(&["a"]);
+    source.takes = Duration::from_millis(100);
+    let source = source;
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| source.loaded())).collect();
+        for thread in threads {
+            assert_eq!(thread.join().unwrap(), ["a"]);
+        }
+    });
+    assert_eq!(source.asked(), 1);
+}
+
+#[test]
+fn what_killed_processes_were_writing_is_removed_and_nothing_else() {
+    let mut source = Fake::with(&["a"]);
+    source.load().unwrap();
+    let copy = source.file();
+    let other = copy.with_file_name("other-00000000.0123456789abcdef.draft");
+    for draft in [&copy.with_extension("0123456789abcdef.draft"), &other] {
+        File::create(draft).unwrap();
+    }
+    source.refresh();
+    source.load().unwrap();
+    let names = source.files();
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert!(copy.exists() && other.exists(), "{names:?}");
+}
+
+#[test]
+fn git_is_told_to_leave_copies_out_where_the_folder_of_everything_is_new() {
+    let source = Fake::with(&["a"]);
+    source.load().unwrap();
+    let ignored = fs::read_to_string(source.root().join(".gitignore")).unwrap();
+    assert!(ignored.lines().any(|line| line == "datasets/"), "{ignored}");
+}
+
+#[test]
+fn a_place_that_cannot_be_written_to_is_named_before_anything_is_fetched() {
+    let source = Fake::with(&["a"]);
+    fs::write(source.root(), "no folder").unwrap();
+    let error = source.fails();
+    assert!(error.starts_with("failed to ") && error.contains("COBALT_DIR"), "{error}");
+    assert_eq!(source.asked(), 0);
+}
+
+#[test]
+fn copies_are_told_with_what_they_hold_and_opened() {
+    let source = Fake::with(&["a", "b"]);
+    assert_eq!(KeptDataset::all_in(&source.settings.folder).unwrap(), []);
+    let fetched = source.load().unwrap();
+    fs::write(source.settings.folder.join("notes.jsonl"), "{}\n").unwrap();
+    let copies = KeptDataset::all_in(&source.settings.folder).unwrap();
+    let [copy] = &*copies else { panic!("{copies:?}") };
+    assert_eq!((&*copy.source, copy.items, &copy.hash), ("fake:support desk", 2, &fetched.hash()));
+    assert_eq!(copy.version.as_deref(), Some("v7"));
+    assert_eq!(copy.fetched_at, fetched.fetch().unwrap().at);
+    assert_eq!(copy.load().unwrap().keys(), ["a", "b"]);
+    source.edit(|text| text.replace("\"b\"", "\"c\""));
+    assert!(copy.load().unwrap_err().to_string().contains("cannot be used"));
+}

@@ -1,0 +1,477 @@
+//! A data set of Langfuse, asked for over HTTP.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::server::{Answer, Asked, Surroundings, TestServer, number, parameter, path};
+use crate::Dataset;
+use crate::dataset::remote::source::Fetched;
+use crate::dataset::remote::{Langfuse, RemoteDataset};
+use crate::dataset::settings::{Account, Key, Platform};
+use crate::llm::Secret;
+use crate::report::Timestamp;
+
+const PUBLIC: &str = "pk-lf-of-the-test";
+const SECRET: &str = "sk-lf-of-the-test";
+/// The time of the server, in whole seconds as the header `Date` has it.
+const NOW: &str = "2026-11-22T09:00:00Z";
+
+/// A project that answers as Langfuse does.
+#[derive(Clone, Default)]
+struct Project {
+    /// The latest first.
+    rows: Arc<Mutex<Vec<Value>>>,
+    requests: Arc<AtomicUsize>,
+    /// Whether it is of before 2026, and gives the present state whatever is asked for.
+    is_old: bool,
+}
+
+/// An item that was made in a second of an hour.
+fn row(id: &str, at: &str) -> Value {
+    json!({
+        "id": id, "status": "ACTIVE", "input": {"question": id}, "expectedOutput": {"answer": id}, "metadata": {"n": 1},
+        "sourceTraceId": null, "sourceObservationId": null, "datasetId": "cm1", "datasetName": "support",
+        "createdAt": at, "updatedAt": at,
+    })
+}
+
+impl Project {
+    fn of(rows: impl IntoIterator<Item = Value>) -> Self {
+        Self { rows: Arc::new(Mutex::new(rows.into_iter().collect())), ..Self::default() }
+    }
+
+    /// As many items as that, all made at once.
+    fn of_many(items: usize) -> Self {
+        Self::of((0..items).map(|n| row(&format!("item-{n}"), "2026-11-01T08:00:00.000Z")))
+    }
+
+    /// Puts an item before all others, as the present time.
+    fn add(&self, id: &str) {
+        self.rows.lock().unwrap().insert(0, row(id, "2026-11-22T09:00:30.000Z"));
+    }
+
+    fn answer(&self, asked: &Asked) -> Answer {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let now = humantime::parse_rfc3339(NOW).unwrap();
+        self.body(asked).header("date", &httpdate::fmt_http_date(now))
+    }
+
+    fn body(&self, asked: &Asked) -> Answer {
+        let pair = format!("Basic {}", STANDARD.encode(format!("{PUBLIC}:{SECRET}")));
+        if asked.headers.get("authorization") != Some(&pair) {
+            let message = "Invalid credentials. Confirm that you've configured the correct host.";
+            return Answer::json(401, &json!({"message": message}));
+        }
+        match path(asked) {
+            "/api/public/dataset-items" => self.items(asked),
+            "/api/public/v2/datasets" => {
+                let names = ["support", "billing"].map(|name| json!({"id": name, "name": name}));
+                let meta = json!({"page": 1, "limit": 100, "totalItems": 2, "totalPages": 1});
+                Answer::json(200, &json!({"data": names, "meta": meta}))
+            }
+            _ => Answer::text(404, "<html>This page could not be found.</html>"),
+        }
+    }
+
+    fn items(&self, asked: &Asked) -> Answer {
+        if parameter(asked, "datasetName").as_deref() != Some("support") {
+            let error = json!({"message": "Dataset not found", "error": "LangfuseNotFoundError"});
+            return Answer::json(404, &error);
+        }
+        let (page, limit) = (number(asked, "page").unwrap_or(1), number(asked, "limit").unwrap_or(50));
+        if page == 0 || limit > 100 {
+            return Answer::json(400, &json!({"message": "Invalid request data", "error": []}));
+        }
+        let version = parameter(asked, "version").filter(|_| !self.is_old);
+        let version = version.map(|version| humantime::parse_rfc3339(&version).unwrap());
+        let is_there = |row: &&Value| {
+            let made = humantime::parse_rfc3339(row["createdAt"].as_str().unwrap()).unwrap();
+            version.is_none_or(|version| made <= version)
+        };
+        let rows = self.rows.lock().unwrap();
+        let rows: Vec<&Value> = rows.iter().filter(is_there).collect();
+        let data: Vec<_> = rows.iter().skip((page - 1) * limit).take(limit).collect();
+        let meta = json!({
+            "page": page, "limit": limit, "totalItems": rows.len(), "totalPages": rows.len().div_ceil(limit),
+        });
+        Answer::json(200, &json!({"data": data, "meta": meta}))
+    }
+
+    fn serve(&self) -> TestServer {
+        let project = self.clone();
+        TestServer::start(move |asked| project.answer(asked))
+    }
+}
+
+fn with_keys() -> Surroundings {
+    Surroundings::with(&[("LANGFUSE_PUBLIC_KEY", PUBLIC), ("LANGFUSE_SECRET_KEY", SECRET)])
+}
+
+fn support(server: &TestServer) -> RemoteDataset<Langfuse> {
+    Dataset::from_langfuse("support").base_url(server.url(""))
+}
+
+fn fetched(server: &TestServer) -> Fetched {
+    with_keys().fetch(&support(server)).unwrap()
+}
+
+/// What is said where nothing is fetched.
+fn refusal(server: &TestServer) -> String {
+    with_keys().fetch(&support(server)).unwrap_err().to_string()
+}
+
+fn ids(fetched: &Fetched) -> Vec<&str> {
+    fetched.items.iter().map(|item| item["id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn all_pages_are_fetched_in_their_order() {
+    let server = Project::of_many(250).serve();
+    let fetched = fetched(&server);
+    assert_eq!(fetched.items.len(), 250);
+    assert_eq!(
+        Value::from(fetched.items[249].clone()),
+        json!({
+            "id": "item-249", "input": {"question": "item-249"}, "expectedOutput": {"answer": "item-249"},
+            "metadata": {"n": 1},
+        })
+    );
+    let pages: Vec<_> = server.asked().iter().map(|asked| number(asked, "page").unwrap()).collect();
+    assert_eq!(pages, [1, 2, 3]);
+}
+
+#[test]
+fn a_page_is_as_large_as_is_said_and_as_the_api_gives_at_most() {
+    let server = Project::of_many(5).serve();
+    let surroundings = with_keys();
+    assert_eq!(surroundings.fetch(&support(&server).page_size(2)).unwrap().items.len(), 5);
+    assert_eq!(surroundings.fetch(&support(&server).page_size(1000)).unwrap().items.len(), 5);
+    let sizes: Vec<_> = server.asked().iter().map(|asked| number(asked, "limit").unwrap()).collect();
+    assert_eq!(sizes, [2, 2, 2, 100]);
+}
+
+#[test]
+fn an_item_without_the_usual_fields_has_those_that_it_has() {
+    let bare =
+        json!({"id": "bare", "status": "ACTIVE", "input": null, "expectedOutput": null, "metadata": null});
+    let least = json!({"id": "least"});
+    let text =
+        json!({"id": "text", "input": "{\"a\": 1}", "expectedOutput": [1, {"b": null}], "metadata": "free"});
+    let server = TestServer::script([Answer::json(
+        200,
+        &json!({"data": [bare, least, text], "meta": {"totalItems": 3, "totalPages": 1}}),
+    )]);
+    assert_eq!(
+        json!(fetched(&server).items),
+        json!([
+            {"id": "bare", "input": null},
+            {"id": "least", "input": null},
+            {"id": "text", "input": "{\"a\": 1}", "expectedOutput": [1, {"b": null}], "metadata": "free"},
+        ])
+    );
+}
+
+#[test]
+fn archived_items_of_older_servers_are_left_out() {
+    let mut archived = row("gone", "2026-11-01T08:00:00Z");
+    archived["status"] = json!("ARCHIVED");
+    let project = Project::of([row("a", "2026-11-01T08:00:00Z"), archived, row("b", "2026-11-01T08:00:00Z")]);
+    assert_eq!(ids(&fetched(&project.serve())), ["a", "b"]);
+}
+
+#[test]
+fn a_folder_and_any_letter_can_be_in_a_name() {
+    let server = Project::of_many(1).serve();
+    let odd = "évals/refunds & more?";
+    let _ = with_keys().fetch(&Dataset::from_langfuse(odd).base_url(server.url("")));
+    assert_eq!(parameter(&server.asked()[0], "datasetName").as_deref(), Some(odd));
+}
+
+#[test]
+fn a_pinned_version_is_that_of_every_page_and_is_recorded() {
+    let project = Project::of_many(150);
+    project.add("later");
+    let server = project.serve();
+    let version = "2026-11-02T00:00:00Z";
+    let fetched = with_keys().fetch(&support(&server).version(version)).unwrap();
+    assert_eq!((fetched.items.len(), fetched.version.as_deref()), (150, Some(version)));
+    assert!(server.asked().iter().all(|asked| parameter(asked, "version").as_deref() == Some(version)));
+}
+
+#[test]
+fn a_version_that_is_no_time_is_refused_before_anything_is_asked() {
+    let server = Project::of_many(1).serve();
+    let error = with_keys().fetch(&support(&server).version("yesterday")).unwrap_err().to_string();
+    assert_eq!(error, "the version is `yesterday`, expected a time in UTC such as `2026-01-21T14:35:42Z`");
+    let error = with_keys().fetch(&support(&server).version("2999-01-01T00:00:00Z")).unwrap_err().to_string();
+    assert!(error.contains("which is yet to come"), "{error}");
+    assert!(server.asked().is_empty());
+}
+
+#[test]
+fn items_that_are_kept_back_are_missed() {
+    let server = TestServer::start(|asked| {
+        let is_first = number(asked, "page") == Some(1);
+        let rows: Vec<_> = (0..100).filter(|_| is_first).map(|n| row(&format!("item-{n}"), NOW)).collect();
+        let meta = json!({"totalItems": 150, "totalPages": u64::MAX});
+        Answer::json(200, &json!({"data": rows, "meta": meta}))
+    });
+    let error = refusal(&server);
+    assert!(error.starts_with("Langfuse says that there are 150 items and gave 100"), "{error}");
+    assert_eq!(server.asked().len(), 2, "an empty page is the end, whatever the server says");
+}
+
+#[test]
+fn without_a_version_the_state_of_the_first_page_is_that_of_all() {
+    let project = Project::of_many(250);
+    let answering = project.clone();
+    let server = TestServer::start(move |asked| {
+        let answer = answering.answer(asked);
+        answering.add(&format!("meanwhile-{}", answering.requests.load(Ordering::Relaxed)));
+        answer
+    });
+    let fetched = fetched(&server);
+    assert_eq!((fetched.items.len(), ids(&fetched)[249]), (250, "item-249"));
+    assert_eq!(fetched.version.as_deref(), Some("2026-11-22T09:00:01.000Z"));
+    assert_eq!(server.asked().len(), 3);
+}
+
+#[test]
+fn without_the_servers_time_the_version_is_of_this_machines() {
+    let server = TestServer::script([Answer::json(
+        200,
+        &json!({"data": [{"id": "a"}], "meta": {"totalItems": 1, "totalPages": 1}}),
+    )]);
+    let before = Timestamp::now().to_string();
+    let version = fetched(&server).version.unwrap();
+    assert!(before <= version && version <= Timestamp::now().to_string(), "{version}");
+}
+
+#[test]
+fn a_data_set_that_changed_meanwhile_is_fetched_anew_from_a_server_that_knows_no_versions() {
+    let project = Project { is_old: true, ..Project::of_many(150) };
+    let answering = project.clone();
+    let server = TestServer::start(move |asked| {
+        let answer = answering.answer(asked);
+        if answering.requests.load(Ordering::Relaxed) == 1 {
+            // Replaces one, so that the number of items stays the same.
+            answering.add("new");
+            answering.rows.lock().unwrap().retain(|row| row["id"] != "item-120");
+        }
+        answer
+    });
+    let fetched = fetched(&server);
+    assert_eq!((fetched.items.len(), ids(&fetched)[0]), (150, "new"));
+    assert_eq!(server.asked().len(), 4);
+}
+
+#[test]
+fn a_data_set_that_never_rests_is_an_error() {
+    let project = Project { is_old: true, ..Project::of_many(150) };
+    let answering = project.clone();
+    let server = TestServer::start(move |asked| {
+        answering.add(&format!("new-{}", answering.requests.load(Ordering::Relaxed)));
+        answering.answer(asked)
+    });
+    let error = refusal(&server);
+    assert!(error.starts_with("the data set was changed each of the 3 times"), "{error}");
+}
+
+#[test]
+fn a_server_that_gives_items_of_after_the_version_is_told_as_too_old() {
+    let project = Project { is_old: true, ..Project::of_many(1) };
+    project.add("later");
+    let server = project.serve();
+    let error = with_keys().fetch(&support(&server).version("2026-11-02T00:00:00Z")).unwrap_err().to_string();
+    assert!(
+        error.contains("item `later` was made at 2026-11-22T09:00:30.000Z, after the version"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_missing_key_is_named_and_nothing_is_asked() {
+    let server = Project::of_many(1).serve();
+    let missing = |variables: &[(&str, &str)]| {
+        Surroundings::with(variables).fetch(&support(&server)).unwrap_err().to_string()
+    };
+    let error = missing(&[("LANGFUSE_PUBLIC_KEY", PUBLIC), ("LANGFUSE_SECRET_KEY", " ")]);
+    assert!(error.contains("set LANGFUSE_SECRET_KEY"), "{error}");
+    let error = missing(&[("LANGFUSE_SECRET_KEY", SECRET)]);
+    assert!(error.contains("set LANGFUSE_PUBLIC_KEY"), "{error}");
+    assert!(server.asked().is_empty());
+}
+
+#[test]
+fn a_refused_key_is_named_by_where_it_is_from_and_is_not_shown() {
+    let server = Project::of_many(1).serve();
+    let variables = [("LANGFUSE_PUBLIC_KEY", PUBLIC), ("LANGFUSE_SECRET_KEY", "sk-lf-of-another-project")];
+    let error = Surroundings::with(&variables).fetch(&support(&server)).unwrap_err().to_string();
+    assert!(error.contains("status 401") && error.contains("Invalid credentials"), "{error}");
+    assert!(
+        error.contains("does not accept the key of LANGFUSE_PUBLIC_KEY and the key of LANGFUSE_SECRET_KEY")
+    );
+    assert!(error.contains("LANGFUSE_BASE_URL"), "{error}");
+    assert!(!error.contains("another-project") && !error.contains(PUBLIC), "{error}");
+    assert_eq!(server.asked().len(), 1, "a refused key is not sent again");
+}
+
+#[test]
+fn what_code_says_comes_before_the_configuration_and_that_before_the_environment() {
+    let server = Project::of_many(1).serve();
+    let wrong = [
+        ("LANGFUSE_PUBLIC_KEY", "pk-wrong"),
+        ("LANGFUSE_SECRET_KEY", "sk-wrong"),
+        ("LANGFUSE_BASE_URL", "http://127.0.0.1:1"),
+        ("TEAM_SECRET", SECRET),
+    ];
+    let account = Account {
+        base_url: Some(server.url("/")),
+        public_key: Some(Key::Written(Secret(PUBLIC.to_owned()))),
+        key: Some(Key::Variable("TEAM_SECRET".to_owned())),
+        workspace: None,
+    };
+    let configured = Surroundings::with(&wrong).account(Platform::Langfuse, account.clone());
+    assert!(configured.fetch(&Dataset::from_langfuse("support")).is_ok());
+
+    let misconfigured = Account {
+        base_url: Some("http://127.0.0.1:1".to_owned()),
+        public_key: Some(Key::Written(Secret("pk-wrong".to_owned()))),
+        key: Some(Key::Variable("LANGFUSE_SECRET_KEY".to_owned())),
+        workspace: None,
+    };
+    let surroundings = Surroundings::with(&wrong).account(Platform::Langfuse, misconfigured);
+    let in_code = support(&server).public_key(PUBLIC).secret_key(SECRET);
+    assert!(surroundings.fetch(&in_code).is_ok());
+}
+
+#[test]
+fn the_older_variable_of_the_server_is_read_where_the_newer_is_not_set() {
+    let server = Project::of_many(1).serve();
+    let url = server.url("/");
+    let keys = [("LANGFUSE_PUBLIC_KEY", PUBLIC), ("LANGFUSE_SECRET_KEY", SECRET)];
+    let older = [keys.as_slice(), &[("LANGFUSE_HOST", &url)]].concat();
+    assert!(Surroundings::with(&older).fetch(&Dataset::from_langfuse("support")).is_ok());
+    let both = [older.as_slice(), &[("LANGFUSE_BASE_URL", "not an address")]].concat();
+    let error = Surroundings::with(&both).fetch(&Dataset::from_langfuse("support")).unwrap_err().to_string();
+    assert!(error.starts_with("the address of Langfuse that LANGFUSE_BASE_URL gives"), "{error}");
+}
+
+#[test]
+fn a_name_that_is_not_there_is_told_with_those_that_are() {
+    let server = Project::of_many(1).serve();
+    let remote = Dataset::from_langfuse("suport").base_url(server.url(""));
+    assert_eq!(
+        with_keys().fetch(&remote).unwrap_err().to_string(),
+        "there is no data set `suport`; did you mean `support`? there are `support`, `billing`"
+    );
+}
+
+#[test]
+fn an_address_of_something_else_is_told_as_such() {
+    let server = TestServer::script([Answer::text(404, "no such page")]);
+    let error = refusal(&server);
+    assert!(error.contains("status 404: no such page"), "{error}");
+    assert!(error.contains("LANGFUSE_BASE_URL"), "{error}");
+}
+
+#[test]
+fn too_many_requests_wait_as_long_as_the_server_asks() {
+    let project = Project::of_many(150);
+    let limited = project.clone();
+    let server = TestServer::start(move |asked| match limited.requests.fetch_add(1, Ordering::Relaxed) % 2 {
+        0 => Answer::text(429, "429 - rate limit exceeded").header("retry-after", "0.05"),
+        _ => limited.body(asked),
+    });
+    assert_eq!(fetched(&server).items.len(), 150);
+    let asked = server.asked();
+    assert_eq!(asked.len(), 4);
+    assert!(asked[1].at - asked[0].at >= Duration::from_millis(50));
+    assert!(asked[3].at - asked[2].at >= Duration::from_millis(50));
+}
+
+#[test]
+fn a_server_in_trouble_is_asked_again_and_then_named() {
+    let server = TestServer::script([Answer::text(503, "")]);
+    let error = with_keys().fetch(&support(&server).retries(2)).unwrap_err().to_string();
+    assert!(error.contains("503") && error.contains("Langfuse has trouble of its own"), "{error}");
+    assert_eq!(server.asked().len(), 3);
+}
+
+#[test]
+fn a_cut_connection_is_opened_again() {
+    let project = Project::of_many(150);
+    let cutting = project.clone();
+    let server = TestServer::start(move |asked| {
+        let answer = cutting.answer(asked);
+        match cutting.requests.load(Ordering::Relaxed) {
+            2 => answer.cut_after(1000),
+            _ => answer,
+        }
+    });
+    assert_eq!(fetched(&server).items.len(), 150);
+    assert_eq!(server.asked().len(), 3);
+}
+
+#[test]
+fn an_answer_of_another_form_says_what_was_expected() {
+    let server = TestServer::script([Answer::json(
+        200,
+        &json!({"data": [{"id": 7}], "meta": {"totalItems": 1, "totalPages": 1}}),
+    )]);
+    let error = refusal(&server);
+    assert!(error.contains("data[0].id") && error.contains("expected a string"), "{error}");
+}
+
+#[test]
+fn a_key_follows_no_redirect_to_another_host() {
+    let other = Project::of_many(1).serve();
+    for status in [301, 302, 307, 308] {
+        let elsewhere = Answer::text(status, "")
+            .header("location", &other.url("/api/public/dataset-items?datasetName=support"));
+        let server = TestServer::script([elsewhere]);
+        let error = refusal(&server);
+        assert!(error.contains("LANGFUSE_BASE_URL"), "{status}: {error}");
+    }
+    assert!(other.asked().is_empty());
+}
+
+#[test]
+fn fifty_thousand_items_are_fetched() {
+    let server = TestServer::start(|asked| {
+        let first = (number(asked, "page").unwrap() - 1) * 100;
+        let rows: Vec<_> = (first..first + 100).map(|n| row(&format!("item-{n}"), NOW)).collect();
+        let meta = json!({"totalItems": 50_000, "totalPages": 500});
+        Answer::json(200, &json!({"data": rows, "meta": meta}))
+    });
+    let fetched = fetched(&server);
+    assert_eq!((fetched.items.len(), ids(&fetched)[49_999]), (50_000, "item-49999"));
+    assert_eq!(server.asked().len(), 500);
+}
+
+#[test]
+fn copies_are_told_apart_by_server_and_version_and_not_by_keys() {
+    let identity = |remote: &RemoteDataset<Langfuse>, surroundings: &Surroundings| {
+        use crate::dataset::remote::source::Source;
+        surroundings.session(remote, async |session| remote.source.identity(session))
+    };
+    let plain = Dataset::from_langfuse("support");
+    let bare = Surroundings::default();
+    assert_eq!(identity(&plain, &with_keys()), identity(&plain, &bare));
+    for other in [
+        plain.clone().version("2026-11-02T00:00:00Z"),
+        plain.clone().base_url("https://us.cloud.langfuse.com"),
+        Dataset::from_langfuse("billing"),
+    ] {
+        assert_ne!(identity(&plain, &bare), identity(&other, &bare));
+    }
+    assert_eq!(
+        identity(&plain, &bare),
+        identity(&plain.clone().base_url("https://cloud.langfuse.com/"), &bare)
+    );
+}

@@ -1,0 +1,110 @@
+//! Where redirects lead, and what goes along.
+
+use super::*;
+
+fn redirect(status: u16, to: &str) -> Answer {
+    Answer::text(status, "moved").header("location", to)
+}
+
+fn with_headers(url: String) -> RemoteDataset<Url> {
+    Dataset::from_url(url).bearer_env("KEY").header_env("X-Api-Key", "KEY").header("Accept", "text/csv")
+}
+
+#[test]
+fn redirects_within_a_server_are_followed_with_all_headers() {
+    for status in [301, 302, 303, 307, 308] {
+        let server = TestServer::start(move |asked| match asked.path.as_str() {
+            "/a" => redirect(status, "/b"),
+            "/b" => redirect(status, "c/x.jsonl"),
+            _ => Answer::text(200, ROWS),
+        });
+        assert_eq!(fetch(&with_headers(server.url("/a"))).unwrap().items.len(), 2);
+        let last = server.asked().pop().unwrap();
+        assert_eq!((last.method.as_str(), last.path.as_str()), ("GET", "/c/x.jsonl"));
+        assert_eq!(last.headers["authorization"], format!("Bearer {KEY}"));
+        assert_eq!(last.headers["x-api-key"], KEY);
+    }
+}
+
+/// As Hugging Face does: its own server checks the token, and a signed address of another one has the file.
+#[test]
+fn headers_for_one_server_do_not_go_to_another() {
+    let cdn = TestServer::script([Answer::text(200, ROWS).header("etag", "\"of-the-file\"")]);
+    let to = cdn.url("/repos/x?response-content-disposition=attachment&X-Amz-Signature=signed-0123456789");
+    let hub = TestServer::start(move |asked| match asked.headers.get("authorization") {
+        Some(_) => redirect(302, &to),
+        None => Answer::text(401, "Invalid username or password."),
+    });
+    let path = "/datasets/acme/support/resolve/main/test.jsonl";
+    let fetched = fetch(&with_headers(hub.url(path))).unwrap();
+    assert_eq!((fetched.items.len(), fetched.version.as_deref()), (2, Some("of-the-file")));
+    let headers = cdn.asked().pop().unwrap().headers;
+    assert!(!headers.contains_key("authorization") && !headers.contains_key("x-api-key"), "{headers:?}");
+    assert_eq!(headers["accept"], "text/csv");
+    let error = fetch(&Dataset::from_url(hub.url(path))).unwrap_err().to_string();
+    assert!(error.starts_with("status 401: Invalid username or password.; it may ask for a key"), "{error}");
+}
+
+#[test]
+fn a_refusal_by_another_server_says_that_the_headers_stayed_behind() {
+    let other = TestServer::script([Answer::text(403, "denied")]);
+    let to = other.url("/x.csv?sig=signed-0123456789");
+    let server = TestServer::start(move |_| redirect(302, &to));
+    let error = fetch(&with_headers(server.url("/a"))).unwrap_err().to_string();
+    let place = other.url("/x.csv").replace("http://", "");
+    let expected =
+        format!("status 403: denied; so says {place}, to which it was redirected, without headers");
+    assert!(error.starts_with(&expected), "{error}");
+}
+
+#[test]
+fn user_and_password_of_the_address_stay_with_its_server() {
+    let other = TestServer::script([Answer::text(200, ROWS)]);
+    let to = other.url("/x.jsonl");
+    let server = TestServer::start(move |asked| match asked.path.as_str() {
+        "/a" => redirect(302, "/b"),
+        _ => redirect(302, &to),
+    });
+    let url = server.url("/a").replace("http://", "http://user:pass%20word@");
+    assert_eq!(fetch(&Dataset::from_url(url)).unwrap().items.len(), 2);
+    let sent: Vec<_> =
+        server.asked().iter().map(|asked| asked.headers.get("authorization").cloned()).collect();
+    let basic = Some("Basic dXNlcjpwYXNzIHdvcmQ=".to_owned());
+    assert_eq!(sent, [basic.clone(), basic]);
+    assert!(!other.asked()[0].headers.contains_key("authorization"));
+}
+
+#[test]
+fn a_loop_is_told_at_once() {
+    let server = TestServer::start(|asked| match asked.path.as_str() {
+        "/a" => redirect(302, "/b"),
+        _ => redirect(302, "/a"),
+    });
+    let error = at(&server, "/a").unwrap_err().to_string();
+    assert!(error.starts_with("the server redirects in a loop, back to "), "{error}");
+    assert_eq!(server.asked().len(), 2);
+}
+
+#[test]
+fn the_key_of_a_platform_goes_to_no_other_server() {
+    use reqwest::Method;
+
+    use crate::dataset::remote::session::Request;
+    let other = TestServer::script([Answer::text(200, "{}")]);
+    let to = other.url("/api?x=1");
+    let server = TestServer::start(move |_| redirect(301, &to));
+    let remote = Dataset::from_url("http://unused.test");
+    for method in [Method::GET, Method::POST] {
+        let request = Request::get(server.url("/api").parse().unwrap()).secret("authorization", KEY).unwrap();
+        let request = Request { method, ..request };
+        let asked = Surroundings::default().session(&remote, async |session| {
+            session.json::<serde_json::Value>(&request).await.unwrap_err().to_string()
+        });
+        let place = other.url("/api").replace("http://", "");
+        assert!(
+            asked.ends_with(&format!("the server redirects to {place}; set that as the address")),
+            "{asked}"
+        );
+    }
+    assert_eq!(other.asked().len(), 0);
+}

@@ -1,0 +1,135 @@
+//! The address of a data set: what of it is sent, shown, and told apart by.
+
+use percent_encoding::percent_decode_str;
+use reqwest::Url;
+
+use crate::redact::{REDACTED, redacted};
+use crate::wording::cut;
+
+/// How much of something that is no address is shown, in characters.
+const MOST_SHOWN: usize = 80;
+
+/// An address that can be asked.
+#[derive(Debug)]
+pub(super) struct Address {
+    /// Without user, password and fragment.
+    pub(super) url: Url,
+    /// User and password, decoded.
+    pub(super) account: Option<(String, String)>,
+}
+
+impl Address {
+    /// Reads an address; the error says what to write.
+    pub(super) fn parse(written: &str) -> Result<Self, String> {
+        let problem = |problem: &str| {
+            format!("`{}` {problem}: expected one such as https://host/path/data.jsonl", label(written))
+        };
+        let mut url = Url::parse(written).map_err(|error| match error.to_string().as_str() {
+            "relative URL without a base" => problem("is no URL; files are read by `Dataset::from_file`"),
+            other => problem(&format!("is no URL ({other})")),
+        })?;
+        match url.scheme() {
+            "http" | "https" => {}
+            "file" => return Err(problem("is a file, which `Dataset::from_file` reads by its path")),
+            other => {
+                return Err(problem(&format!("begins with `{other}:`, which is neither http nor https")));
+            }
+        }
+        let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        let account = (decoded(url.username()), decoded(url.password().unwrap_or_default()));
+        without_account(&mut url);
+        url.set_fragment(None);
+        Ok(Self {
+            url,
+            account: Some(account).filter(|(user, password)| !(user.is_empty() && password.is_empty())),
+        })
+    }
+}
+
+/// How an address is shown: without user, password, query and fragment.
+pub(super) fn label(written: &str) -> String {
+    match Url::parse(written).ok().filter(Url::has_host) {
+        Some(mut url) => {
+            without_account(&mut url);
+            url.set_query(None);
+            url.set_fragment(None);
+            url.into()
+        }
+        None => {
+            // What stands before a host may be a password with any character in it.
+            let shown = match written.rsplit_once('@') {
+                Some((account, host)) => {
+                    let end = account.find("://").map_or(0, |end| end + 3);
+                    format!("{}{REDACTED}@{host}", &account[..end])
+                }
+                None => written.to_owned(),
+            };
+            let end = shown.find(['?', '#']).unwrap_or(shown.len());
+            cut(&redacted(shown[..end].trim()), MOST_SHOWN).into_owned()
+        }
+    }
+}
+
+/// What addresses are told apart by: all of it but the password, and the fragment, which no server sees.
+pub(super) fn identity(written: &str) -> String {
+    match Url::parse(written) {
+        Ok(mut url) => {
+            let _ = url.set_password(None);
+            url.set_fragment(None);
+            url.into()
+        }
+        Err(_) => label(written),
+    }
+}
+
+/// Only an address without a host refuses this, and has neither.
+fn without_account(url: &mut Url) {
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_shown_without_what_may_be_a_secret() {
+        let shown = label("https://user:hidden@data.test:8443/a/b%20c.csv?token=hidden#part");
+        assert_eq!(shown, "https://data.test:8443/a/b%20c.csv");
+        assert_eq!(label("data/items.csv?x=hidden"), "data/items.csv");
+        assert_eq!(label("htp://user:hidden@"), "htp://[redacted]@");
+        assert_eq!(label("https://user:hid#den@host/x?y=hidden"), "https://[redacted]@host/x");
+    }
+
+    #[test]
+    fn addresses_are_told_apart_by_their_query_and_not_by_their_password() {
+        let of = identity;
+        assert_ne!(of("https://a.test/x?split=train"), of("https://a.test/x?split=test"));
+        assert_ne!(of("https://anna@a.test/x"), of("https://ben@a.test/x"));
+        assert_eq!(of("https://anna:one@a.test/x"), of("https://anna:two@a.test/x#part"));
+        assert!(!of("https://anna:hidden@a.test/x").contains("hidden"));
+    }
+
+    #[test]
+    fn user_and_password_are_taken_out_of_the_address() {
+        let address = Address::parse("https://an%40na:pa%3Ass@a.test/x?y=1#z").unwrap();
+        assert_eq!(address.url.as_str(), "https://a.test/x?y=1");
+        assert_eq!(address.account, Some(("an@na".to_owned(), "pa:ss".to_owned())));
+        assert_eq!(Address::parse("https://a.test/x").unwrap().account, None);
+    }
+
+    #[test]
+    fn what_is_no_address_is_told_with_what_to_write() {
+        let fails = |written: &str| Address::parse(written).unwrap_err();
+        assert_eq!(
+            fails("data/items.csv"),
+            "`data/items.csv` is no URL; files are read by `Dataset::from_file`: expected one such as \
+             https://host/path/data.jsonl"
+        );
+        assert!(fails("ftp://a.test/x").starts_with("`ftp://a.test/x` begins with `ftp:`, which is neither"));
+        assert!(fails("file:///etc/hosts").contains("which `Dataset::from_file` reads"));
+        assert!(fails("https://").starts_with("`https://` is no URL (empty host)"));
+        assert!(fails("hf://datasets/acme/x").contains("begins with `hf:`"));
+        assert!(!fails("htp://u:hidden@a.test/?k=hidden").contains("hidden"));
+    }
+}

@@ -1,0 +1,141 @@
+//! The items of what was downloaded.
+
+use std::fs::File;
+use std::io::Read;
+
+use reqwest::Url;
+use reqwest::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED};
+
+use super::advice::on_page;
+use crate::dataset::remote::download::Download;
+use crate::dataset::remote::error::FetchError;
+use crate::dataset::remote::session::Session;
+use crate::dataset::remote::source::Fetched;
+use crate::dataset::{DatasetError, Format, Told, read as read_file};
+use crate::http::said::{html_page, shown};
+use crate::wording::cut;
+
+/// How much of the content is looked at where it is no data set, in bytes.
+const HEAD_BYTES: u64 = 16 * 1024;
+/// How much of it is shown, in characters.
+const MOST_SHOWN: usize = 80;
+
+/// The items, and which version of them.
+pub(super) fn read(
+    download: &Download,
+    asked: &Url,
+    format: Option<Format>,
+    session: &Session<'_>,
+) -> Result<Fetched, FetchError> {
+    let head = head(download)?;
+    let media_type = text(&download.headers, &CONTENT_TYPE);
+    if let Some(page) = html_page(&head) {
+        let page = session.told(&page);
+        return Err(FetchError::problem(format!("the answer is {page}, and no data: {}", on_page(asked))));
+    }
+    let disposition = text(&download.headers, &CONTENT_DISPOSITION);
+    let names: Vec<_> = [last_segment(asked), last_segment(&download.url), disposition.and_then(file_name)]
+        .into_iter()
+        .flatten()
+        .collect();
+    let name = names.first().map_or("the answer", String::as_str).to_owned();
+    let told = Told {
+        format,
+        names,
+        media_type: media_type.map(str::to_owned),
+        max_bytes: Some(session.max_bytes()),
+    };
+    let items = read_file(&download.path, &name, &told)
+        .map_err(|error| explain(error, &head, media_type, session))?;
+    Ok(Fetched { items, version: version(&download.headers) })
+}
+
+/// How the content begins.
+fn head(download: &Download) -> Result<String, FetchError> {
+    let mut head = Vec::new();
+    File::open(&download.path)
+        .and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head))
+        .map_err(|error| FetchError::problem(format!("the answer cannot be read again: {error}")))?;
+    Ok(String::from_utf8_lossy(&head).into_owned())
+}
+
+/// An error of reading, with what came where that tells more.
+fn explain(error: DatasetError, head: &str, media_type: Option<&str>, session: &Session<'_>) -> FetchError {
+    let begins = || {
+        let head = session.told(&shown(head));
+        format!("it begins with `{}`", cut(&head, MOST_SHOWN))
+    };
+    match error {
+        DatasetError::UnknownFormat { .. } => {
+            let media_type =
+                media_type.map_or_else(|| "no content type".to_owned(), |kind| format!("`{}`", shown(kind)));
+            FetchError::Problem(format!(
+                "neither its name nor its type ({media_type}) nor its content tells a format: say it by \
+                 `.format(Format::Jsonl)` or another, or correct the address; {}",
+                begins()
+            ))
+        }
+        DatasetError::Empty { detail, .. } => {
+            FetchError::Problem(format!("the answer has no items ({detail}): correct the address"))
+        }
+        DatasetError::Malformed { line: 1, .. } => {
+            FetchError::Problem(format!("{}; {}", session.told(&error.to_string()), begins()))
+        }
+        other => FetchError::Problem(session.told(&other.to_string())),
+    }
+}
+
+/// The entity tag, else when it was changed.
+fn version(headers: &HeaderMap) -> Option<String> {
+    let tag = text(headers, &ETAG).map(|tag| tag.trim_start_matches("W/").trim_matches('"'));
+    let version = tag.filter(|tag| !tag.is_empty()).or_else(|| text(headers, &LAST_MODIFIED));
+    version.map(shown)
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim)
+}
+
+/// The name of the file in the path of an address.
+fn last_segment(url: &Url) -> Option<String> {
+    url.path_segments()?.next_back().filter(|segment| !segment.is_empty()).map(str::to_owned)
+}
+
+/// The name of the file in `Content-Disposition`, of which only the extension is used.
+/// Source: <https://www.rfc-editor.org/rfc/rfc6266>.
+fn file_name(disposition: &str) -> Option<String> {
+    let parameters = disposition.split(';').skip(1).filter_map(|parameter| parameter.split_once('='));
+    let (_, name) = parameters
+        .map(|(key, value)| (key.trim().to_ascii_lowercase(), value))
+        .find(|(key, _)| matches!(key.as_str(), "filename" | "filename*"))?;
+    Some(name.trim().trim_matches('"').to_owned()).filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_download_is_found() {
+        for disposition in [
+            "attachment; filename=\"x y.csv\"",
+            "attachment;FileName=x.csv",
+            "inline; filename*=UTF-8''x%20y.csv",
+        ] {
+            assert!(file_name(disposition).unwrap().ends_with(".csv"), "{disposition}");
+        }
+        assert_eq!(file_name("attachment"), None);
+        assert_eq!(file_name("attachment; filename=\"\""), None);
+    }
+
+    #[test]
+    fn the_version_is_the_entity_tag_or_the_time_of_the_last_change() {
+        let of = |pairs: &[(HeaderName, &'static str)]| {
+            version(&pairs.iter().map(|(name, value)| (name.clone(), value.parse().unwrap())).collect())
+        };
+        let changed = (LAST_MODIFIED, "Sun, 06 Nov 1994 08:49:37 GMT");
+        assert_eq!(of(&[(ETAG, "W/\"abc\""), changed.clone()]).as_deref(), Some("abc"));
+        assert_eq!(of(&[(ETAG, "\"\""), changed]).as_deref(), Some("Sun, 06 Nov 1994 08:49:37 GMT"));
+        assert_eq!(of(&[]), None);
+    }
+}
