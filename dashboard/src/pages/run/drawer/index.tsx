@@ -33,7 +33,10 @@ export function Drawer({ run, itemKey, query, itemAt, onClose }: DrawerProps) {
     return () => element?.close();
   }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each item is read from its beginning
-  useEffect(() => body.current?.scrollTo({ top: 0 }), [itemKey]);
+  useEffect(() => {
+    // Newer browsers answer by a promise, which is no cleanup.
+    body.current?.scrollTo({ top: 0 });
+  }, [itemKey]);
 
   // Drawn at once, since the next key goes on from there.
   const go = (key: string) =>
