@@ -1,6 +1,6 @@
 //! Files that the command writes: whole or not at all; those of a project are told in a line each.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
@@ -51,7 +51,8 @@ pub(crate) fn replace_unchanged(path: &Path, before: &[u8], text: &str) -> io::R
     })
 }
 
-/// The check comes when the new text is ready to take its place.
+/// The check comes when the new text is ready to take its place. Whoever else does the same waits, and then finds another file,
+/// unless it is where files cannot be locked.
 fn replace_if(path: &Path, text: &str, check: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let path = path.canonicalize()?;
     let permissions = replaceable(&path)?;
@@ -59,6 +60,8 @@ fn replace_if(path: &Path, text: &str, check: impl FnOnce(&Path) -> io::Result<(
     file.write_all(text.as_bytes())?;
     file.as_file().set_permissions(permissions)?;
     file.as_file().sync_all()?;
+    let held = File::open(&path)?;
+    let _ = held.lock();
     check(&path)?;
     file.persist(&path)?;
     Ok(())
@@ -66,15 +69,29 @@ fn replace_if(path: &Path, text: &str, check: impl FnOnce(&Path) -> io::Result<(
 
 /// Writes a file, new or in the place of another, and the folders above it. What is no file, as a pipe, is written to.
 pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
-    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        return fs::write(path, text);
+    write_new_with(path, text, None)
+}
+
+/// The same, where a new file may be read by whoever may read this one.
+pub(crate) fn write_like(model: &Path, path: &Path, text: &str) -> io::Result<()> {
+    write_new_with(path, text, Some(fs::metadata(model)?.permissions()))
+}
+
+fn write_new_with(path: &Path, text: &str, permissions: Option<Permissions>) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(there) if there.is_file() => return replace(path, text),
+        Ok(_) => return fs::write(path, text),
+        // A link to what is not there yet.
+        Err(_) if path.is_symlink() => return fs::write(path, text),
+        Err(_) => {}
     }
-    // What a link leads to is replaced, and not the link.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let mut file = draft().tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
+    if let Some(permissions) = permissions {
+        file.as_file().set_permissions(permissions)?;
+    }
     file.persist(path)?;
     Ok(())
 }
@@ -156,5 +173,35 @@ mod tests {
         assert_eq!(fs::read_to_string(&file).unwrap(), "b");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert!(write(folder.path(), "c").is_err());
+        let (early, late) = (folder.path().join("early"), folder.path().join("late"));
+        symlink(&late, &early).unwrap();
+        write(&early, "d").unwrap();
+        assert_eq!(fs::read_to_string(&late).unwrap(), "d");
+        fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+        write(&file, "e").unwrap();
+        let like = folder.path().join("like");
+        write_like(&file, &like, "e").unwrap();
+        assert_eq!([&file, &like].map(|path| mode(path) & 0o777), [0o600; 2]);
+    }
+
+    #[test]
+    fn of_two_who_change_a_file_at_once_the_second_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("items.jsonl");
+        for _ in 0..20 {
+            fs::write(&path, "old").unwrap();
+            let written = std::thread::scope(|scope| {
+                let both = ["one", "two"].map(|text| {
+                    let path = &path;
+                    scope.spawn(move || replace_unchanged(path, b"old", text).is_ok())
+                });
+                both.map(|one| one.join().unwrap())
+            });
+            let text = if written[0] { "one" } else { "two" };
+            assert_eq!(
+                (fs::read_to_string(&path).unwrap(), written[0] != written[1]),
+                (text.to_owned(), true)
+            );
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use cobalt::store::Layout;
 
-use super::entry::{Found, Kind};
+use super::entry::{Entry, Found, Kind};
 use super::folder::{files, is_ours};
 use super::limits::Limits;
 use crate::error::Error;
@@ -13,8 +13,11 @@ pub(super) fn find(layout: &Layout, limits: &Limits, found: &mut Found) -> Resul
         return Ok(());
     }
     for file in files(&folder)? {
-        let entry = if Layout::is_copy(&file.name) { file.entry(Kind::Dataset, None)? } else { None };
-        found.entries.extend(entry.filter(|entry| limits.is_old(entry.time)));
+        let entry = file.entry(Kind::Dataset, None)?;
+        let is_meant = |entry: &Entry| {
+            Layout::is_copy(&file.name) || Layout::is_abandoned_download(&file.name, entry.time)
+        };
+        found.entries.extend(entry.filter(|entry| is_meant(entry) && limits.is_old(entry.time)));
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! Removes files, one after another: what stands in the way of one does not keep the others.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::Path;
 
-use cobalt::store::{CutOffJournal, DATASET_LOCK};
+use cobalt::store::{CutOffJournal, Layout};
 
 use super::entry::{Entry, Kind};
 use crate::baseline::seen;
@@ -23,7 +23,12 @@ pub(super) fn remove(entries: &[Entry]) -> Removed {
         match remove_one(entry) {
             Ok(true) => removed.entries.push(entry.clone()),
             Ok(false) => {
-                removed.notes.push(format!("`{}` stays: its run has been taken up", seen(&entry.path)))
+                let why = if entry.kind == Kind::Dataset {
+                    "it is fetched anew"
+                } else {
+                    "its run has been taken up"
+                };
+                removed.notes.push(format!("`{}` stays: {why}", seen(&entry.path)))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => removed.errors.push(format!("failed to remove `{}`: {error}", seen(&entry.path))),
@@ -39,15 +44,25 @@ fn remove_one(Entry { kind, path, .. }: &Entry) -> io::Result<bool> {
             Some(journal) => journal.remove()?,
             None => return Ok(false),
         },
-        Kind::Result | Kind::Report | Kind::Answer | Kind::Dataset => fs::remove_file(path)?,
-    }
-    if *kind == Kind::Dataset {
-        // What whoever fetches it locks is of no use by itself.
-        let _ = fs::remove_file(path.with_extension(DATASET_LOCK));
+        Kind::Dataset => return remove_copy(path),
+        Kind::Result | Kind::Report | Kind::Answer => fs::remove_file(path)?,
     }
     if *kind == Kind::Answer {
         // It is not empty before its last answer is gone.
         let _ = path.parent().map(|folder: &Path| fs::remove_dir(folder));
     }
+    Ok(true)
+}
+
+/// Removes a copy of a data set, unless a process fetches it, which holds the lock.
+fn remove_copy(path: &Path) -> io::Result<bool> {
+    let lock = Layout::copy_lock(path);
+    let held = File::open(&lock).ok();
+    if held.as_ref().is_some_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock))) {
+        return Ok(false);
+    }
+    fs::remove_file(path)?;
+    // By itself it is of no use.
+    let _ = fs::remove_file(lock);
     Ok(true)
 }

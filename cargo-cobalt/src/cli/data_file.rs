@@ -28,11 +28,12 @@ pub(crate) struct AddItems {
     #[arg(long)]
     pub(crate) failed: bool,
 
-    /// The field `expectedOutput` of the item: JSON where it is JSON, and text elsewhere
+    /// The field `expectedOutput` of the item, or the one that it has in its place, as `answer`: JSON where it is JSON, and text
+    /// elsewhere
     #[arg(long, value_name = "TEXT|JSON", allow_hyphen_values = true, value_parser = value)]
     pub(crate) expected: Option<Value>,
 
-    /// Takes what the agent gave in the run as `expectedOutput`
+    /// Takes what the agent gave in the run for it
     #[arg(long, conflicts_with = "expected")]
     pub(crate) output_as_expected: bool,
 
@@ -81,10 +82,14 @@ pub(crate) struct DedupeDataset {
     pub(crate) settings: Settings,
 }
 
-/// Reads a value: JSON, or else a text.
+/// Reads a value: JSON, or else a text. A number that would be written otherwise than it was typed, as `19.90`, is a text.
 #[expect(clippy::unnecessary_wraps, reason = "clap takes a function that may fail")]
 fn value(text: &str) -> Result<Value, std::convert::Infallible> {
-    Ok(serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned())))
+    Ok(match serde_json::from_str(text) {
+        Ok(Value::Number(number)) if number.to_string() != text.trim() => Value::String(text.to_owned()),
+        Ok(value) => value,
+        Err(_) => Value::String(text.to_owned()),
+    })
 }
 
 /// Reads a field with its value.
@@ -106,6 +111,9 @@ mod tests {
         for (text, expected) in [
             ("Rome", json!("Rome")),
             ("3", json!(3)),
+            ("-0.5", json!(-0.5)),
+            ("19.90", json!("19.90")),
+            ("12345678901234567890123", json!("12345678901234567890123")),
             ("\"3\"", json!("3")),
             ("{\"a\": [null]}", json!({ "a": [null] })),
             ("{a}", json!("{a}")),

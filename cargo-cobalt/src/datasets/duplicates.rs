@@ -60,9 +60,9 @@ pub(super) fn near_inputs(items: &[&Item], bound: f64) -> Vec<NearDuplicates> {
     near_duplicates(&texts, bound)
 }
 
-/// The expected output of an item, if it has one that is not null.
+/// The expected output of an item, if it has one that is neither null nor an empty cell.
 pub(super) fn expected(item: &Item) -> Option<&Value> {
-    item.get(expected_field(item)?).filter(|expected| !expected.is_null())
+    item.get(expected_field(item)?).filter(|expected| !expected.is_null() && expected.as_str() != Some(""))
 }
 
 fn input(item: &Item) -> Option<&Value> {
@@ -147,6 +147,9 @@ mod tests {
         assert_eq!(of(&[with("b".into()), with("b".into())]), Likeness::Items);
         assert_eq!(of(&[with("b".into()), item! { "input": "a" }]), Likeness::Inputs);
         assert_eq!(of(&[with("b".into()), with(Value::Null)]), Likeness::Inputs);
+        assert_eq!(of(&[with("".into()), with("b".into())]), Likeness::Inputs);
+        let elsewhere = item! { "input": "a", "expectedOutput": "", "answer": "c" };
+        assert_eq!(of(&[elsewhere, with("b".into())]), Likeness::Conflict);
         assert_eq!(of(&[with("b".into()), item! { "input": "a" }, with("c".into())]), Likeness::Conflict);
     }
 

@@ -44,6 +44,11 @@ impl Set {
         if path.is_file() {
             return Self::of_file(&path, name);
         }
+        // Those of a pattern are read as a whole, below.
+        let of_table = settings.dataset_path(name).map(|path| (workspace_root(&root).join(path), path));
+        if let Some((path, written)) = of_table.filter(|(path, _)| path.is_file()) {
+            return Self::of_file(&path, &written.display().to_string());
+        }
         if settings.datasets().any(|known| known == name) {
             let environment = Environment::read(&[&root, &workspace_root(&root)])?;
             let loaded = settings.load_dataset(name, |variable| environment.get(variable));

@@ -283,6 +283,15 @@ fn copies_of_data_sets_go_by_their_age_and_what_is_locked_for_them_goes_with_the
     assert!(row.trim_start_matches("data sets").trim_start().starts_with("3 "), "{row}");
     project.clean(&["--datasets", "--days", "30", "--yes"], 0).tells("removed 2 files");
     assert!(!old.exists() && !lock.exists() && !draft.exists() && new.exists() && notes.exists());
+    let (download, fresh) = (copy(".download-a1b2c3", 1), copy(".download-d4e5f6", 0));
+    let going_on = File::create(new.with_extension("lock")).unwrap();
+    going_on.lock().unwrap();
+    project
+        .clean(&["--datasets", "--yes"], 0)
+        .tells("langfuse-sales-89abcdef.jsonl` stays: it is fetched anew")
+        .tells("removed 1 file");
+    assert!(new.exists() && !download.exists() && fresh.exists());
+    drop(going_on);
     project.clean(&["--datasets", "--yes"], 0).tells("removed 1 file");
     assert!(!new.exists() && notes.exists());
     assert_eq!(project.left(), "abcde");

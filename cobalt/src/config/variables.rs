@@ -107,11 +107,15 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
 
     /// Since when copies of data sets must have been fetched, if that is asked for.
     pub(super) fn refresh(&self) -> Result<Option<SystemTime>, ConfigError> {
-        let expected = "`1`, `0` or a time such as `2026-11-20T08:00:00Z`";
+        /// How far the clock of whoever gives the time may be ahead.
+        const AHEAD: Duration = Duration::from_secs(60);
+        let expected = "`1`, `0` or a time that has come, in UTC, such as `2026-11-20T08:00:00Z`";
+        let latest = SystemTime::now() + AHEAD;
         let since = self.read(REFRESH, expected, |text| match text {
             "1" | "true" => Some(Some(started())),
             "0" | "false" => Some(None),
-            time => humantime::parse_rfc3339(time).ok().map(Some),
+            // No copy is ever younger than a time that is yet to come.
+            time => humantime::parse_rfc3339(time).ok().filter(|time| *time <= latest).map(Some),
         })?;
         Ok(since.flatten())
     }

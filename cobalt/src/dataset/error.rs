@@ -180,7 +180,7 @@ impl DatasetError {
 pub(super) fn too_large(max_bytes: u64) -> io::Error {
     let max_bytes = crate::wording::thousands(max_bytes);
     let text = format!(
-        "it holds more than {max_bytes} bytes once it is unpacked: raise `max_bytes` if that is right"
+        "it holds more than {max_bytes} bytes once it is unpacked: raise `max_bytes`, in cobalt.toml `max-bytes`, if that is right"
     );
     io::Error::new(io::ErrorKind::FileTooLarge, text)
 }

@@ -103,6 +103,8 @@ pub(crate) use identity::{case_name, case_name_of_some, content_hash, natural_ke
 pub use into_dataset::IntoDataset;
 pub use item::Item;
 pub use named::NamedDataset;
+#[cfg(feature = "remote")]
+use read::content;
 use read::read;
 #[cfg(feature = "remote")]
 pub(crate) use remote::Source;

@@ -5,10 +5,12 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
 use super::compressed::Compression;
-use super::{DatasetError, Format, Item, Told, columnar, parse_csv, parse_json, parse_jsonl};
+use super::{DatasetError, Format, Item, Told, columnar, parse_csv, parse_json, parse_jsonl, text};
 
 /// How much of a file its format is told by.
 const HEAD_BYTES: u64 = 64 * 1024;
+/// How much of it where a first line that may be an object is longer.
+const LONGEST_HEAD: usize = 16 * 1024 * 1024;
 
 /// The items of the file at `path`, which errors call `shown`.
 pub(in crate::dataset) fn read(path: &Path, shown: &str, told: &Told) -> Result<Vec<Item>, DatasetError> {
@@ -18,19 +20,24 @@ pub(in crate::dataset) fn read(path: &Path, shown: &str, told: &Told) -> Result<
 
 /// The content of the file at `path`, without its compression, and its format.
 pub(super) fn open(path: &Path, shown: &str, told: &Told) -> Result<(Content, Format), DatasetError> {
+    let content = content(path, shown, told)?;
+    let format = told.format(&content.head, shown)?;
+    Ok((content, format))
+}
+
+/// The content of the file at `path`, without its compression.
+pub(in crate::dataset) fn content(path: &Path, shown: &str, told: &Told) -> Result<Content, DatasetError> {
     let unread = |error| DatasetError::read(shown, error);
     let mut file = File::open(path).map_err(unread)?;
     let start = head(&mut file).map_err(unread)?;
-    let content = match Compression::of(&start) {
+    Ok(match Compression::of(&start) {
         None => Content { head: start, rest: Rest::File(file) },
         Some(compression) => {
             let packed = BufReader::new(Cursor::new(start).chain(file));
             let mut unpacked = compression.decoder(packed, told.max_bytes, shown)?;
             Content { head: head(&mut unpacked).map_err(unread)?, rest: Rest::Unpacked(unpacked) }
         }
-    };
-    let format = told.format(&content.head, shown)?;
-    Ok((content, format))
+    })
 }
 
 /// The format of a file of this name with these bytes, as it is read by.
@@ -40,11 +47,25 @@ pub fn format_of(name: &str, bytes: &[u8]) -> Result<Format, DatasetError> {
     Told::by_name(name).format(head, name)
 }
 
-/// The beginning of what a reader has.
+/// The beginning of what a reader has. Where it may be an object per line, the first line is whole and something follows it.
 fn head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    reader.take(HEAD_BYTES).read_to_end(&mut head)?;
-    Ok(head)
+    loop {
+        // In larger and larger parts, as each is looked through from its beginning.
+        let part = HEAD_BYTES.max(head.len() as u64);
+        let read = reader.by_ref().take(part).read_to_end(&mut head)?;
+        let goes_on = read > 0 && head.len() < LONGEST_HEAD && starts_long_line(&head);
+        if !goes_on {
+            return Ok(head);
+        }
+    }
+}
+
+/// Whether an object begins here, and the text ends before the next line says anything.
+fn starts_long_line(head: &[u8]) -> bool {
+    let text = head[text::mark_length(head).unwrap_or(0)..].trim_ascii_start();
+    let line_end = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
+    text.starts_with(b"{") && text[line_end..].trim_ascii_start().is_empty()
 }
 
 /// What a file holds, without its compression.
@@ -91,6 +112,22 @@ impl Read for Rest {
         match self {
             Rest::File(file) => file.read(buffer),
             Rest::Unpacked(reader) => reader.read(buffer),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_are_called_json_are_told_by_what_follows_the_first_however_long_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        for length in [0, HEAD_BYTES as usize - 14, HEAD_BYTES as usize, 300_000] {
+            let line = format!("{{\"input\": \"{}\"}}\n", "x".repeat(length));
+            std::fs::write(&path, line.repeat(2)).unwrap();
+            assert_eq!(read(&path, "a.json", &Told::by_name("a.json")).unwrap().len(), 2, "{length}");
         }
     }
 }

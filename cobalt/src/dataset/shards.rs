@@ -17,6 +17,8 @@ pub(super) fn files(root: &Path, path: &Path, shown: &str) -> Result<Vec<PathBuf
     if !shown.contains(['*', '?', '[']) || root.join(path).exists() {
         return Ok(vec![path.to_owned()]);
     }
+    // A doubled slash would match nothing.
+    let path = &path.components().collect::<PathBuf>();
     // The folder's own name may look like a pattern.
     let pattern = match path.is_absolute() {
         true => path.to_owned(),
@@ -78,6 +80,8 @@ mod tests {
         );
         assert_eq!(dataset.source(), pattern.display().to_string());
         assert_eq!(Dataset::from_file(folder.path().join("**/t*.csv")).unwrap().len(), 3);
+        let doubled = format!("{}//train-*.csv", folder.path().display());
+        assert_eq!(Dataset::from_file(doubled).unwrap().len(), 1);
     }
 
     #[test]

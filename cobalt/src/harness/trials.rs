@@ -10,6 +10,7 @@ use super::board::{Board, Verdict};
 use super::cases::View;
 use super::ending::print;
 use super::schedule::{Case, WaitsFor};
+use crate::reporters::printable;
 use crate::session::Interrupter;
 
 /// Turns cases into trials that wait at the board.
@@ -49,7 +50,8 @@ impl Trials {
                 WaitsFor::View(experiment, View::Item(index)) => board.item(experiment, index),
                 WaitsFor::View(experiment, View::Threshold(index)) => board.threshold(experiment, index),
                 WaitsFor::View(experiment, View::Whole) => board.whole(experiment),
-                WaitsFor::Failure { why, .. } => Verdict::Failed(why),
+                // It may quote what a server says.
+                WaitsFor::Failure { why, .. } => Verdict::Failed(printable(&why).into()),
                 WaitsFor::Variable { variable, .. } => {
                     return Ok(Completion::ignored_with(format!("{variable} is not set")));
                 }

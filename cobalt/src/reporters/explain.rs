@@ -97,10 +97,13 @@ fn parts(metadata: &Item) -> String {
     if parts.is_empty() { String::new() } else { format!(" [{}]", parts.join(", ")) }
 }
 
-/// The field of an item that holds the answer that is hoped for, if it has one of the names that are usual for it.
+/// The field of an item that holds the answer that is hoped for, if it has one of the names that are usual for it. Of several, one
+/// that is null or an empty cell comes last.
 #[must_use]
 pub fn expected_field(item: &Item) -> Option<&'static str> {
-    EXPECTED.into_iter().find(|field| item.contains_key(*field))
+    let says_something = |value: &Value| !value.is_null() && value.as_str() != Some("");
+    let there = || EXPECTED.into_iter().filter(|field| item.contains_key(*field));
+    there().find(|field| says_something(&item[*field])).or_else(|| there().next())
 }
 
 fn line(text: &mut String, name: &str, value: &Value) {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use crate::error::{CREATE, Error};
 use crate::slug::slug;
@@ -11,7 +12,12 @@ use crate::slug::slug;
 const LONGEST_SLUG: usize = 120;
 
 /// The extension of the file beside the copy of a data set that is locked while it is fetched.
-pub const DATASET_LOCK: &str = "lock";
+const DATASET_LOCK: &str = "lock";
+
+/// How the name of a file begins that a data set is downloaded to.
+pub(crate) const DOWNLOAD: &str = ".download-";
+/// Such a file that nobody has written to for so long belongs to a process that was killed.
+const ABANDONED: Duration = Duration::from_secs(60 * 60);
 
 /// How many digits of a hash of what was asked for stand in the name of a copy of a data set.
 pub(crate) const REQUEST: usize = 8;
@@ -92,6 +98,20 @@ impl Layout {
     #[must_use]
     pub fn datasets(&self) -> PathBuf {
         self.root.join("datasets")
+    }
+
+    /// What whoever fetches the data set of a copy, or of one that was being written, locks.
+    #[must_use]
+    pub fn copy_lock(copy: &Path) -> PathBuf {
+        let is_draft = copy.extension().is_some_and(|ending| ending == "draft");
+        if is_draft { copy.with_extension("") } else { copy.to_owned() }.with_extension(DATASET_LOCK)
+    }
+
+    /// Whether a file of this name in that folder, written to at this time, is what a process that was killed has downloaded.
+    #[must_use]
+    pub fn is_abandoned_download(name: &str, written: SystemTime) -> bool {
+        let is_old = || SystemTime::now().duration_since(written).is_ok_and(|age| age > ABANDONED);
+        name.starts_with(DOWNLOAD) && is_old()
     }
 
     /// Whether a file of this name in that folder is such a copy, or one that was being written.

@@ -21,9 +21,9 @@ pub(crate) use git::git_state;
 pub(crate) use id::{id_of, new_run_id};
 pub(crate) use journal::{CutOff, JOURNAL_VERSION, JournalWriter, Resumed};
 pub use journal::{JournalContents, JournalEntry, JournalError, JournalHeader, read_journal};
-pub use layout::{DATASET_LOCK, GITIGNORE, Layout};
 #[cfg(feature = "remote")]
-pub(crate) use layout::{REQUEST, create_folder, storage};
+pub(crate) use layout::{DOWNLOAD, REQUEST, create_folder, storage};
+pub use layout::{GITIGNORE, Layout};
 #[cfg(feature = "remote")]
 pub(crate) use results::write_whole;
 pub use results::{ResultFileName, keep_report, read_report, result_file_name, without_mark, write_report};

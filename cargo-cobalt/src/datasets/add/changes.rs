@@ -1,6 +1,7 @@
 //! What is changed of items on their way into a file.
 
 use cobalt::Item;
+use cobalt::reporters::expected_field;
 use serde_json::Value;
 
 use super::wanted::Wanted;
@@ -22,6 +23,7 @@ pub(super) fn changed(wanted: &[Wanted<'_>], arguments: &AddItems) -> Result<Vec
 
 fn one(wanted: &Wanted<'_>, arguments: &AddItems) -> Result<Item, Error> {
     let mut item = Item::clone(&wanted.item.input);
+    let field = expected_field(&item).unwrap_or("expectedOutput");
     if arguments.output_as_expected {
         let output = wanted.item.first().output.as_ref().ok_or_else(|| {
             let name = one_line(&wanted.name);
@@ -29,9 +31,9 @@ fn one(wanted: &Wanted<'_>, arguments: &AddItems) -> Result<Item, Error> {
                 "`{name}` has no output in this run: write what is expected with `--expected`"
             ))
         })?;
-        item.insert("expectedOutput".to_owned(), output.value().clone());
+        item.insert(field.to_owned(), output.value().clone());
     }
-    let expected = arguments.expected.iter().map(|expected| ("expectedOutput".to_owned(), expected.clone()));
+    let expected = arguments.expected.iter().map(|expected| (field.to_owned(), expected.clone()));
     let id = arguments.id.iter().map(|id| ("id".to_owned(), Value::String(id.clone())));
     item.extend(arguments.set.iter().cloned().chain(expected).chain(id));
     Ok(item)

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::slice;
 
 use cobalt::config::Flags;
-use cobalt::redact::REDACTED;
+use cobalt::redact::{REDACTED, redacted};
 use cobalt::wording::count;
 use serde_json::Value;
 
@@ -47,17 +47,7 @@ pub(super) fn add(arguments: &AddItems, flags: &Flags) -> Result<ExitCode, Error
 /// Writes the items, and says so.
 fn write(file: DataFile, new: Vec<New>, arguments: &AddItems) -> Result<(), Error> {
     let path = one_line(&arguments.file.display().to_string());
-    for New { name, item } in &new {
-        let hidden = item.iter().filter(|(_, value)| holds_redacted(value)).map(|(field, _)| field.as_str());
-        let hidden: Vec<_> = hidden.collect();
-        if !hidden.is_empty() {
-            let fields = one_line(&cobalt::suggest::list(hidden));
-            eprintln!(
-                "warning: `{name}` holds `{REDACTED}` in {fields}, where a secret was taken out: write in `{path}` what is \
-                 to stand there"
-            );
-        }
-    }
+    new.iter().for_each(|new| warn(new, &path));
     if new.is_empty() {
         eprintln!("nothing was added to `{path}`");
         return Ok(());
@@ -76,11 +66,32 @@ fn write(file: DataFile, new: Vec<New>, arguments: &AddItems) -> Result<(), Erro
     Ok(())
 }
 
-fn holds_redacted(value: &Value) -> bool {
+/// Says which fields hold what a secret left in an output, or what looks like one.
+fn warn(New { name, item }: &New, path: &str) {
+    let those = |holds: fn(&str) -> bool| {
+        let fields = item.iter().filter(|(_, value)| any_text(value, holds)).map(|(field, _)| field.as_str());
+        let fields: Vec<_> = fields.collect();
+        (!fields.is_empty()).then(|| one_line(&cobalt::suggest::list(fields)))
+    };
+    if let Some(fields) = those(|text| text.contains(REDACTED)) {
+        eprintln!(
+            "warning: `{name}` holds `{REDACTED}` in {fields}, which stands for a secret in what is kept of outputs: see to it \
+             that `{path}` has what is to stand there"
+        );
+    }
+    if let Some(fields) = those(|text| redacted(text) != text) {
+        eprintln!(
+            "warning: `{name}` holds what looks like a key or a password in {fields}: take it out of `{path}` if it is one"
+        );
+    }
+}
+
+/// Whether this is true of a text in it.
+fn any_text(value: &Value, holds: fn(&str) -> bool) -> bool {
     match value {
-        Value::String(text) => text.contains(REDACTED),
-        Value::Array(values) => values.iter().any(holds_redacted),
-        Value::Object(fields) => fields.values().any(holds_redacted),
-        _ => false,
+        Value::String(text) => holds(text),
+        Value::Array(values) => values.iter().any(|value| any_text(value, holds)),
+        Value::Object(fields) => fields.values().any(|value| any_text(value, holds)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

@@ -52,7 +52,18 @@ fn is_mojibake(text: &str) -> bool {
         let bytes: Option<Vec<u8>> = run.chars().map(windows_1252).collect();
         bytes.is_some_and(|bytes| std::str::from_utf8(&bytes).is_ok())
     };
-    text.split(|character: char| character.is_ascii()).any(|run| !run.is_empty() && is_utf_8(run))
+    text.split(|character: char| character.is_ascii())
+        .any(|run| !run.is_empty() && !is_word_before_a_mark(run) && is_utf_8(run))
+}
+
+/// Whether it is the last letter of a word with the mark behind it, as in `„Spaß“`. `Â` and `Ã` end hardly any word, and begin
+/// most of what is misread.
+fn is_word_before_a_mark(run: &str) -> bool {
+    let mut characters = run.chars();
+    let (first, second, third) = (characters.next(), characters.next(), characters.next());
+    first.is_some_and(|first| first.is_alphabetic() && !matches!(first, 'Â' | 'Ã'))
+        && second.is_some_and(|second| "‘’“”„‚‹›…–—™".contains(second))
+        && third.is_none()
 }
 
 /// The byte that stands for a character.
@@ -80,6 +91,8 @@ mod tests {
     #[test]
     fn text_in_any_script_is_none() {
         for text in ["café", "it’s “so”", "£5 – €6", "ÀÉÎ", "質問", "Ωμέγα", "naïve Ångström ½", "«à»", "🚀"]
+            .into_iter()
+            .chain(["„Spaß“", "“CAFÉ”", "ein Maß…", "Straß–"])
         {
             assert!(!is_mojibake(text), "{text}");
         }

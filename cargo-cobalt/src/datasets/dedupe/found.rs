@@ -1,5 +1,6 @@
 //! Which items go, and which stay although their inputs are there twice.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use cobalt::Item;
@@ -57,7 +58,8 @@ impl Duplicates {
     fn add(&mut self, items: &[Item], groups: Vec<Vec<usize>>, reason: Reason) {
         for group in groups {
             for index in group[1..].iter().filter(|index| !items[**index].values().any(is_rounded)) {
-                self.removed.entry(*index).or_insert((group[0], reason));
+                let Entry::Vacant(entry) = self.removed.entry(*index) else { continue };
+                entry.insert((group[0], reason));
                 if !expects_no_other(&items[group[0]], &items[*index]) {
                     self.differing.insert(*index);
                 }
@@ -126,7 +128,7 @@ fn equal_fields(items: &[Item], field: &str) -> Result<Vec<Vec<usize>>, Error> {
         }
     }
     let names: BTreeSet<_> = items.iter().flat_map(Item::keys).map(String::as_str).collect();
-    if by_hash.is_empty() && !names.is_empty() {
+    if !names.is_empty() && !names.contains(field) {
         let instead = suggest::instead(field, names.iter().copied());
         return Err(Error::Arguments(format!("no item has a field `{field}`; {instead}")));
     }

@@ -19,37 +19,30 @@ use crate::terminal::{one_line, print};
 pub(super) fn dedupe(arguments: &DedupeDataset, flags: &Flags) -> Result<ExitCode, Error> {
     let file = DataFile::read_existing(&arguments.file, &settings(flags)?.layout().datasets())?;
     let found = Duplicates::find(file.items(), arguments)?;
-    print(&listing(&file, &found, arguments.by.as_deref()))?;
+    let listing = listing(&file, &found, arguments.by.as_deref());
     let path = one_line(&arguments.file.display().to_string());
     let (all, gone) = (file.items().len(), found.removed.len());
     let indexes: Vec<_> = found.removed.keys().copied().collect();
     let draft = file.without(&indexes)?;
-    match &arguments.output {
-        _ if arguments.dry_run => {
-            eprintln!("would remove {} of {all} from `{path}`", count(gone, "duplicate"));
-        }
+    let (stay, gone) = (count(all - gone, "item"), count(gone, "duplicate"));
+    let done = match &arguments.output {
+        _ if arguments.dry_run => format!("would remove {gone} of {all} from `{path}`"),
         // Whoever asks for a file gets one.
         Some(output) => {
             draft.save_as(output)?;
-            let output = one_line(&output.display().to_string());
-            eprintln!(
-                "wrote {} to `{output}`, without {}",
-                count(all - gone, "item"),
-                count(gone, "duplicate")
-            );
+            format!("wrote {stay} to `{}`, without {gone}", one_line(&output.display().to_string()))
         }
-        None if gone == 0 => {
-            eprintln!("`{path}` is as it was: there is no duplicate among {}", count(all, "item"))
+        None if indexes.is_empty() => {
+            format!("`{path}` is as it was: there is no duplicate among {}", count(all, "item"))
         }
         None => {
             draft.save()?;
-            eprintln!(
-                "removed {} from `{path}`, which has {} now",
-                count(gone, "duplicate"),
-                count(all - gone, "item")
-            );
+            format!("removed {gone} from `{path}`, which has {stay} now")
         }
-    }
+    };
+    // The work is done by now, also where nobody reads on, as in front of `head`.
+    print(&listing)?;
+    eprintln!("{done}");
     Ok(ExitCode::SUCCESS)
 }
 

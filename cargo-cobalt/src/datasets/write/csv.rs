@@ -63,6 +63,7 @@ impl Header {
 
     /// An item as it comes back from a record: texts alone, one for each name. Or why it does not fit.
     pub(super) fn as_read(&self, item: &Item) -> Result<Item, String> {
+        item.iter().try_for_each(|(name, value)| cell(name, Some(value)).map(drop))?;
         let unknown = item.keys().filter(|name| !self.names.contains(name)).map(String::as_str);
         let unknown: Vec<_> = unknown.collect();
         if !unknown.is_empty() {
@@ -76,6 +77,11 @@ impl Header {
         let field = |name: &String| Ok((name.clone(), Value::String(cell(name, item.get(name))?)));
         self.names.iter().map(field).collect()
     }
+}
+
+/// Whether cells can hold all values of an item.
+pub(super) fn fits_cells(item: &Item) -> bool {
+    item.iter().all(|(name, value)| cell(name, Some(value)).is_ok())
 }
 
 /// A value as a cell.

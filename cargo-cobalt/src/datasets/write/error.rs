@@ -19,6 +19,9 @@ pub(crate) enum WriteError {
     #[error("`{}` is no file: name a data file", shown(.0))]
     NoFile(PathBuf),
 
+    #[error("`{}` is a link to a file that is not there: name that file", shown(.0))]
+    BrokenLink(PathBuf),
+
     #[error("`{}` is the address of a data set elsewhere, which is changed there: name a file", one_line(.0))]
     Remote(String),
 

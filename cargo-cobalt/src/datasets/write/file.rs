@@ -47,6 +47,9 @@ impl DataFile {
         }
         let (is_there, bytes) = match fs::metadata(path).map(|there| there.is_file()) {
             Ok(false) => return Err(WriteError::NoFile(path.to_owned())),
+            Err(error) if error.kind() == ErrorKind::NotFound && path.is_symlink() => {
+                return Err(WriteError::BrokenLink(path.to_owned()));
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => (false, Ok(Vec::new())),
             Ok(true) | Err(_) => (true, fs::read(path)),
         };
@@ -96,7 +99,8 @@ impl DataFile {
     /// Items as they will be read from this file: of CSV, cells are texts. Or why one does not fit.
     pub(crate) fn fitted(&self, items: Vec<Item>) -> Vec<Result<Item, WriteError>> {
         let TextFormat::Csv(delimiter) = self.format else { return items.into_iter().map(Ok).collect() };
-        let header = csv::Header::of(&self.text, delimiter, &items);
+        let fit: Vec<_> = items.iter().filter(|item| csv::fits_cells(item)).cloned().collect();
+        let header = csv::Header::of(&self.text, delimiter, &fit);
         let unfit = |reason| WriteError::Unfit { path: self.path.clone(), reason };
         items.iter().map(|item| header.as_read(item).map_err(unfit)).collect()
     }
@@ -182,7 +186,8 @@ impl Draft {
             let reason = "it would be read as another format than the one it has: give it the same ending";
             return Err(WriteError::Unfit { path: path.to_owned(), reason: reason.to_owned() });
         }
-        written::write(path, &self.text).map_err(|source| WriteError::Write { path: path.to_owned(), source })
+        written::write_like(&self.file.path, path, &self.text)
+            .map_err(|source| WriteError::Write { path: path.to_owned(), source })
     }
 }
 

@@ -291,3 +291,11 @@ fn a_file_that_would_be_taken_for_another_format_without_an_item_is_left_alone()
     assert!(matches!(error, WriteError::NotReadBack { .. }), "{error}");
     assert_eq!(fs::read_to_string(&path).unwrap(), two);
 }
+
+#[test]
+fn an_item_that_no_cell_can_hold_shapes_no_new_file() {
+    let file = DataFile::of(Path::new("a.csv"), false, Vec::new()).unwrap();
+    let fitted = file.fitted(vec![item! { "id": "a" }, item! { "id": "b", "context": ["c"] }]);
+    assert_eq!(fitted[0].as_ref().unwrap(), &item! { "id": "a" });
+    assert!(fitted[1].as_ref().unwrap_err().to_string().contains("`context` is a list"));
+}

@@ -26,8 +26,8 @@ fn store() -> Store {
         "items": [
             item(0, "paris", "ok", Some(1), json!({ "id": "paris", "input": "France?", "expectedOutput": "Paris" }), "Paris"),
             item(1, "rome", "ok", Some(0), json!({ "id": "rome", "input": "Italy?", "expectedOutput": "Rome" }), "Milan"),
-            item(2, "oslo", "error", None, json!({ "id": "oslo", "input": "Norway? key [redacted]" }), ""),
-            item(3, "0123456789abcdef", "ok", Some(1), json!({ "input": ["a", { "b": 1 }] }), "[1]"),
+            item(2, "oslo", "error", None, json!({ "id": "oslo", "input": "Norway? sk-0123456789abcdef0123", "answer": "Oslo" }), ""),
+            item(3, "0123456789abcdef", "ok", Some(1), json!({ "input": ["a", { "b": 1 }] }), "key [redacted]"),
         ],
     });
     let file = store.folder().join(".cobalt/results/2026-02-01T14-30-00_desk_aaaaaaaaaaaa.json");
@@ -91,7 +91,7 @@ fn items_are_named_by_their_keys_their_test_cases_or_their_indexes() {
 }
 
 #[test]
-fn all_that_failed_are_added_and_a_secret_that_was_taken_out_is_told() {
+fn all_that_failed_are_added_and_what_looks_like_a_secret_is_told() {
     let store = store();
     let file = "deep/er/failed.json";
     let dry = add(&store, &[file, "--from-run", "latest", "--failed", "--dry-run"], 0);
@@ -100,10 +100,12 @@ fn all_that_failed_are_added_and_a_secret_that_was_taken_out_is_told() {
     assert!(!store.folder().join("deep").exists());
     add(&store, &[file, "--from-run", "latest", "--failed"], 0)
         .tells("added 2 items to the new file")
-        .tells("warning: `oslo` holds `[redacted]` in `input`");
+        .tells("warning: `oslo` holds what looks like a key or a password in `input`: take it out of `deep/er/failed.json`");
     let items: Value = serde_json::from_str(&read(&store, file)).unwrap();
     assert_eq!(items[0], json!({ "id": "rome", "input": "Italy?", "expectedOutput": "Rome" }));
     assert!(read(&store, file).ends_with("]\n"));
+    add(&store, &["outputs.jsonl", "--from-run", "latest", "--item", "0003", "--output-as-expected"], 0)
+        .tells("warning: `0123456789abcdef` holds `[redacted]` in `expectedOutput`");
 }
 
 #[test]
@@ -121,6 +123,9 @@ fn fields_can_be_set_on_the_way() {
     assert_eq!(line(&["rome", "--expected", "{\"a\": [1]}"])["expectedOutput"], json!({ "a": [1] }));
     assert_eq!(line(&["rome", "--expected", "-1"])["expectedOutput"], json!(-1));
     assert_eq!(line(&["rome", "--output-as-expected"])["expectedOutput"], "Milan");
+    assert_eq!(line(&["rome", "--expected", "19.90"])["expectedOutput"], "19.90");
+    let elsewhere = line(&["oslo", "--expected", "Bergen"]);
+    assert_eq!([&elsewhere["answer"], &elsewhere["expectedOutput"]], [&json!("Bergen"), &Value::Null]);
     let refused = |arguments: &[&str], why: &str| {
         add(&store, &[&["a.jsonl", "--from-run", "latest", "--item", "oslo"], arguments].concat(), 2)
             .tells(why);

@@ -41,6 +41,17 @@ fn every_line_that_is_no_item_is_named() {
 }
 
 #[test]
+fn a_file_that_the_configuration_names_is_checked_line_by_line() {
+    let project = with("{\"input\": \"a\"}\n[1]\n{\"input\": \"b\"}\n{\n");
+    project.write("cobalt.toml", "[datasets.support]\ntype = \"file\"\npath = \"set.jsonl\"\n");
+    project
+        .cobalt(&["dataset", "check", "support"], 1)
+        .says("set.jsonl: 2 items, 2 errors")
+        .says("error  line 2: ")
+        .says("error  line 4: ");
+}
+
+#[test]
 fn what_is_behind_a_mistake_in_csv_is_read_and_behind_one_in_json_is_not() {
     let project = Project::empty();
     project.write("set.csv", "id,input\n1,a,b\n2,\"c\"d\n3,e\n");

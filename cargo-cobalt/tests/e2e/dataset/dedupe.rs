@@ -1,6 +1,7 @@
 //! `cargo cobalt dataset dedupe`: items that are there twice go, and nothing else changes.
 
 use std::fs;
+use std::process::Stdio;
 
 use crate::command::{COBALT, program};
 use crate::project::Said;
@@ -50,6 +51,45 @@ fn an_equal_item_goes_and_all_other_bytes_stay() {
     );
     dedupe(&store, &["a.jsonl"], 0).tells("removed 1 duplicate from `a.jsonl`, which has 5 items now");
     assert_eq!(read(&store, "a.jsonl"), without(&[3]));
+}
+
+#[test]
+fn the_file_is_written_though_nobody_reads_the_listing_to_its_end() {
+    let store = store("a.jsonl", LINES);
+    let mut command = program(COBALT, store.folder());
+    command.args(["cobalt", "dataset", "dedupe", "a.jsonl"]).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    drop(child.stdout.take());
+    child.wait().unwrap();
+    assert_eq!(read(&store, "a.jsonl"), without(&[3]));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_written_elsewhere_is_for_whoever_may_read_the_file() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let store = store("a.jsonl", LINES);
+    let path = |file: &str| store.folder().join(file);
+    fs::set_permissions(path("a.jsonl"), fs::Permissions::from_mode(0o600)).unwrap();
+    dedupe(&store, &["a.jsonl", "--output", "b.jsonl"], 0);
+    assert_eq!(fs::metadata(path("b.jsonl")).unwrap().permissions().mode() & 0o777, 0o600);
+    symlink(path("nowhere.jsonl"), path("c.jsonl")).unwrap();
+    dedupe(&store, &["c.jsonl"], 3).tells("`c.jsonl` is a link to a file that is not there: name that file");
+}
+
+#[test]
+fn a_field_without_values_has_no_duplicates_and_reasons_are_of_one_pair() {
+    let store = store("a.csv", "id,input,expectedOutput\n,a,1\n,b,2\n");
+    dedupe(&store, &["a.csv", "--by", "id"], 0).tells("there is no duplicate among 2 items");
+    let lines =
+        [1, 2, 2].map(|expected| format!("{{\"id\": \"x\", \"expectedOutput\": {expected}}}\n")).concat();
+    fs::write(store.folder().join("a.jsonl"), lines).unwrap();
+    let said = dedupe(&store, &["a.jsonl", "--by", "id", "--dry-run"], 0);
+    assert_eq!(
+        said.stdout,
+        "line 2 (`x-2`): has the `id` of line 1 (`x`), with another expected output\n\
+         line 3 (`x-3`): is equal to line 2 (`x-2`)\n"
+    );
 }
 
 #[test]

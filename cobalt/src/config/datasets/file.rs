@@ -13,7 +13,7 @@ use crate::error::Error;
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(in crate::config) struct FileTable {
     /// The file; a relative path begins at the root of the workspace.
-    path: Word,
+    pub(super) path: Word,
 }
 
 impl Table for FileTable {

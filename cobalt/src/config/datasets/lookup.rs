@@ -92,6 +92,16 @@ impl Config {
         })
     }
 
+    /// The path of the data set of a name, from the root of the workspace, if it is a file or the files of a pattern there.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn dataset_path(&self, name: &str) -> Option<&Path> {
+        match &self.datasets.sets.get(name)?.0 {
+            Entry::File(table) => Some(table.path.0.as_ref()),
+            _ => None,
+        }
+    }
+
     fn unknown_dataset(&self, name: &str) -> ConfigError {
         let names = self.datasets().map(str::to_owned).collect();
         ConfigError::UnknownDataset {

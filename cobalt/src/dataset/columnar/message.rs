@@ -67,7 +67,9 @@ impl Message {
             }
             _ => table.header_as_record_batch(),
         };
-        let batch = batch.ok_or_else(|| broken("a message has no batch"))?;
+        let kind = table.header_type();
+        let batch = batch
+            .ok_or_else(|| broken(&format!("expected a batch, found a message of the kind {kind:?}")))?;
         let body = &self.bytes[self.table..];
         let codec = batch.compression().map(|compression| compression.codec());
         let mut all = 0_u64;
@@ -91,8 +93,7 @@ impl Message {
             MessageHeader::DictionaryBatch => {
                 decoder.read_dictionary(&block, &self.bytes.into()).map(|()| None)
             }
-            MessageHeader::RecordBatch => decoder.read_record_batch(&block, &self.bytes.into()),
-            other => Err(broken(&format!("expected a batch, found a message of the kind {other:?}"))),
+            _ => decoder.read_record_batch(&block, &self.bytes.into()),
         }
     }
 }

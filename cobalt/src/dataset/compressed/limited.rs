@@ -22,8 +22,8 @@ impl<R: Read> Limited<R> {
 
     /// Says of a decoder's error what it means.
     fn explain(&self, error: io::Error) -> io::Error {
-        if error.kind() == io::ErrorKind::Interrupted {
-            // The caller tries again.
+        // The caller tries again, or is told what to do already.
+        if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::Unsupported) {
             return error;
         }
         let (compression, bytes) = (self.compression, thousands(self.bytes));

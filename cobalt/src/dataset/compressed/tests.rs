@@ -123,7 +123,7 @@ mod unpacked {
             assert_eq!(
                 load(name, &packed, Some(1_000_000)).unwrap_err(),
                 format!(
-                    "cannot read {name}: it holds more than 1,000,000 bytes once it is unpacked: raise `max_bytes` if \
+                    "cannot read {name}: it holds more than 1,000,000 bytes once it is unpacked: raise `max_bytes`, in cobalt.toml `max-bytes`, if \
                      that is right"
                 )
             );

@@ -2,8 +2,12 @@
 
 use std::io::{self, BufRead, Read};
 
-use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::errors::{FrameDecoderError, FrameHeaderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+
+fn unsupported(reason: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, format!("the zstd stream {reason}"))
+}
 
 /// What the frames of a stream hold. The decoder reads one frame, and compares no checksum.
 pub(super) struct Frames<R> {
@@ -25,6 +29,16 @@ impl<R: BufRead> Frames<R> {
                     length,
                     ..
                 })) => self.skip(length.into())?,
+                // These frames are whole, and too much for the decoder.
+                Err(
+                    FrameDecoderError::WindowSizeTooBig { .. }
+                    | FrameDecoderError::FrameHeaderError(FrameHeaderError::WindowTooBig { .. }),
+                ) => {
+                    return Err(unsupported("looks back too far: compress the file again, without `--long`"));
+                }
+                Err(FrameDecoderError::DictNotProvided { .. }) => {
+                    return Err(unsupported("needs a dictionary: compress the file again, without one"));
+                }
                 Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
             }
         }

@@ -23,6 +23,8 @@ pub(super) struct Bearer<'a> {
     session: &'a Session<'a>,
     platform: &'static Platform,
     base_url: Url,
+    /// What gives it.
+    origin: String,
     key: FoundKey,
 }
 
@@ -34,10 +36,10 @@ impl<'a> Bearer<'a> {
         access: &Access,
         session: &'a Session<'a>,
     ) -> Result<Self, FetchError> {
-        let base_url = platform.address(session, access.base_url.as_deref())?;
+        let (base_url, origin) = platform.address(session, access.base_url.as_deref())?;
         let configured = |account: &'a Account| account.key.as_ref();
         let key = platform.key(session, access.key.as_ref(), ("api-key", configured), &[variable])?;
-        Ok(Self { session, platform, base_url, key })
+        Ok(Self { session, platform, base_url, origin, key })
     }
 
     /// The answer at a path, whose parts may hold any character.
@@ -60,7 +62,7 @@ impl<'a> Bearer<'a> {
 
     /// What a refusal means, and what to do about it.
     pub(super) fn explain(&self, error: FetchError) -> FetchError {
-        self.platform.explain(error, &self.base_url, &[&self.key])
+        self.platform.explain(error, (&self.base_url, &self.origin), &[&self.key])
     }
 
     async fn ask<T: DeserializeOwned>(&self, request: Request) -> Result<T, FetchError> {

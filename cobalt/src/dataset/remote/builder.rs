@@ -77,7 +77,7 @@ impl<S: Source> RemoteDataset<S> {
     /// fetched; the items are not as expected; the copy cannot be written.
     pub fn load(self) -> Result<Dataset, Error> {
         let config = Config::from_environment()?;
-        let variable = |name: &str| std::env::var(name).ok();
+        let variable = |name: &str| std::env::var(name).ok().or_else(|| config.env().get(name).cloned());
         self.load_by(config.fetch_settings(), &variable)
     }
 

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
 
 use reqwest::Url;
 use reqwest::header::{CONTENT_ENCODING, HeaderMap};
@@ -11,11 +10,7 @@ use tempfile::{NamedTempFile, TempPath};
 use super::error::FetchError;
 use super::session::{Request, Session};
 use crate::http::{AttemptError, Redirects};
-
-/// How the file's name begins.
-const PREFIX: &str = ".download-";
-/// A file that nobody has written to for so long belongs to a process that was killed.
-const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
+use crate::store::{DOWNLOAD, Layout};
 
 /// An answer in a file, which is removed when this is dropped.
 #[derive(Debug)]
@@ -43,7 +38,7 @@ impl Session<'_> {
                 if let Some(problem) = unusable(answer.status().as_u16(), answer.headers()) {
                     return Err(AttemptError::broken(problem));
                 }
-                let file = tempfile::Builder::new().prefix(PREFIX).tempfile_in(folder);
+                let file = tempfile::Builder::new().prefix(DOWNLOAD).tempfile_in(folder);
                 let mut file: NamedTempFile =
                     file.map_err(|error| AttemptError::broken(cannot(error).to_string()))?;
                 let bytes = answer.read_into(&mut file, limit).await?;
@@ -76,9 +71,8 @@ fn unusable(status: u16, headers: &HeaderMap) -> Option<String> {
 /// Removes what processes have left behind that were killed. Where that fails, the files stay: they are in nobody's way.
 fn remove_abandoned(folder: &Path) {
     let is_abandoned = |entry: &fs::DirEntry| {
-        let age = entry.metadata().and_then(|metadata| metadata.modified());
-        let age = age.ok().and_then(|at| SystemTime::now().duration_since(at).ok());
-        entry.file_name().to_string_lossy().starts_with(PREFIX) && age.is_some_and(|age| age > ABANDONED)
+        let written = entry.metadata().and_then(|metadata| metadata.modified());
+        written.is_ok_and(|at| Layout::is_abandoned_download(&entry.file_name().to_string_lossy(), at))
     };
     for entry in fs::read_dir(folder).into_iter().flatten().flatten().filter(is_abandoned) {
         let _ = fs::remove_file(entry.path());

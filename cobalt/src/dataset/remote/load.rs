@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::report::Timestamp;
 use crate::reporters::printable;
 
-/// How long a fetch takes before people are told of it, who wait for it.
+/// How long a fetch, or another process's, takes before people are told of it, who wait for it.
 const UNTOLD: Duration = Duration::from_secs(1);
 
 /// The items of a source on these terms.
@@ -39,7 +39,8 @@ pub(super) fn load(
     if let Some(copy) = kept.read()?.copy().filter(is_usable) {
         return Ok(copy.dataset);
     }
-    let lock = kept.lock()?;
+    let waits = || eprintln!("fetching {}: another process does, and this one waits…", printable(&label));
+    let lock = told_when_late(waits, || kept.lock())?;
     // Another process may have fetched it while this one waited.
     match kept.read()?.copy() {
         Some(copy) if is_usable(&copy) => Ok(copy.dataset),
@@ -101,25 +102,30 @@ fn fetch_and_keep(
     Ok(dataset)
 }
 
-/// Fetches on a thread of its own, as the one it is called on may be of a runtime.
+/// Fetches, on another thread, as the one it is called on may be of a runtime.
 fn fetch(source: &impl Source, session: &Session<'_>) -> Result<Fetched, FetchError> {
     let run = || {
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| FetchError::problem(format!("no runtime: {error}")))?;
         runtime.block_on(source.fetch(session))
     };
+    told_when_late(|| eprintln!("fetching {}…", printable(&source.label())), run)
+}
+
+/// What comes of this, which runs on a thread of its own and is told of where people have to wait for it.
+fn told_when_late<T: Send>(tell: impl FnOnce(), run: impl FnOnce() -> T + Send) -> T {
     // Closed when the thread ends.
-    let (fetching, ended) = mpsc::channel::<()>();
+    let (running, ended) = mpsc::channel::<()>();
     thread::scope(|scope| {
         let thread = scope.spawn(move || {
-            let _fetching = fetching;
+            let _running = running;
             run()
         });
         if ended.recv_timeout(UNTOLD) == Err(RecvTimeoutError::Timeout) {
-            eprintln!("fetching {}…", printable(&source.label()));
+            tell();
         }
         match thread.join() {
-            Ok(fetched) => fetched,
+            Ok(value) => value,
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })

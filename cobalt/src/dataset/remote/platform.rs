@@ -31,7 +31,7 @@ impl Platform {
         self.found_base_url(session, own).0.trim_end_matches('/').to_owned()
     }
 
-    /// The base URL, and who says it.
+    /// The base URL, and what says it, or may.
     fn found_base_url(&self, session: &Session<'_>, own: Option<&str>) -> (String, String) {
         let code = || Some((own?.to_owned(), "`.base_url(…)`".to_owned()));
         let configured = || Some((session.account(self.id)?.base_url.clone()?, self.setting("base-url")));
@@ -39,11 +39,16 @@ impl Platform {
         code()
             .or_else(configured)
             .or_else(|| self.base_url_variables.iter().find_map(variable))
-            .unwrap_or_else(|| (self.base_url.to_owned(), self.name.to_owned()))
+            .unwrap_or_else(|| (self.base_url.to_owned(), self.base_url_variables[0].to_owned()))
     }
 
-    /// The same, ready to be asked. What is wrong with it is told without it: there may be a password in it.
-    pub(super) fn address(&self, session: &Session<'_>, own: Option<&str>) -> Result<Url, FetchError> {
+    /// The same, ready to be asked, and what says it, or may. What is wrong with it is told without it: there may be a password
+    /// in it.
+    pub(super) fn address(
+        &self,
+        session: &Session<'_>,
+        own: Option<&str>,
+    ) -> Result<(Url, String), FetchError> {
         let (written, origin) = self.found_base_url(session, own);
         let problem = |problem: &str| {
             FetchError::problem(format!(
@@ -59,7 +64,7 @@ impl Platform {
         if url.query().is_some() || url.fragment().is_some() {
             return Err(problem("has a query or a fragment, which are not sent"));
         }
-        Ok(url)
+        Ok((url, origin))
     }
 
     /// A key: that of the code, else the configured one, else that of the first of these variables that is set. `setting` is
@@ -80,23 +85,27 @@ impl Platform {
         format!("`platforms.{}.{name}`", self.name.to_lowercase())
     }
 
-    /// An error with what it means here, and what to do about it.
-    pub(super) fn explain(&self, error: FetchError, url: &Url, keys: &[&FoundKey]) -> FetchError {
+    /// An error with what it means here, and what to do about it. `origin` is what gives the address.
+    pub(super) fn explain(
+        &self,
+        error: FetchError,
+        (url, origin): (&Url, &str),
+        keys: &[&FoundKey],
+    ) -> FetchError {
         let FetchError::Refused { status, .. } = &error else { return error };
-        let (name, host, variable) =
-            (self.name, url.origin().ascii_serialization(), self.base_url_variables[0]);
+        let (name, host) = (self.name, url.origin().ascii_serialization());
         let advice = match status {
             401 | 403 => {
                 let keys = keys.iter().map(|key| key.origin.as_str()).collect::<Vec<_>>().join(" and ");
                 format!(
-                    "{name} at {host} does not accept {keys}: give one that may read this project, or by {variable} the \
+                    "{name} at {host} does not accept {keys}: give one that may read this project, or by {origin} the \
                      region or server that it belongs to"
                 )
             }
             300..=399 => format!(
-                "{host} sends to another address, which gets no key: give that address itself by {variable}"
+                "{host} sends to another address, which gets no key: give that address itself by {origin}"
             ),
-            404 => format!("{host} has no such path: is it the address of {name}'s API? {variable} gives it"),
+            404 => format!("{host} has no such path: is it the address of {name}'s API? {origin} gives it"),
             429 => format!("{name} allows no more requests for now: try again later"),
             500..=599 => format!("{name} has trouble of its own: try again later"),
             _ => return error,
@@ -160,8 +169,8 @@ pub(super) async fn while_unchanged<T>(
         }
     }
     Err(FetchError::problem(format!(
-        "the data set was changed each of the {ROUNDS} times that it was fetched: fetch it when nobody writes to it, or give \
-         a version"
+        "the data set was changed each of the {ROUNDS} times that it was fetched, or its pages overlap: fetch it when nobody \
+         writes to it, or give a version; a server of your own may be too old to give pages in one order"
     )))
 }
 

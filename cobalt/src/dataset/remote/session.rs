@@ -193,7 +193,10 @@ impl<'a> Session<'a> {
     ) -> Result<T, FetchError> {
         self.hide_all_of(call);
         let most = self.terms.max_bytes;
-        let exceeded = format!("it has more than the {} that `max_bytes` allows", size(most));
+        let exceeded = format!(
+            "it has more than the {} that `max_bytes` (in cobalt.toml `max-bytes`) allows",
+            size(most)
+        );
         let mut tries = Tries::new(self.terms.retries, self.back_off);
         loop {
             let bytes = most.saturating_sub(self.read.load(Ordering::Relaxed));
@@ -238,7 +241,13 @@ impl<'a> Session<'a> {
                 let status = refusal.status;
                 refusal.elsewhere.iter().for_each(|url| self.hide_query(url));
                 let message = self.told(&refused(&refusal)) + end;
-                FetchError::Refused { status, message: message.trim_start_matches("; ").to_owned() }
+                let message = message.trim_start_matches("; ").to_owned();
+                let refused = FetchError::Refused { status, message };
+                // What a refusal means is known of the server that was asked.
+                match refusal.elsewhere {
+                    Some(_) => FetchError::Problem(refused.to_string()),
+                    None => refused,
+                }
             }
             Problem::Broken(problem) | Problem::Late(problem) => {
                 FetchError::Problem(self.told(&problem) + end)
@@ -256,7 +265,8 @@ fn refused(refusal: &Refusal) -> String {
         refusal.elsewhere.as_ref().map(|url| {
             let at = said::address(url.as_str());
             format!(
-                "so says {at}, to which it was redirected, without headers that are meant for another server"
+                "so says {at}, to which it was redirected, without headers that are meant for another server: if it wants \
+                 them, give that address"
             )
         }),
     ];

@@ -16,7 +16,7 @@ pub(super) use self::lock::Lock;
 use crate::dataset::{Dataset, Fetch};
 use crate::error::{CREATE, Error};
 use crate::slug::slug;
-use crate::store::{DATASET_LOCK, REQUEST, create_folder, storage, write_whole};
+use crate::store::{Layout, REQUEST, create_folder, storage, write_whole};
 
 /// The longest slug of a label in a file's name, in bytes.
 const LONGEST_SLUG: usize = 80;
@@ -61,8 +61,14 @@ impl Kept {
     pub(super) fn lock(&self) -> Result<Lock, Error> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let root = folder.parent().unwrap_or(folder);
+        let is_new = !folder.exists();
         create_folder(root, folder).map_err(|source| storage(CREATE, folder, source))?;
-        let path = self.path.with_extension(DATASET_LOCK);
+        if is_new && !root.join(".gitignore").exists() {
+            // That of everything is an older one, of which git was told nothing.
+            let ignored = folder.join(".gitignore");
+            fs::write(&ignored, "*\n").map_err(|source| storage("write", &ignored, source))?;
+        }
+        let path = Layout::copy_lock(&self.path);
         Lock::take(&path).map_err(|source| storage("write", &path, source))
     }
 

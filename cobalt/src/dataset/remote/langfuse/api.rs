@@ -25,6 +25,8 @@ pub(super) const CLOCKS_APART: Duration = Duration::from_secs(60);
 pub(super) struct Api<'a> {
     session: &'a Session<'a>,
     base_url: Url,
+    /// What gives it.
+    origin: String,
     public: FoundKey,
     secret: FoundKey,
 }
@@ -32,9 +34,11 @@ pub(super) struct Api<'a> {
 impl<'a> Api<'a> {
     pub(super) fn new(source: &Langfuse, session: &'a Session<'a>) -> Result<Self, FetchError> {
         let (public, secret) = (source.public_key.as_ref(), source.secret_key.as_ref());
+        let (base_url, origin) = LANGFUSE.address(session, source.base_url.as_deref())?;
         Ok(Self {
             session,
-            base_url: LANGFUSE.address(session, source.base_url.as_deref())?,
+            base_url,
+            origin,
             public: LANGFUSE.key(
                 session,
                 public,
@@ -94,7 +98,7 @@ impl<'a> Api<'a> {
     }
 
     fn explain(&self, error: FetchError, url: &Url) -> FetchError {
-        LANGFUSE.explain(error, url, &[&self.public, &self.secret])
+        LANGFUSE.explain(error, (url, &self.origin), &[&self.public, &self.secret])
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) struct Api<'a> {
     session: &'a Session<'a>,
     /// With the path of the first version of the API.
     base_url: Url,
+    /// What gives it.
+    origin: String,
     key: FoundKey,
     workspace: Option<String>,
 }
@@ -60,9 +62,11 @@ impl<'a> Api<'a> {
     pub(super) fn new(source: &LangSmith, session: &'a Session<'a>) -> Result<Self, FetchError> {
         let variables = ["LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"];
         let configured = |account: &'a Account| account.key.as_ref();
+        let (base_url, origin) = LANGSMITH.address(session, source.base_url.as_deref())?;
         Ok(Self {
             session,
-            base_url: versioned(LANGSMITH.address(session, source.base_url.as_deref())?),
+            base_url: versioned(base_url),
+            origin,
             key: LANGSMITH.key(session, source.key.as_ref(), ("api-key", configured), &variables)?,
             workspace: source.workspace(session),
         })
@@ -146,7 +150,7 @@ impl<'a> Api<'a> {
     fn explain(&self, error: FetchError, url: &Url) -> FetchError {
         // A key for all workspaces is refused where none is named.
         let is_forbidden = matches!(error, FetchError::Refused { status: 403, .. });
-        match (LANGSMITH.explain(error, url, &[&self.key]), &self.workspace) {
+        match (LANGSMITH.explain(error, (url, &self.origin), &[&self.key]), &self.workspace) {
             (FetchError::Problem(problem), None) if is_forbidden => FetchError::problem(format!(
                 "{problem}; a key for more than one workspace needs LANGSMITH_WORKSPACE_ID"
             )),

@@ -316,7 +316,7 @@ fn a_refused_key_is_named_by_where_it_is_from_and_is_not_shown() {
     assert!(
         error.contains("does not accept the key of LANGFUSE_PUBLIC_KEY and the key of LANGFUSE_SECRET_KEY")
     );
-    assert!(error.contains("LANGFUSE_BASE_URL"), "{error}");
+    assert!(error.contains("by `.base_url(…)` the region"), "{error}");
     assert!(!error.contains("another-project") && !error.contains(PUBLIC), "{error}");
     assert_eq!(server.asked().len(), 1, "a refused key is not sent again");
 }
@@ -377,7 +377,7 @@ fn an_address_of_something_else_is_told_as_such() {
     let server = TestServer::script([Answer::text(404, "no such page")]);
     let error = refusal(&server);
     assert!(error.contains("status 404: no such page"), "{error}");
-    assert!(error.contains("LANGFUSE_BASE_URL"), "{error}");
+    assert!(error.contains("`.base_url(…)` gives it"), "{error}");
 }
 
 #[test]
@@ -436,7 +436,7 @@ fn a_key_follows_no_redirect_to_another_host() {
             .header("location", &other.url("/api/public/dataset-items?datasetName=support"));
         let server = TestServer::script([elsewhere]);
         let error = refusal(&server);
-        assert!(error.contains("LANGFUSE_BASE_URL"), "{status}: {error}");
+        assert!(error.contains("`.base_url(…)`"), "{status}: {error}");
     }
     assert!(other.asked().is_empty());
 }

@@ -73,6 +73,21 @@ fn an_address_may_have_a_path_and_a_slash_at_its_end() {
 }
 
 #[test]
+fn what_is_to_be_changed_is_what_gives_the_address() {
+    let server = TestServer::script([Answer::text(401, "who?")]);
+    let url = server.url("");
+    let by_variable = Surroundings::with(&[KEYS[4], ("BASALT_PUBLIC_API_URL", &url)]);
+    let error = refusal(&by_variable, &Dataset::from_basalt("support"));
+    assert!(error.contains("by BASALT_PUBLIC_API_URL the region"), "{error}");
+    let account = Account { base_url: Some(url.clone()), ..Account::default() };
+    let configured = by_variable.account(Platform::Basalt, account);
+    let error = refusal(&configured, &Dataset::from_basalt("support"));
+    assert!(error.contains("by `platforms.basalt.base-url` the region"), "{error}");
+    let error = refusal(&configured, &Dataset::from_basalt("support").base_url(&url));
+    assert!(error.contains("by `.base_url(…)` the region"), "{error}");
+}
+
+#[test]
 fn a_name_that_would_ask_for_something_else_is_refused() {
     let server = TestServer::script([Answer::text(500, "asked")]);
     for name in ["", " ", ".."] {

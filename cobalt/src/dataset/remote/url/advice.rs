@@ -13,6 +13,7 @@ pub(super) fn advised(error: FetchError, source: &Url) -> FetchError {
         401 | 403 if !variables.is_empty() => {
             format!("what {} holds may not read this: check it, and its rights", variables.join(" and "))
         }
+        401 | 403 if source.has_account() => "check the user and the password of the address".to_owned(),
         401 | 403 if !source.headers.is_empty() => {
             "check the headers, and the rights that they give".to_owned()
         }

@@ -1,8 +1,5 @@
 //! The items of what was downloaded.
 
-use std::fs::File;
-use std::io::Read;
-
 use reqwest::Url;
 use reqwest::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED};
 
@@ -11,12 +8,12 @@ use crate::dataset::remote::download::Download;
 use crate::dataset::remote::error::FetchError;
 use crate::dataset::remote::session::Session;
 use crate::dataset::remote::source::Fetched;
-use crate::dataset::{DatasetError, Format, Told, read as read_file};
+use crate::dataset::{DatasetError, Format, Told, content, read as read_file};
 use crate::http::said::{html_page, shown};
 use crate::wording::cut;
 
 /// How much of the content is looked at where it is no data set, in bytes.
-const HEAD_BYTES: u64 = 16 * 1024;
+const HEAD_BYTES: usize = 16 * 1024;
 /// How much of it is shown, in characters.
 const MOST_SHOWN: usize = 80;
 
@@ -27,40 +24,52 @@ pub(super) fn read(
     format: Option<Format>,
     session: &Session<'_>,
 ) -> Result<Fetched, FetchError> {
-    let head = head(download)?;
     let media_type = text(&download.headers, &CONTENT_TYPE);
-    if let Some(page) = html_page(&head) {
-        let page = session.told(&page);
-        return Err(FetchError::problem(format!("the answer is {page}, and no data: {}", on_page(asked))));
-    }
     let disposition = text(&download.headers, &CONTENT_DISPOSITION);
     let names: Vec<_> = [last_segment(asked), last_segment(&download.url), disposition.and_then(file_name)]
         .into_iter()
         .flatten()
         .collect();
-    let name = names.first().map_or("the answer", String::as_str).to_owned();
+    // As it stands in the label; what other names hold may be meant for nobody.
+    let name = last_segment(asked).unwrap_or_else(|| "the answer".to_owned());
     let told = Told {
         format,
         names,
         media_type: media_type.map(str::to_owned),
         max_bytes: Some(session.max_bytes()),
     };
+    let head = head(download, &name, &told);
+    if let Some(page) = html_page(&head) {
+        let page = session.told(&page);
+        return Err(FetchError::problem(format!("the answer is {page}, and no data: {}", on_page(asked))));
+    }
     let items = read_file(&download.path, &name, &told)
-        .map_err(|error| explain(error, &head, media_type, session))?;
+        .map_err(|error| explain(error, &name, &head, media_type, session))?;
     Ok(Fetched { items, version: version(&download.headers) })
 }
 
-/// How the content begins.
-fn head(download: &Download) -> Result<String, FetchError> {
-    let mut head = Vec::new();
-    File::open(&download.path)
-        .and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head))
-        .map_err(|error| FetchError::problem(format!("the answer cannot be read again: {error}")))?;
-    Ok(String::from_utf8_lossy(&head).into_owned())
+/// How the content begins, once it is unpacked. Of what cannot be read, nothing is known; reading it says why.
+fn head(download: &Download, name: &str, told: &Told) -> String {
+    let head = content(&download.path, name, told).map(|content| content.head).unwrap_or_default();
+    String::from_utf8_lossy(&head[..head.len().min(HEAD_BYTES)]).into_owned()
 }
 
 /// An error of reading, with what came where that tells more.
-fn explain(error: DatasetError, head: &str, media_type: Option<&str>, session: &Session<'_>) -> FetchError {
+fn explain(
+    error: DatasetError,
+    name: &str,
+    head: &str,
+    media_type: Option<&str>,
+    session: &Session<'_>,
+) -> FetchError {
+    // The name may be in the query that it was redirected to, which is kept out of what is told.
+    let told = |error: &DatasetError| {
+        let text = error.to_string();
+        match text.strip_prefix(name) {
+            Some(rest) => format!("{name}{}", session.told(rest)),
+            None => session.told(&text),
+        }
+    };
     let begins = || {
         let head = session.told(&shown(head));
         format!("it begins with `{}`", cut(&head, MOST_SHOWN))
@@ -79,9 +88,9 @@ fn explain(error: DatasetError, head: &str, media_type: Option<&str>, session: &
             FetchError::Problem(format!("the answer has no items ({detail}): correct the address"))
         }
         DatasetError::Malformed { line: 1, .. } => {
-            FetchError::Problem(format!("{}; {}", session.told(&error.to_string()), begins()))
+            FetchError::Problem(format!("{}; {}", told(&error), begins()))
         }
-        other => FetchError::Problem(session.told(&other.to_string())),
+        other => FetchError::Problem(told(&other)),
     }
 }
 

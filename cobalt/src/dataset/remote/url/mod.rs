@@ -13,7 +13,7 @@ use super::error::FetchError;
 use super::session::{Request, Session};
 use super::source::{Fetched, Source};
 use crate::dataset::{Dataset, Format};
-use crate::http::{self, is_harmless};
+use crate::http::is_harmless;
 use crate::llm::Secret;
 use crate::redact::is_secret;
 use address::Address;
@@ -77,7 +77,8 @@ impl Dataset {
     /// ```
     ///
     /// What is fetched is kept in `.cobalt/datasets/`, and that copy is used from then on, until `--refresh` or
-    /// [`max_age`](RemoteDataset::max_age). Its version is the answer's `ETag`, else its `Last-Modified`.
+    /// [`max_age`](RemoteDataset::max_age). The query tells data sets apart: give a stable address and a key, and not one that
+    /// is signed anew each time, of which each is another data set. Its version is the answer's `ETag`, else its `Last-Modified`.
     ///
     /// The format is told by the content where it begins like no text, else by the extension (of the URL's path, also where
     /// redirects lead, or of the name in `Content-Disposition`), else by the content type, else by the looks of the content;
@@ -149,6 +150,11 @@ impl Source for Url {
 }
 
 impl Url {
+    /// Whether the address has a user or a password.
+    fn has_account(&self) -> bool {
+        Address::parse(&self.written).is_ok_and(|address| address.account.is_some())
+    }
+
     fn request(&self, session: &Session<'_>) -> Result<Request, FetchError> {
         let address = Address::parse(&self.written).map_err(FetchError::Problem)?;
         session.hide_query(&address.url);
@@ -198,7 +204,12 @@ impl Header {
                 "`{name}` cannot be the name of a header: use letters, digits and `-`"
             ))
         })?;
-        let mut value = http::secret(&value).map_err(FetchError::Problem)?;
+        let mut value: HeaderValue = value.parse().map_err(|_| {
+            FetchError::problem(format!(
+                "the value of the header `{name}` holds a character that no header can, such as a line break or a letter \
+                 beyond ASCII: correct it"
+            ))
+        })?;
         value.set_sensitive(!is_harmless(&name));
         Ok((name, value))
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::json;
 
 use super::service::{ID, KEY, Service};
-use super::{error, fetched, pages, refunds, with_key};
+use super::{error, fetched, ids, pages, refunds, with_key};
 use crate::Dataset;
 use crate::dataset::remote::tests::server::{Answer, Asked, Surroundings, TestServer, parameter, path};
 use crate::dataset::settings::{Account, Key, Platform};
@@ -34,7 +34,10 @@ fn a_key_that_is_refused_is_said_to_be_whose() {
     let wrong = Surroundings::with(&[("BRAINTRUST_API_KEY", "sk-wrong")]);
     let error = wrong.fetch(&refunds(&server)).unwrap_err().to_string();
     assert!(error.starts_with("status 401: Invalid API key; Braintrust at http://127.0.0.1:"), "{error}");
-    assert!(error.contains("BRAINTRUST_API_KEY") && error.contains("BRAINTRUST_API_URL"), "{error}");
+    assert!(
+        error.contains("BRAINTRUST_API_KEY") && error.contains("by `.base_url(…)` the region"),
+        "{error}"
+    );
     assert!(!error.contains("sk-wrong"), "{error}");
     assert_eq!(server.asked().len(), 1, "it is not asked again");
 
@@ -156,6 +159,32 @@ fn a_page_that_comes_again_and_again_is_an_error() {
 }
 
 #[test]
+fn a_page_without_rows_is_the_last_only_where_no_other_follows() {
+    let page =
+        |events: serde_json::Value, cursor| Answer::json(200, &json!({"events": events, "cursor": cursor}));
+    let server = after(vec![
+        page(json!([{"id": "row-2"}]), Some("one")),
+        page(json!([]), Some("two")),
+        page(json!([{"id": "row-1"}]), Some("three")),
+        page(json!([]), Some("three")),
+    ]);
+    assert_eq!(ids(&fetched(&refunds(&server).version("1010"))), ["row-2", "row-1"]);
+}
+
+#[test]
+fn a_question_for_the_latest_state_may_be_refused_and_the_rows_come() {
+    for status in [400, 429, 500] {
+        let service = Service::of_many(3);
+        let server = TestServer::start(move |asked| match path(asked) {
+            "/btql" => Answer::text(status, "not now"),
+            _ => service.answer(asked),
+        });
+        let fetched = fetched(&refunds(&server));
+        assert_eq!((fetched.items.len(), fetched.version), (3, None), "{status}");
+    }
+}
+
+#[test]
 fn rows_that_are_kept_back_are_missed() {
     let server = Service { forgets_cursors: true, ..Service::of_many(700) }.serve();
     let error = error(&refunds(&server));
@@ -169,7 +198,7 @@ fn the_key_goes_to_no_other_host() {
         let server =
             TestServer::script([Answer::text(status, "").header("location", &other.url("/v1/dataset"))]);
         let error = error(&refunds(&server));
-        assert!(error.contains(&status.to_string()) && error.contains("BRAINTRUST_API_URL"), "{error}");
+        assert!(error.contains(&status.to_string()) && error.contains("`.base_url(…)`"), "{error}");
     }
     assert!(other.asked().is_empty());
     assert!(with_key().fetch(&refunds(&other)).is_ok());

@@ -96,6 +96,7 @@ impl Service {
                 objects(["Support", "Empty"].map(|name| json!({"id": name, "org_id": "o", "name": name})))
             }
             "/v1/dataset_snapshot" => objects([
+                json!({"id": "t", "dataset_id": "i", "name": "before the move", "xact_id": "1001", "created": null}),
                 json!({"id": "s", "dataset_id": ID, "name": "before the move", "xact_id": "1002", "created": null}),
             ]),
             "/btql" if self.is_old => Answer::text(400, "parse error at SELECT"),

@@ -128,6 +128,8 @@ fn what_came_is_told_where_it_is_no_data_set() {
     assert!(error.contains("; it begins with `Hello xxx") && error.chars().count() < 350, "{error}");
     let error = inputs("/x.jsonl", Answer::text(200, "not found\n")).unwrap_err();
     assert!(error.starts_with("x.jsonl:1: ") && error.ends_with("; it begins with `not found`"), "{error}");
+    let error = inputs("/x.jsonl.gz", Answer::text(200, gzip("not found\n"))).unwrap_err();
+    assert!(error.ends_with("; it begins with `not found`"), "{error}");
     let error = inputs("/x.jsonl", Answer::text(200, format!("{ROWS}?"))).unwrap_err();
     assert!(error.starts_with("x.jsonl:3: ") && !error.contains("it begins"), "{error}");
 }

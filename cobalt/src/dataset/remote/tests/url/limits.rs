@@ -7,7 +7,7 @@ use flate2::write::GzEncoder;
 
 use super::*;
 
-const LIMIT: &str = "it has more than the 20 KiB that `max_bytes` allows";
+const LIMIT: &str = "it has more than the 20 KiB that `max_bytes` (in cobalt.toml `max-bytes`) allows";
 
 /// What comes of an answer of which 20 KiB may be read, and how often the server was asked.
 fn limited(path: &str, answer: Answer) -> (Result<usize, String>, usize) {

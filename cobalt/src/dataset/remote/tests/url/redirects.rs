@@ -54,7 +54,20 @@ fn a_refusal_by_another_server_says_that_the_headers_stayed_behind() {
     let place = other.url("/x.csv").replace("http://", "");
     let expected =
         format!("status 403: denied; so says {place}, to which it was redirected, without headers");
-    assert!(error.starts_with(&expected), "{error}");
+    assert!(error.starts_with(&expected) && error.ends_with("give that address"), "{error}");
+}
+
+#[test]
+fn a_name_that_a_redirect_repeats_stays_readable() {
+    let cdn = TestServer::script([Answer::text(200, format!("{ROWS}no object\n"))]);
+    let to = cdn.url(
+        "/blob?response-content-disposition=inline%3B+filename%3D%22test.jsonl%22&sig=signed-0123456789",
+    );
+    let hub = TestServer::start(move |_| redirect(302, &to));
+    let error = fetch(&Dataset::from_url(hub.url("/acme/test.jsonl"))).unwrap_err().to_string();
+    assert!(error.starts_with("test.jsonl:3: expected one whole JSON object"), "{error}");
+    let error = fetch(&Dataset::from_url(hub.url("/"))).unwrap_err().to_string();
+    assert!(error.starts_with("the answer:3: expected one whole JSON object"), "{error}");
 }
 
 #[test]

@@ -32,6 +32,9 @@ fn a_refused_key_is_told_by_its_variable() {
     let server = TestServer::script([Answer::error(401, "wrong key")]);
     let error = fetch(&Dataset::from_url(server.url("/x.csv")).bearer_env("KEY")).unwrap_err().to_string();
     assert_eq!(error, "status 401: wrong key; what KEY holds may not read this: check it, and its rights");
+    let url = server.url("/x.csv").replace("http://", "http://anna:pass@");
+    let error = fetch(&Dataset::from_url(url)).unwrap_err().to_string();
+    assert_eq!(error, "status 401: wrong key; check the user and the password of the address");
 }
 
 #[test]
@@ -42,7 +45,11 @@ fn nothing_is_sent_without_what_is_to_be_sent() {
     let missing = "the header `authorization` is in OTHER_KEY, which is not set: set it";
     assert_eq!(fails(url().bearer_env("OTHER_KEY")), missing);
     assert!(fails(url().header("x y", "1")).starts_with("`x y` cannot be the name of a header"));
-    assert!(fails(url().header("x-key", "hidden\n1")).contains("a character that no header can"));
+    let value = fails(url().header("x-key", "hidden\n1"));
+    assert!(
+        value.starts_with("the value of the header `x-key` holds a character that no header can"),
+        "{value}"
+    );
     let both = server.url("/x").replace("http://", "http://user:password@");
     assert!(fails(Dataset::from_url(both).bearer_env("KEY")).contains("leave out one of them"));
     assert!(fails(Dataset::from_url("data/x.csv")).contains("`data/x.csv` is no URL"));
