@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
@@ -60,7 +60,8 @@ fn replace_if(path: &Path, text: &str, check: impl FnOnce(&Path) -> io::Result<(
     file.write_all(text.as_bytes())?;
     file.as_file().set_permissions(permissions)?;
     file.as_file().sync_all()?;
-    let held = File::open(&path)?;
+    // Some file systems lock only what can be written to.
+    let held = File::options().write(true).open(&path)?;
     let _ = held.lock();
     check(&path)?;
     file.persist(&path)?;
@@ -69,31 +70,54 @@ fn replace_if(path: &Path, text: &str, check: impl FnOnce(&Path) -> io::Result<(
 
 /// Writes a file, new or in the place of another, and the folders above it. What is no file, as a pipe, is written to.
 pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
-    write_new_with(path, text, None)
+    put(path, text, fs::metadata(path).ok().map(|there| there.permissions()))
 }
 
-/// The same, where a new file may be read by whoever may read this one.
+/// The same, where a new file may be read by whoever may read this one, and another in its place would not ask for leave.
 pub(crate) fn write_like(model: &Path, path: &Path, text: &str) -> io::Result<()> {
-    write_new_with(path, text, Some(fs::metadata(model)?.permissions()))
+    if path.is_file() {
+        return replace(path, text);
+    }
+    let permissions = fs::metadata(model)?.permissions();
+    put(path, text, Some(writable(permissions)))
 }
 
-fn write_new_with(path: &Path, text: &str, permissions: Option<Permissions>) -> io::Result<()> {
-    match fs::metadata(path) {
-        Ok(there) if there.is_file() => return replace(path, text),
-        Ok(_) => return fs::write(path, text),
-        // A link to what is not there yet.
-        Err(_) if path.is_symlink() => return fs::write(path, text),
-        Err(_) => {}
+/// Writes a file with these permissions, or those that new files have.
+fn put(path: &Path, text: &str, permissions: Option<Permissions>) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return fs::write(path, text);
     }
+    let path = followed(path);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let mut file = draft().tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
     if let Some(permissions) = permissions {
         file.as_file().set_permissions(permissions)?;
     }
+    file.write_all(text.as_bytes())?;
     file.persist(path)?;
     Ok(())
+}
+
+/// What a link leads to is written, and not the link, also where it is not there yet.
+fn followed(path: &Path) -> PathBuf {
+    let target = |path: &Path| Ok(path.parent().unwrap_or(path).join(fs::read_link(path)?));
+    fs::canonicalize(path).or_else(|_: io::Error| target(path)).unwrap_or_else(|_: io::Error| path.to_owned())
+}
+
+/// The same permissions, of a file whose owner may write to it.
+fn writable(permissions: Permissions) -> Permissions {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        Permissions::from_mode(permissions.mode() | 0o200)
+    }
+    #[cfg(not(unix))]
+    {
+        let mut permissions = permissions;
+        permissions.set_readonly(false);
+        permissions
+    }
 }
 
 /// Writes a file that nobody but its owner may read, new or in the place of another.
@@ -127,6 +151,9 @@ fn draft() -> Builder<'static, 'static> {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+    use std::time::Duration;
+
     use super::*;
 
     #[cfg(unix)]
@@ -179,29 +206,30 @@ mod tests {
         assert_eq!(fs::read_to_string(&late).unwrap(), "d");
         fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
         write(&file, "e").unwrap();
-        let like = folder.path().join("like");
-        write_like(&file, &like, "e").unwrap();
-        assert_eq!([&file, &like].map(|path| mode(path) & 0o777), [0o600; 2]);
+        assert_eq!(mode(&file) & 0o777, 0o600);
+        fs::set_permissions(&file, Permissions::from_mode(0o400)).unwrap();
+        let (like, to_like) = (folder.path().join("like"), folder.path().join("to-like"));
+        symlink("like", &to_like).unwrap();
+        write_like(&file, &to_like, "f").unwrap();
+        assert_eq!((fs::read_to_string(&like).unwrap(), mode(&like) & 0o777), ("f".to_owned(), 0o600));
     }
 
     #[test]
-    fn of_two_who_change_a_file_at_once_the_second_is_told() {
+    fn of_two_who_change_a_file_at_once_the_second_waits_and_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("items.jsonl");
-        for _ in 0..20 {
-            fs::write(&path, "old").unwrap();
-            let written = std::thread::scope(|scope| {
-                let both = ["one", "two"].map(|text| {
-                    let path = &path;
-                    scope.spawn(move || replace_unchanged(path, b"old", text).is_ok())
-                });
-                both.map(|one| one.join().unwrap())
-            });
-            let text = if written[0] { "one" } else { "two" };
-            assert_eq!(
-                (fs::read_to_string(&path).unwrap(), written[0] != written[1]),
-                (text.to_owned(), true)
-            );
-        }
+        fs::write(&path, "old").unwrap();
+        let second = thread::scope(|scope| {
+            let mut second = None;
+            let begin_second = |_: &Path| {
+                second = Some(scope.spawn(|| replace_unchanged(&path, b"old", "two")));
+                thread::sleep(Duration::from_millis(200));
+                Ok(())
+            };
+            replace_if(&path, "one", begin_second).unwrap();
+            second.unwrap().join().unwrap()
+        });
+        assert_eq!(second.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one");
     }
 }

@@ -57,7 +57,7 @@ fn remove_one(Entry { kind, path, .. }: &Entry) -> io::Result<bool> {
 /// Removes a copy of a data set, unless a process fetches it, which holds the lock.
 fn remove_copy(path: &Path) -> io::Result<bool> {
     let lock = Layout::copy_lock(path);
-    let held = File::open(&lock).ok();
+    let held = File::options().write(true).open(&lock).ok();
     if held.as_ref().is_some_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock))) {
         return Ok(false);
     }

@@ -33,7 +33,7 @@ pub(crate) struct AddItems {
     #[arg(long, value_name = "TEXT|JSON", allow_hyphen_values = true, value_parser = value)]
     pub(crate) expected: Option<Value>,
 
-    /// Takes what the agent gave in the run for it
+    /// Takes what the agent gave in the run as the expected output
     #[arg(long, conflicts_with = "expected")]
     pub(crate) output_as_expected: bool,
 

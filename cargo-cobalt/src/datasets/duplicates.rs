@@ -40,6 +40,8 @@ pub(super) fn likeness<'i>(items: impl Iterator<Item = &'i Item> + Clone) -> Lik
         hashes.dedup();
         hashes.len() > 1
     };
+    // An empty cell of CSV is none.
+    let expected = |item| expected(item).filter(|expected| expected.as_str() != Some(""));
     if has_several(items.clone().filter_map(expected).map(value_hash).collect()) {
         Likeness::Conflict
     } else if has_several(items.map(item_hash).collect()) {
@@ -60,9 +62,9 @@ pub(super) fn near_inputs(items: &[&Item], bound: f64) -> Vec<NearDuplicates> {
     near_duplicates(&texts, bound)
 }
 
-/// The expected output of an item, if it has one that is neither null nor an empty cell.
+/// The expected output of an item, if it has one that is not null.
 pub(super) fn expected(item: &Item) -> Option<&Value> {
-    item.get(expected_field(item)?).filter(|expected| !expected.is_null() && expected.as_str() != Some(""))
+    item.get(expected_field(item)?).filter(|expected| !expected.is_null())
 }
 
 fn input(item: &Item) -> Option<&Value> {

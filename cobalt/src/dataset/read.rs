@@ -43,11 +43,12 @@ pub(in crate::dataset) fn content(path: &Path, shown: &str, told: &Told) -> Resu
 /// The format of a file of this name with these bytes, as it is read by.
 #[doc(hidden)]
 pub fn format_of(name: &str, bytes: &[u8]) -> Result<Format, DatasetError> {
-    let head = &bytes[..bytes.len().min(HEAD_BYTES as usize)];
-    Told::by_name(name).format(head, name)
+    let head = head(&mut &*bytes).map_err(|error| DatasetError::read(name, error))?;
+    Told::by_name(name).format(&head, name)
 }
 
-/// The beginning of what a reader has. Where it may be an object per line, the first line is whole and something follows it.
+/// The beginning of what a reader has. Where it may be an object per line, it goes on until something follows the first line, as
+/// far as is bearable.
 fn head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     loop {
@@ -127,6 +128,7 @@ mod tests {
         for length in [0, HEAD_BYTES as usize - 14, HEAD_BYTES as usize, 300_000] {
             let line = format!("{{\"input\": \"{}\"}}\n", "x".repeat(length));
             std::fs::write(&path, line.repeat(2)).unwrap();
+            assert_eq!(format_of("a.json", line.repeat(2).as_bytes()).unwrap(), Format::Jsonl, "{length}");
             assert_eq!(read(&path, "a.json", &Told::by_name("a.json")).unwrap().len(), 2, "{length}");
         }
     }

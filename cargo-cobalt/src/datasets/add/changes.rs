@@ -23,7 +23,9 @@ pub(super) fn changed(wanted: &[Wanted<'_>], arguments: &AddItems) -> Result<Vec
 
 fn one(wanted: &Wanted<'_>, arguments: &AddItems) -> Result<Item, Error> {
     let mut item = Item::clone(&wanted.item.input);
-    let field = expected_field(&item).unwrap_or("expectedOutput");
+    let usual = "expectedOutput";
+    // Where that is null, another field may be meant for something else.
+    let field = if item.contains_key(usual) { usual } else { expected_field(&item).unwrap_or(usual) };
     if arguments.output_as_expected {
         let output = wanted.item.first().output.as_ref().ok_or_else(|| {
             let name = one_line(&wanted.name);

@@ -81,7 +81,7 @@ fn warn(New { name, item }: &New, path: &str) {
     }
     if let Some(fields) = those(|text| redacted(text) != text) {
         eprintln!(
-            "warning: `{name}` holds what looks like a key or a password in {fields}: take it out of `{path}` if it is one"
+            "warning: `{name}` holds what looks like a key or a password in {fields}: if it is one, it must not stay in `{path}`"
         );
     }
 }

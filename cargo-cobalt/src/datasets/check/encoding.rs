@@ -52,16 +52,22 @@ fn is_mojibake(text: &str) -> bool {
         let bytes: Option<Vec<u8>> = run.chars().map(windows_1252).collect();
         bytes.is_some_and(|bytes| std::str::from_utf8(&bytes).is_ok())
     };
-    text.split(|character: char| character.is_ascii())
-        .any(|run| !run.is_empty() && !is_word_before_a_mark(run) && is_utf_8(run))
+    text.split_inclusive(|character: char| character.is_ascii()).any(|piece| {
+        let (run, next) = match piece.char_indices().next_back() {
+            Some((end, next)) if next.is_ascii() => (&piece[..end], Some(next)),
+            _ => (piece, None),
+        };
+        !run.is_empty() && !is_end_of_word(run, next) && is_utf_8(run)
+    })
 }
 
-/// Whether it is the last letter of a word with the mark behind it, as in `„Spaß“`. `Â` and `Ã` end hardly any word, and begin
-/// most of what is misread.
-fn is_word_before_a_mark(run: &str) -> bool {
+/// Whether it is the last letter of a word with the mark behind it, as in `„Spaß“`. The letters that most of what is misread
+/// begins with, as `Å‚` for `ł`, end hardly any word.
+fn is_end_of_word(run: &str, next: Option<char>) -> bool {
     let mut characters = run.chars();
     let (first, second, third) = (characters.next(), characters.next(), characters.next());
-    first.is_some_and(|first| first.is_alphabetic() && !matches!(first, 'Â' | 'Ã'))
+    !next.is_some_and(|next| next.is_alphanumeric())
+        && first.is_some_and(|first| first.is_alphabetic() && !"ÂÃÄÅ".contains(first))
         && second.is_some_and(|second| "‘’“”„‚‹›…–—™".contains(second))
         && third.is_none()
 }
@@ -83,7 +89,8 @@ mod tests {
 
     #[test]
     fn utf_8_that_was_read_as_windows_1252_is_recognised() {
-        for text in ["cafÃ©", "itâ€™s", "Â£5", "Ã¤Ã¶", "è³ªå•\u{8f}"] {
+        for text in ["cafÃ©", "sÄ…", "koÅ„czy", "Å“uvre", "itâ€™s", "Â£5", "Ã¤Ã¶", "è³ªå•\u{8f}"]
+        {
             assert!(is_mojibake(text), "{text}");
         }
     }

@@ -100,7 +100,7 @@ fn all_that_failed_are_added_and_what_looks_like_a_secret_is_told() {
     assert!(!store.folder().join("deep").exists());
     add(&store, &[file, "--from-run", "latest", "--failed"], 0)
         .tells("added 2 items to the new file")
-        .tells("warning: `oslo` holds what looks like a key or a password in `input`: take it out of `deep/er/failed.json`");
+        .tells("warning: `oslo` holds what looks like a key or a password in `input`: if it is one, it must not stay in");
     let items: Value = serde_json::from_str(&read(&store, file)).unwrap();
     assert_eq!(items[0], json!({ "id": "rome", "input": "Italy?", "expectedOutput": "Rome" }));
     assert!(read(&store, file).ends_with("]\n"));

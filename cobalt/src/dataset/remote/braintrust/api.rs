@@ -223,8 +223,8 @@ impl Found<'_> {
         let query = format!("SELECT max(_xact_id) AS version, count(*) AS count FROM dataset('{id}')");
         match self.api.post(&["btql"], json!({ "query": query, "fmt": "json" })).await {
             Ok(Answer { data }) => Ok(data.into_iter().next()),
-            Err(error @ FetchError::Refused { status: 401 | 403, .. }) => Err(error),
-            Err(_) => Ok(None),
+            Err(FetchError::Refused { status, .. }) if !matches!(status, 401 | 403) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 

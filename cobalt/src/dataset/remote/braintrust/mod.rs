@@ -66,8 +66,9 @@ impl Dataset {
     /// What a row has not is absent. The items come in Braintrust's order: those that were changed last are the first.
     ///
     /// All pages are read as of one transaction, which is the set's latest unless a [`version`], a [`snapshot`] or an
-    /// [`environment`] is asked for; runs record its id. Only where rows were deleted since then, no transaction that the
-    /// API tells names the state: then the rows of this moment are read, and no version is recorded.
+    /// [`environment`] is asked for; runs record its id. Only where rows were deleted since then, or the API refuses to
+    /// tell the latest, as where it is asked too often, no transaction names the state: then the rows of this moment are read,
+    /// and no version is recorded.
     ///
     /// A copy is told apart by the names, the version and the address, and not by the account of the key: with the key of another, give another `COBALT_DIR`,
     /// or fetch it again by `--refresh`.

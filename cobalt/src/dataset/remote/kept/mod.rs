@@ -64,7 +64,7 @@ impl Kept {
         let is_new = !folder.exists();
         create_folder(root, folder).map_err(|source| storage(CREATE, folder, source))?;
         if is_new && !root.join(".gitignore").exists() {
-            // That of everything is an older one, of which git was told nothing.
+            // `.cobalt` was there before, and has none.
             let ignored = folder.join(".gitignore");
             fs::write(&ignored, "*\n").map_err(|source| storage("write", &ignored, source))?;
         }
