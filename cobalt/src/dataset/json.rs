@@ -9,20 +9,13 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::item::{Item, into_item};
-use super::rows::Take;
+use super::rows::{Take, all_items};
 use super::{DatasetError, text};
 
 /// Reads the items one by one; never holds the text.
 #[doc(hidden)]
 pub fn parse_json(reader: impl BufRead, file: &str) -> Result<Vec<Item>, DatasetError> {
-    let mut items = Vec::new();
-    each_element(reader, file, &mut |line, item| {
-        let reason =
-            |reason| DatasetError::malformed(file, line, format!("{reason} (items[{}])", items.len()));
-        items.push(item.map_err(reason)?);
-        Ok(())
-    })?;
-    Ok(items)
+    all_items(file, |take| each_element(reader, file, take))
 }
 
 /// Hands over what each element of the list holds, with the line that it begins on. Behind what is no JSON, nothing can be read.

@@ -6,20 +6,13 @@ use serde::de::DeserializeSeed;
 
 use super::item::{Item, ItemSeed};
 use super::json::message;
-use super::rows::Take;
+use super::rows::{Take, all_items};
 use super::{DatasetError, text};
 
 /// Reads an object per line; never holds more of the text than one line.
 #[doc(hidden)]
 pub fn parse_jsonl(reader: impl BufRead, file: &str) -> Result<Vec<Item>, DatasetError> {
-    let mut items = Vec::new();
-    each_line(reader, file, &mut |line, item| {
-        let reason =
-            |reason| DatasetError::malformed(file, line, format!("{reason} (items[{}])", items.len()));
-        items.push(item.map_err(reason)?);
-        Ok(())
-    })?;
-    Ok(items)
+    all_items(file, |take| each_line(reader, file, take))
 }
 
 /// Hands over what each line holds, but blank ones.

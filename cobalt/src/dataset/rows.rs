@@ -56,6 +56,21 @@ pub fn read_rows(path: &Path, shown: &str) -> Result<Rows, DatasetError> {
     }
 }
 
+/// The items of a file of JSON, by what hands over its places. The first of them that holds none is an error, with its index.
+pub(super) fn all_items(
+    file: &str,
+    each: impl FnOnce(Take<'_>) -> Result<(), DatasetError>,
+) -> Result<Vec<Item>, DatasetError> {
+    let mut items = Vec::new();
+    each(&mut |line, item| {
+        let reason =
+            |reason| DatasetError::malformed(file, line, format!("{reason} (items[{}])", items.len()));
+        items.push(item.map_err(reason)?);
+        Ok(())
+    })?;
+    Ok(items)
+}
+
 fn each(content: Content, shown: &str, format: Format, take: Take<'_>) -> Result<(), DatasetError> {
     match format {
         Format::Json => each_element(content.text(), shown, take),

@@ -66,8 +66,8 @@ impl Dataset {
     /// One answer holds all rows. Where Basalt warns of columns that it left out, the warning is told on standard error when
     /// the data set is fetched.
     ///
-    /// A copy is told apart by the name and the address, and not by the account of the key: with the key of another, give another `COBALT_DIR`,
-    /// or fetch it again by `--refresh`.
+    /// A copy is told apart by the name and the address, and not by the account of the key: with the key of another, give
+    /// another `COBALT_DIR`, or fetch it again by `--refresh`.
     ///
     /// Basalt knows no versions of a data set: [`expect_hash`](RemoteDataset::expect_hash) tells when it has changed.
     ///

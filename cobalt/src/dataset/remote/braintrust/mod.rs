@@ -70,8 +70,8 @@ impl Dataset {
     /// tell the latest, as where it is asked too often, no transaction names the state: then the rows of this moment are read,
     /// and no version is recorded.
     ///
-    /// A copy is told apart by the names, the version and the address, and not by the account of the key: with the key of another, give another `COBALT_DIR`,
-    /// or fetch it again by `--refresh`.
+    /// A copy is told apart by the names, the version and the address, and not by the account of the key: with the key of
+    /// another, give another `COBALT_DIR`, or fetch it again by `--refresh`.
     ///
     /// The key is that of [`api_key`], else the configured one, else `BRAINTRUST_API_KEY`; the address likewise, with
     /// `BRAINTRUST_API_URL`. Organisations in the EU need `https://api-eu.braintrust.dev` there.
