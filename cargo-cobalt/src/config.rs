@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use cobalt::config::{Config, Flags, Setting, project_root, schema};
 use cobalt::paths::workspace_root;
+use cobalt::redact::set_forms;
 use cobalt::reporters::Paint;
 use serde_json::Value;
 
@@ -20,7 +21,9 @@ use crate::terminal::{Align, paint, print, print_json, table_up_to};
 /// Whatever cargo has told this process of a package is of no account: it may have been started by `cargo run`.
 pub(crate) fn settings(flags: &Flags) -> Result<Config, Error> {
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
-    settings_of(&project_root(&folder), flags)
+    let config = settings_of(&project_root(&folder), flags)?;
+    set_forms(config.redacts_forms());
+    Ok(config)
 }
 
 /// The settings of the package or the workspace in a folder.

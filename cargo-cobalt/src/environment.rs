@@ -6,6 +6,8 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
+use cobalt::redact::register_variables;
+
 use crate::error::Error;
 
 /// The name of the files.
@@ -27,6 +29,7 @@ impl Environment {
                 continue;
             }
             for (name, value) in variables(&path)? {
+                register_variables([(&*name, &*value)]);
                 if std::env::var_os(&name).is_none()
                     && environment.from_files.iter().all(|(set, _)| *set != name)
                 {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use cobalt::BoxError;
+use cobalt::redact::redacted;
 use cobalt::reporters::printable;
 
 use crate::assistants::AssistantsError;
@@ -186,7 +187,7 @@ impl Error {
             // Whoever pressed Ctrl-C made no mistake: it is how `watch` is ended.
             Self::Interrupted => eprintln!("{self}"),
             _ if self.is_broken_pipe() => {}
-            _ => eprintln!("error: {}", printable(&self.to_string())),
+            _ => eprintln!("error: {}", printable(&redacted(&self.to_string()))),
         }
     }
 

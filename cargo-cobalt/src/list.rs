@@ -45,10 +45,11 @@ pub(crate) fn list(arguments: &List, flags: &Flags, color: Color) -> Result<Exit
     let built = compile(&candidates, &arguments.build, color)?;
     let with_variables = |binary| Ok((binary, variables(&project, binary, flags)?));
     let binaries = built.binaries.iter().map(with_variables).collect::<Result<Vec<_>, Error>>()?;
-    check_names(&binaries, &arguments.selection.experiment)?;
+    let clashes = check_names(&binaries, &arguments.selection.experiment)?;
     for (binary, variables) in &binaries {
         ask(binary, arguments, variables, &mut rows, &mut errors)?;
     }
+    errors.extend(clashes);
     errors.extend(rows.iter().filter_map(|row| row.experiment.error.clone()));
     if arguments.json {
         print_json(&rows)?;
@@ -85,7 +86,7 @@ fn ask(
     let selection = &arguments.selection;
     let asked = Asked { selection, wanted: Wanted::List, arguments: &[], variables };
     let (mut said, mut greeted) = (Vec::new(), false);
-    let status = run_binary(binary, asked, |message| match message {
+    let ended = run_binary(binary, asked, |message| match message {
         Message::Event(event, _) => match *event {
             Event::Hello { .. } => greeted = true,
             Event::Listed(experiment) => rows.push(Row {
@@ -102,8 +103,8 @@ fn ask(
         Message::Stderr(line) => said.push(line),
         Message::Stdout(_) => {}
     })?;
-    if !(status.success() && greeted) && errors.is_empty() {
-        errors.push(unnamed(binary, status, &said));
+    if !(ended.is_success() && greeted) && errors.is_empty() {
+        errors.push(unnamed(binary, ended.status, &said));
     }
     Ok(())
 }

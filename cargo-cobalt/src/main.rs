@@ -30,6 +30,7 @@ mod requests;
 mod run;
 mod runs;
 mod serve;
+mod show;
 mod terminal;
 mod watch;
 mod webhooks;
@@ -40,6 +41,7 @@ use std::time::SystemTime;
 
 use clap::Parser;
 use cobalt::config::{Flags, Only};
+use cobalt::redact::register_environment;
 
 use self::cli::{Build, Cargo, Command, Data, Outcome, Run, RunOptions, Settings};
 use self::reporters::github;
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
     let Cargo::Cobalt(arguments) = Cargo::parse();
     let color = arguments.color;
     color.apply();
+    register_environment();
     let flags = flags(&arguments.command);
     let result = match &arguments.command {
         Command::Run(arguments) => run::run(&arguments.options, &flags, color),
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Command::Merge(arguments) => merge::merge(arguments, &flags),
         Command::List(arguments) => list::list(arguments, &flags, color),
         Command::History(arguments) => history::history(arguments, &flags),
+        Command::Show(arguments) => show::show(arguments, &flags),
         Command::Compare(arguments) => compare::compare(arguments, &flags),
         Command::Export(arguments) => export::export(arguments, &flags),
         Command::Import(arguments) => import::import(arguments, &flags),
@@ -117,6 +121,7 @@ fn flags(command: &Command) -> Flags {
         Command::Merge(merge) => Flags { ci: merge.ci, ..of_outcome(&merge.outcome, &merge.settings) },
         Command::List(list) => of_data(&list.data, &list.build, of_file(&list.settings)),
         Command::History(history) => of_file(&history.settings),
+        Command::Show(show) => of_file(&show.settings),
         Command::Compare(compare) => of_file(&compare.settings),
         Command::Export(export) => of_file(&export.settings),
         Command::Import(import) => of_file(&import.settings),

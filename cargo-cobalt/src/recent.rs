@@ -1,14 +1,17 @@
-//! What was worked out last, kept as long as it is small together; nothing is worked out twice at the same time.
+//! What was worked out last, kept as long as it is small together; nothing is worked out twice at the same time, nor while
+//! someone still has it.
 //!
 //! There are a few dozen entries at most, so that a list is all that is needed. Crates for caches bound what they keep by
 //! number, or share their room out among parts, into which a large run would not fit.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Values by their keys, the last used first.
 pub(crate) struct Recent<K, V> {
     entries: Mutex<Vec<Entry<K, V>>>,
+    /// What was made and may be in use still, though it is kept here no more.
+    in_use: Mutex<Vec<(K, Weak<V>)>>,
     /// The most bytes that all values take together, as long as they are several.
     room: usize,
 }
@@ -25,7 +28,7 @@ type Slot<V> = Arc<Mutex<Option<Arc<V>>>>;
 
 impl<K: Clone + PartialEq, V> Recent<K, V> {
     pub(crate) const fn new(room: usize) -> Self {
-        Self { entries: Mutex::new(Vec::new()), room }
+        Self { entries: Mutex::new(Vec::new()), in_use: Mutex::new(Vec::new()), room }
     }
 
     /// The value of a key, made where there is none. Others who ask for the same wait for it. `size` tells how many bytes a
@@ -41,6 +44,11 @@ impl<K: Clone + PartialEq, V> Recent<K, V> {
         if let Some(value) = &*value {
             return Ok(Arc::clone(value));
         }
+        if let Some(used) = self.used(key) {
+            *value = Some(Arc::clone(&used));
+            self.make_room(&slot, size(&used));
+            return Ok(used);
+        }
         let made = match make() {
             Ok(made) => Arc::new(made),
             Err(error) => {
@@ -49,8 +57,16 @@ impl<K: Clone + PartialEq, V> Recent<K, V> {
             }
         };
         *value = Some(Arc::clone(&made));
+        lock(&self.in_use).push((key.clone(), Arc::downgrade(&made)));
         self.make_room(&slot, size(&made));
         Ok(made)
+    }
+
+    /// A value that made room for others, and that someone still has.
+    fn used(&self, key: &K) -> Option<Arc<V>> {
+        let mut in_use = lock(&self.in_use);
+        in_use.retain(|(_, value)| value.strong_count() > 0);
+        in_use.iter().find(|(known, _)| known == key).and_then(|(_, value)| value.upgrade())
     }
 
     fn slot(&self, key: &K) -> Slot<V> {
@@ -72,9 +88,10 @@ impl<K: Clone + PartialEq, V> Recent<K, V> {
             entry.size = size;
         }
         entries.retain(|entry| {
-            let is_made = Arc::ptr_eq(&entry.value, made);
-            total += if is_made { 0 } else { entry.size };
-            is_made || total <= self.room
+            // One of size 0 is being made: other requests for it wait.
+            let stays = Arc::ptr_eq(&entry.value, made) || entry.size == 0;
+            total += if stays { 0 } else { entry.size };
+            stays || total <= self.room
         });
     }
 }
@@ -123,6 +140,37 @@ mod tests {
         let recent = Recent::new(10);
         assert!(get(&recent, 1, 40) && !get(&recent, 1, 40));
         assert!(get(&recent, 2, 4) && get(&recent, 1, 40));
+    }
+
+    #[test]
+    fn a_value_without_room_is_shared_as_long_as_someone_has_it() {
+        let recent = Recent::<u32, usize>::new(10);
+        let large = recent.get(&1, |_| 40, || Ok::<_, ()>(1)).unwrap();
+        assert!(get(&recent, 2, 40), "there is room for one of them");
+        let again = recent.get(&1, |_| 40, || Err("made once more")).unwrap();
+        assert!(Arc::ptr_eq(&large, &again));
+        drop((large, again));
+        assert!(get(&recent, 2, 40) && get(&recent, 1, 40), "it is made once nobody has it");
+    }
+
+    #[test]
+    fn what_is_being_made_is_waited_for_whatever_is_made_meanwhile() {
+        let recent = Recent::<u32, usize>::new(10);
+        let (begun, end) = (Barrier::new(2), Barrier::new(2));
+        let slow = || {
+            begun.wait();
+            end.wait();
+            Ok::<_, ()>(1)
+        };
+        thread::scope(|scope| {
+            let first = scope.spawn(|| recent.get(&1, |_| 40, slow).unwrap());
+            begun.wait();
+            assert!(get(&recent, 2, 40), "it fills all of the room");
+            let second = scope.spawn(|| recent.get(&1, |_| 40, || Err("made once more")).unwrap());
+            thread::sleep(std::time::Duration::from_millis(50));
+            end.wait();
+            assert!(Arc::ptr_eq(&first.join().unwrap(), &second.join().unwrap()));
+        });
     }
 
     #[test]

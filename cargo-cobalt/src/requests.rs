@@ -5,8 +5,6 @@ use reqwest::{Client, ClientBuilder};
 
 /// What a client begins with: it follows no redirect, and says who asks.
 pub(crate) fn client() -> ClientBuilder {
-    // The provider of TLS is that of the process; there is one already only if this was called before.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let name = concat!("cobalt/", env!("CARGO_PKG_VERSION"));
     Client::builder().redirect(Policy::none()).user_agent(name)
 }

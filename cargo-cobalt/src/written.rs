@@ -4,6 +4,7 @@ use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use cobalt::store::sync_folder;
 use tempfile::{Builder, NamedTempFile};
 
 /// What became of a file.
@@ -65,6 +66,7 @@ fn replace_if(path: &Path, text: &str, check: impl FnOnce(&Path) -> io::Result<(
     let _ = held.lock();
     check(&path)?;
     file.persist(&path)?;
+    sync_folder(&path);
     Ok(())
 }
 
@@ -95,7 +97,9 @@ fn put(path: &Path, text: &str, permissions: Option<Permissions>) -> io::Result<
         file.as_file().set_permissions(permissions)?;
     }
     file.write_all(text.as_bytes())?;
-    file.persist(path)?;
+    file.as_file().sync_all()?;
+    file.persist(&path)?;
+    sync_folder(&path);
     Ok(())
 }
 
@@ -136,6 +140,7 @@ pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist_noclobber(path)?;
+    sync_folder(path);
     Ok(())
 }
 

@@ -121,6 +121,7 @@ impl Evaluator {
         let arguments = self.arguments.iter().map(|argument| argument.expand(is_async));
         let awaited = is_async.then(|| quote_spanned!(span=> .await));
         let body = quote_spanned!(span=> let #result = #function(#(#arguments),*)#awaited;);
+        let result = function::with_causes(&result);
         let converted = quote_spanned!(output=> ::cobalt::IntoScore::into_score(#result)?);
         let name = quote_spanned!(span=> <Self as ::cobalt::private::ListedEvaluator>::NAME);
         let pass_mark = &self.pass_mark;

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
+use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, ItemFn, Lit, PatType, Type};
 
@@ -49,15 +50,18 @@ struct Form {
 }
 
 /// The function, and beside it its registration or the errors.
-pub(crate) fn expand(attribute: TokenStream, function: TokenStream) -> TokenStream {
+///
+/// `in_test_target` says whether cargo builds a target of tests or benches, whose experiments no other target runs.
+pub(crate) fn expand(attribute: TokenStream, function: TokenStream, in_test_target: bool) -> TokenStream {
     let mut errors = Errors::default();
     let hash = source_hash(attribute.clone(), function.clone());
     let experiment = Experiment::parse(attribute, function.clone(), &mut errors);
     if let Some(expansion) = errors.into_expansion(&function) {
         return expansion;
     }
-    let registration = experiment.map(|experiment| experiment.registration(hash));
-    quote!(#function #registration)
+    let registration = experiment.as_ref().map(|experiment| experiment.registration(hash, in_test_target));
+    let libtest = experiment.filter(|_| in_test_target).map(|experiment| experiment.failure_under_libtest());
+    quote!(#function #registration #libtest)
 }
 
 impl Experiment {
@@ -85,7 +89,7 @@ impl Experiment {
         Some(Self { function, name, dataset, evaluators, thresholds, calls, form })
     }
 
-    fn registration(&self, hash: u64) -> TokenStream {
+    fn registration(&self, hash: u64, in_test_target: bool) -> TokenStream {
         let name = &self.name;
         let name =
             quote_spanned!(at(name.span())=> ::core::convert::Into::<::std::string::String>::into(#name));
@@ -121,11 +125,26 @@ impl Experiment {
                         line: #line,
                         manifest_dir: ::core::env!("CARGO_MANIFEST_DIR"),
                         source_hash: #hash,
+                        in_test_target: #in_test_target,
                         dataset: __cobalt_dataset,
                         define: __cobalt_define,
                     }
                 }
             };
+        }
+    }
+
+    /// A test that rustc leaves out of a target with `harness = false`. libtest, which runs all others, would not run the
+    /// experiment and pass.
+    fn failure_under_libtest(&self) -> TokenStream {
+        let function = self.function.sig.ident.unraw();
+        let name = Ident::new(&format!("__cobalt_{function}_needs_harness_false"), at(Span::call_site()));
+        let function = function.to_string();
+        quote! {
+            #[::core::prelude::v1::test]
+            fn #name() {
+                ::core::panic!("{}", ::cobalt::private::run_by_libtest(#function, ::core::file!()));
+            }
         }
     }
 
@@ -162,6 +181,7 @@ impl Experiment {
         let body = quote_spanned! {span=>
             let #result = #name(#(#arguments),*)#awaited;
         };
+        let result = function::with_causes(&result);
         let converted = quote_spanned!(output=> ::cobalt::private::IntoOutput::into_output(#result));
         if awaited.is_some() {
             quote_spanned! {span=>
@@ -285,6 +305,12 @@ fn check_variable(value: &Expr, errors: &mut Errors) {
         Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) if name.value().trim().is_empty() => {
             errors.at(value, "the variable's name cannot be empty");
         }
+        Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) if !is_variable(&name.value()) => {
+            errors.at(
+                value,
+                "the name of a variable has letters, digits and `_` only, as in `ignore_without = \"OPENAI_API_KEY\"`",
+            );
+        }
         Expr::Lit(ExprLit { lit: Lit::Str(_), .. }) => {}
         Expr::Lit(_) => {
             errors.at(
@@ -294,6 +320,12 @@ fn check_variable(value: &Expr, errors: &mut Errors) {
         }
         _ => {}
     }
+}
+
+/// Whether a text may be the name of a variable, as shells have them.
+fn is_variable(name: &str) -> bool {
+    !name.starts_with(|first: char| first.is_ascii_digit())
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
 fn call(method: &Ident, value: &Expr, argument: TokenStream) -> TokenStream {

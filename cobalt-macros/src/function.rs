@@ -1,6 +1,7 @@
 //! The function below an attribute: what both attributes ask of it.
 
 use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote_spanned;
 use syn::ext::IdentExt as _;
 use syn::{FnArg, GenericParam, ItemFn, Pat, PatType, Path, ReturnType, Safety, Type, TypeParamBound};
 
@@ -118,6 +119,15 @@ pub(crate) fn returned(function: &ItemFn, advice: &str, errors: &mut Errors) -> 
             function.sig.ident.span()
         }
     }
+}
+
+/// What a function returned, with its error as text that has all causes. Method calls choose by the error's type, for which
+/// the traits have to be in scope.
+pub(crate) fn with_causes(result: &Ident) -> TokenStream {
+    quote_spanned! {result.span()=> {
+        use ::cobalt::private::returned::*;
+        (&&&&::cobalt::private::returned::Returned::new(#result)).with_causes()
+    }}
 }
 
 /// Whether a type is one of cobalt's, written `Context` or `cobalt::Context`.

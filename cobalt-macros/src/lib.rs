@@ -21,7 +21,9 @@ use proc_macro::TokenStream;
 /// Documented where it is used: `cobalt::experiment`.
 #[proc_macro_attribute]
 pub fn experiment(attribute: TokenStream, function: TokenStream) -> TokenStream {
-    experiment::expand(attribute.into(), function.into()).into()
+    // Cargo sets it for targets of tests and benches, and for no other.
+    let in_test_target = std::env::var_os("CARGO_TARGET_TMPDIR").is_some();
+    experiment::expand(attribute.into(), function.into(), in_test_target).into()
 }
 
 /// Documented where it is used: `cobalt::evaluator`.

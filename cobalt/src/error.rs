@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
+use crate::causes::with_causes;
 use crate::config::ConfigError;
 use crate::dataset::DatasetError;
 use crate::report::Report;
@@ -24,7 +25,7 @@ pub enum Error {
     Dataset(#[from] DatasetError),
 
     /// An experiment's data set could not be made.
-    #[error("the data set of experiment `{experiment}` cannot be used: {source}")]
+    #[error("the data set of experiment `{experiment}` cannot be used: {}", with_causes(&**.source))]
     DatasetOf {
         /// The experiment's name.
         experiment: String,
@@ -92,7 +93,7 @@ pub enum Error {
     },
 
     /// A result file could not be written, and all that it would hold is in the run's journal.
-    #[error("{source}; nothing is lost: once that is mended, COBALT_RESUME={id} writes the results")]
+    #[error("{source}; nothing is lost: once that is fixed, COBALT_RESUME={id} writes the results")]
     InJournal {
         /// The run's id.
         id: String,
@@ -102,13 +103,26 @@ pub enum Error {
 
     /// Neither a result file nor all of the journal could be written.
     #[error(
-        "{source}; what was finished before is kept: once that is mended, COBALT_RESUME={id} runs the rest and writes \
+        "{source}; what was finished before is kept: once that is fixed, COBALT_RESUME={id} runs the rest and writes \
          the results"
     )]
     PartlyInJournal {
         /// The run's id.
         id: String,
         /// What first went wrong.
+        source: Box<Error>,
+    },
+
+    /// A journal could not be written any more, so the run was stopped before all items were done.
+    #[error("{source}; {}", stopped(.id, *.kept, *.items))]
+    Stopped {
+        /// The run's id.
+        id: String,
+        /// How many items are in the journal.
+        kept: usize,
+        /// How many the run is about.
+        items: usize,
+        /// What went wrong with the journal.
         source: Box<Error>,
     },
 
@@ -122,13 +136,34 @@ pub enum Error {
     },
 
     /// The run was interrupted before all items were done.
-    #[error("experiment `{experiment}` was interrupted; run it again with COBALT_RESUME={id} to do the rest")]
+    #[error("experiment `{experiment}` was interrupted; {}", rest(.id, *.kept))]
     Interrupted {
         /// The experiment's name.
         experiment: String,
         /// The run's id.
         id: String,
+        /// How many items are in the journal; where there is none, neither is the journal.
+        kept: usize,
     },
+}
+
+/// What became of a run whose journal could not be written, and what to do then.
+fn stopped(id: &str, kept: usize, items: usize) -> String {
+    if kept == 0 {
+        return "the run was stopped before any item was kept; run it again then".to_owned();
+    }
+    format!(
+        "the run was stopped with {kept} of {items} items kept; resume it then with `cargo cobalt run --resume {id}`, or with \
+         COBALT_RESUME={id} under `cargo test`"
+    )
+}
+
+/// What to do about an interrupted run.
+fn rest(id: &str, kept: usize) -> String {
+    match kept {
+        0 => "no item was finished; run it again".to_owned(),
+        _ => format!("run it again with COBALT_RESUME={id} to do the rest"),
+    }
 }
 
 /// The message. A `main` that returns an error shows it in this form, which would else hide what to do among the fields,
@@ -156,6 +191,7 @@ fn hint(action: &str, error: &io::Error) -> &'static str {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "; free some space, or name another folder in COBALT_DIR"
         }
+        io::ErrorKind::FileTooLarge => "; raise the limit on the size of files, which `ulimit -f` shows",
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
             "; move what is in its place away, or name another folder in COBALT_DIR"
         }

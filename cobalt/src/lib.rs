@@ -6,6 +6,7 @@ pub mod back_off;
 pub mod calls {}
 #[doc = include_str!("../docs/catalogue.md")]
 pub mod catalogue {}
+mod causes;
 pub mod config;
 #[doc = include_str!("../docs/custom.md")]
 pub mod custom {}
@@ -27,6 +28,8 @@ mod http;
 pub mod judges {}
 pub mod llm;
 pub mod metrics;
+#[doc(hidden)]
+pub mod name;
 mod nesting;
 mod panics;
 pub mod paths;
@@ -69,7 +72,9 @@ pub use evaluators::{
 };
 #[cfg(feature = "judge")]
 pub use evaluators::{GEval, JsonSchema, LlmJudge, Pairwise, Similarity};
-pub use experiment::{Agent, AgentError, Context, Experiment, IntoOutput, Json, Output, TokenCount};
+pub use experiment::{
+    Agent, AgentError, Context, Experiment, IntoOutput, Json, ModelCall, Output, Record, TokenCount,
+};
 pub use harness::main;
 #[doc(hidden)]
 pub use harness::{Request, Wanted, exit_code};

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use cobalt::report::ScoredEvaluation;
 use cobalt::store::{JournalContents, JournalError, read_journal};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -25,11 +26,27 @@ fn journal() -> String {
     let lines = [
         header,
         item(2, json!({})),
-        item(0, json!({ "status": "error", "error": "no", "output": { "output": "" }, "evaluations": {} })),
+        item(
+            0,
+            json!({ "status": "error", "error": "no", "output": { "output": "" }, "evaluations": {}, "passed": false }),
+        ),
         item(3, json!({ "output": { "output": [[1, {}]], "metadata": { "tokens": { "input": 1 } } } })),
-        item(1, json!({ "evaluations": { "exact": { "error": "the score is NaN", "reason": "\u{0}" } } })),
+        item(
+            1,
+            json!({ "evaluations": { "exact": { "error": "the score is NaN", "reason": "\u{0}" } }, "passed": false }),
+        ),
     ];
     lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// The same with a checksum in each line, as this version writes it.
+fn journal_with_checksums() -> String {
+    let header = journal().replacen("{", "{\"checksums\":true,", 1);
+    let with_checksum = |line: &str| {
+        let checksum = crc32fast::hash(line.as_bytes());
+        format!("{},\"crc32\":\"{checksum:08x}\"}}\n", line.strip_suffix('}').unwrap())
+    };
+    header.lines().map(with_checksum).collect()
 }
 
 fn whole() -> &'static (String, JournalContents) {
@@ -40,6 +57,48 @@ fn whole() -> &'static (String, JournalContents) {
         assert_eq!((contents.items.len(), contents.damaged), (4, 0));
         (text, contents)
     })
+}
+
+/// A small change of a text: what a disk, an editor or a merge of files does to it.
+#[derive(Clone, Debug)]
+enum Change {
+    Flip(prop::sample::Index, u8),
+    Put(prop::sample::Index, u8),
+    Remove(prop::sample::Index, usize),
+    Digit(prop::sample::Index, char),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        (any::<prop::sample::Index>(), 0..8_u8).prop_map(|(at, bit)| Change::Flip(at, bit)),
+        (any::<prop::sample::Index>(), any::<u8>()).prop_map(|(at, byte)| Change::Put(at, byte)),
+        (any::<prop::sample::Index>(), 1..200_usize).prop_map(|(at, bytes)| Change::Remove(at, bytes)),
+        (any::<prop::sample::Index>(), prop::char::range('0', '9'))
+            .prop_map(|(at, digit)| Change::Digit(at, digit)),
+    ]
+}
+
+impl Change {
+    fn apply(&self, bytes: &mut Vec<u8>) {
+        if bytes.is_empty() {
+            return;
+        }
+        match self {
+            Self::Flip(at, bit) => *at.get_mut(bytes) ^= 1 << bit,
+            Self::Put(at, byte) => bytes.insert(at.index(bytes.len()), *byte),
+            Self::Remove(at, count) => {
+                let start = at.index(bytes.len());
+                bytes.drain(start..bytes.len().min(start + count));
+            }
+            Self::Digit(at, digit) => {
+                let mut digits: Vec<_> = bytes.iter_mut().filter(|byte| byte.is_ascii_digit()).collect();
+                if !digits.is_empty() {
+                    let place = at.index(digits.len());
+                    *digits[place] = *digit as u8;
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -103,6 +162,73 @@ proptest! {
         prop_assert!(read.items.len() >= all.items.len() - 2);
         prop_assert_eq!(&read.items[0], &all.items[0]);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn nothing_false_is_taken_over_where_lines_have_checksums(changes in prop::collection::vec(change(), 1..6)) {
+        let all = &whole().1;
+        let mut bytes = journal_with_checksums().into_bytes();
+        changes.iter().for_each(|change| change.apply(&mut bytes));
+        if let Ok(read) = read_journal(&bytes) {
+            prop_assert_eq!((&read.header.id, &read.header.config), (&all.header.id, &all.header.config));
+            prop_assert_eq!(&read.header.dataset, &all.header.dataset);
+            for item in &read.items {
+                prop_assert!(all.items.contains(item), "{:?}", item);
+            }
+            prop_assert!(read.elapsed <= all.elapsed);
+        }
+    }
+
+    #[test]
+    fn without_checksums_no_value_is_taken_over_that_no_run_gives(changes in prop::collection::vec(change(), 1..6)) {
+        let mut bytes = whole().0.clone().into_bytes();
+        changes.iter().for_each(|change| change.apply(&mut bytes));
+        if let Ok(read) = read_journal(&bytes) {
+            let JournalContents { header, items, .. } = read;
+            for item in items {
+                prop_assert!(item.index < header.dataset.items && item.runs.len() == header.config.runs);
+                for run in &item.runs {
+                    prop_assert!(run.latency_ms >= 0.0 && run.latency_ms.is_finite());
+                    let fits = |(name, evaluation): (&str, &ScoredEvaluation)| {
+                        header.config.evaluators.iter().any(|known| known == name)
+                            && evaluation.score.is_none_or(|score| (0.0..=1.0).contains(&score))
+                    };
+                    prop_assert!(run.evaluations.iter().all(fits));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_journal_with_checksums_is_read_as_one_without() {
+    let (_, all) = whole();
+    let read = read_journal(journal_with_checksums().as_bytes()).unwrap();
+    assert_eq!((&read.items, read.damaged, read.elapsed), (&all.items, 0, all.elapsed));
+}
+
+#[test]
+fn a_line_without_its_checksum_is_damage_where_all_have_one() {
+    let text = journal_with_checksums();
+    let (first, rest) = text.split_once("\n").unwrap();
+    let bare = journal().lines().nth(1).unwrap().to_owned();
+    let read = read_journal(format!("{first}\n{bare}\n{rest}").as_bytes()).unwrap();
+    assert_eq!((read.items.len(), read.damaged), (4, 1));
+}
+
+#[test]
+fn a_selection_that_the_data_set_does_not_have_is_an_error() {
+    for selection in ["[5000]", "[0,4]", "[1,2,1]"] {
+        let text = journal().replacen("{", &format!("{{\"selection\":{selection},"), 1);
+        let error = read_journal(text.as_bytes()).unwrap_err();
+        assert!(matches!(error, JournalError::Selection { items: 4, .. }), "{selection}: {error}");
+    }
+    let some = journal().replacen("{", "{\"selection\":[0,2],", 1);
+    let read = read_journal(some.as_bytes()).unwrap();
+    assert_eq!((read.items.len(), read.damaged), (2, 2), "what was not selected is no item of the run");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use cobalt::{Dataset, Experiment, FnEvaluator, Item, Output, Score};
 use serde_json::json;
 
-const KEY: &str = "sk-proj-abcdefghijklmnop0123";
+const KEY: &str = "sk-proj-aB3dE5gH7jK9mN1pQ2rS4";
 
 async fn careless(item: Item) -> Result<Output, String> {
     match item["input"].as_str() {
@@ -28,5 +28,5 @@ async fn keys_are_seen_by_evaluators_and_kept_nowhere() {
         .unwrap();
     assert_eq!(report.summary.scores["leaks"].avg, 1.0, "the evaluator saw the key");
     let json = report.to_json().unwrap();
-    assert!(!json.contains(KEY) && json.contains("it says [redacted]"), "{json}");
+    assert!(!json.contains(KEY) && json.contains("it says [redacted:openai-key]"), "{json}");
 }

@@ -29,7 +29,7 @@ desk: passed, 3 of 3 items passed
 sums: passed, 2 thresholds met
            avg  95 % interval    min    p50    p95    max  passed
   exact  0.500    0.095–0.905  0.000  0.500  0.950  1.000  50.0 %
-  items   2
+  items   2, 1 of 2 at their pass marks
   time    TIME
   low     four: exact 0
   met     exact.pass_rate>=0.5  (0.5)
@@ -64,6 +64,21 @@ test Übersetzung-質問::猫                      ... ok
     let finished = several(&["--test-threads=1"]).code(0);
     assert_eq!(finished.masked(), format!("{cases}{CONCLUSION}{TABLES}"));
     assert_eq!(finished.stderr, "");
+}
+
+#[test]
+fn an_experiment_is_found_by_the_name_that_it_is_declared_with_too() {
+    let case = ["Übersetzung-質問::猫"];
+    for form in ["Übersetzung 質問", "Übersetzung-質問"] {
+        assert_eq!(several(&[form]).code(0).cases_that("ok"), case, "{form}");
+        assert_eq!(several(&["--exact", &format!("{form}::猫")]).code(0).cases_that("ok"), case, "{form}");
+        assert_eq!(
+            several(&["--list", form]).code(0).stdout.lines().next(),
+            Some("Übersetzung-質問::猫: test")
+        );
+        let others = several(&["--skip", form]).code(0).cases();
+        assert!(others.len() == 7 && others.iter().all(|(name, _)| !name.starts_with('Ü')), "{others:?}");
+    }
 }
 
 #[test]

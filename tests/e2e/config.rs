@@ -213,3 +213,28 @@ fn a_run_is_not_resumed_where_the_file_has_changed_what_counts() {
     running.signal("KILL");
     let _ = running.finish();
 }
+
+#[test]
+fn numbers_that_no_machine_can_run_are_refused_with_the_most_that_it_can() {
+    let sandbox = Sandbox::with_items(numbered(2, 0));
+    for (variable, value, says) in [
+        (
+            "COBALT_RUNS",
+            "999999999999",
+            "COBALT_RUNS is `999999999999`; expected a whole number from 1 to 10000",
+        ),
+        ("E2E_RUNS", "999999999999", "`runs` is 999999999999; make it 10000 at most"),
+        ("E2E_TIMEOUT_MS", "18446744073709551615", "; make it 720h at most"),
+    ] {
+        let finished = sandbox.program(fixture!("steered")).env(variable, value).run();
+        assert!(matches!(finished.status.code(), Some(3 | 101)), "{finished}");
+        let said = format!("{}{}", finished.stdout, finished.stderr);
+        assert!(said.contains(says) && !said.contains("panicked"), "{variable}: {finished}");
+    }
+    sandbox
+        .program(fixture!("steered"))
+        .env("COBALT_RUNS", 10_000)
+        .env("COBALT_CONCURRENCY", usize::MAX)
+        .run()
+        .code(0);
+}

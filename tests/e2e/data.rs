@@ -56,4 +56,7 @@ fn a_target_without_experiments_fails() {
 fn two_experiments_of_one_name_fail_and_both_places_are_named() {
     let finished = Sandbox::new().program(fixture!("twins")).run().code(3);
     finished.complains(&["two experiments are named `twin`", "twins.rs:9", "twins.rs:14"]);
+    let finished = Sandbox::new().program(fixture!("alike")).run().code(3);
+    let both = "the name `twin-one` in test cases and files: `twin/one` at tests/fixtures/alike.rs:9 and `twin one` at";
+    finished.complains(&[both, "alike.rs:14"]);
 }

@@ -180,7 +180,7 @@ fn of_the_files_that_are_named_the_one_of_the_experiment_counts() {
     };
     run(&["kept/other.json", "kept/this.json"]).code(0).says(&["met     vs_baseline.exact.drop<=0.02"]);
     let finished = run(&["kept/other.json"]).code(0);
-    finished.says(&["the runs to be held against are of `desk`, and none is of `silent`"]);
+    finished.says(&["the baseline runs are of `desk`, and none is of `silent`"]);
     let finished = run(&["kept/none.json"]).code(101);
     finished.says(&["test silent::baseline", "kept/none.json"]);
 }

@@ -1,8 +1,12 @@
 //! End-to-end tests: what a user sees when the real binaries run.
 
 mod arguments;
+mod causes;
 mod config;
 mod data;
+#[cfg(target_os = "linux")]
+mod disk;
+mod exits;
 mod failures;
 mod fetched;
 mod files;
@@ -16,14 +20,17 @@ mod nextest;
 #[cfg(unix)]
 mod programs;
 mod projects;
+mod records;
 mod rerun;
 mod resume;
 mod sandbox;
 mod selection;
 mod shards;
+mod shared_crates;
 #[cfg(unix)]
 mod signals;
 mod source;
 mod text;
 mod values;
 mod verdicts;
+mod warnings;

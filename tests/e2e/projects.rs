@@ -36,22 +36,28 @@ fn main() {
 }
 "#;
 
-/// A package of its own, with a data set and a test target.
-fn project() -> Sandbox {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let workspace = here.parent().unwrap();
+/// The dependency on the library alone.
+pub(crate) fn light() -> String {
+    let cobalt = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("cobalt");
+    format!("[dev-dependencies]\ncobalt = {{ path = {cobalt:?}, default-features = false }}\n")
+}
+
+/// A package of its own with an empty library. What is built of packages of one name is shared, so that different ones need
+/// different names.
+pub(crate) fn package(name: &str, manifest: &str) -> Sandbox {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let sandbox = Sandbox::new();
-    sandbox.write(
-        "Cargo.toml",
-        &format!(
-            "[package]\nname = \"trial\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
-             [dev-dependencies]\ncobalt = {{ path = {:?}, default-features = false }}\n\n\
-             [[test]]\nname = \"evals\"\nharness = false\n",
-            workspace.join("cobalt")
-        ),
-    );
+    let head =
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n");
+    sandbox.write("Cargo.toml", &format!("{head}{manifest}"));
     std::fs::copy(workspace.join("Cargo.lock"), sandbox.path("Cargo.lock")).unwrap();
     sandbox.write("src/lib.rs", "");
+    sandbox
+}
+
+/// A package with a data set and a test target.
+fn project() -> Sandbox {
+    let sandbox = package("trial", &format!("{}\n[[test]]\nname = \"evals\"\nharness = false\n", light()));
     sandbox.write("tests/evals.rs", TEST);
     sandbox.write(
         "datasets/questions.jsonl",
@@ -66,17 +72,19 @@ fn target() -> PathBuf {
     profile.parent().unwrap().join("projects")
 }
 
-fn cargo(sandbox: &Sandbox, args: &[&str]) -> Finished {
+/// Runs cargo in a package, with these variables.
+pub(crate) fn cargo(sandbox: &Sandbox, args: &[&str], env: &[(&str, &str)]) -> Finished {
     let _one_at_a_time = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut command = clean(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(sandbox.path("")).env("CARGO_TARGET_DIR", target()).env("CARGO_NET_OFFLINE", "true");
+    command.envs(env.iter().copied());
     Program::of(command).args(args.iter().copied()).patient().run()
 }
 
 #[test]
 fn cargo_test_runs_experiments_as_cases_and_keeps_their_results() {
     let sandbox = project();
-    let finished = cargo(&sandbox, &["test"]).code(0);
+    let finished = cargo(&sandbox, &["test"], &[]).code(0);
     let cases =
         ["desk::paris", "desk::rome", "gated::paris", "gated::rome", "gated::thresholds::right.avg>=0.5"];
     assert_eq!(finished.cases_that("ok"), cases);
@@ -95,6 +103,24 @@ fn cargo_test_runs_experiments_as_cases_and_keeps_their_results() {
 }
 
 #[test]
+fn an_experiment_of_another_test_target_has_its_name_for_itself() {
+    let sandbox = project();
+    let manifest = std::fs::read_to_string(sandbox.path("Cargo.toml")).unwrap();
+    sandbox.write("Cargo.toml", &format!("{manifest}\n[[test]]\nname = \"more_evals\"\nharness = false\n"));
+    sandbox.write("tests/more_evals.rs", &TEST.replace("fn gated(", "fn more_gated("));
+    let finished = cargo(&sandbox, &["test", "--no-fail-fast"], &[]).code(101);
+    assert_eq!(finished.cases_that("FAILED"), ["desk::definition"]);
+    finished.says(&["the name is declared twice, at tests/more_evals.rs:7 and at tests/evals.rs:7"]);
+    let names: Vec<_> = sandbox.reports().into_iter().map(|report| report.name).collect();
+    assert_eq!(names, ["desk", "gated", "more_gated"], "it ran where it came first");
+    sandbox.write(
+        "tests/more_evals.rs",
+        &TEST.replace("fn gated(", "fn more_gated(").replace("fn desk(", "fn help("),
+    );
+    cargo(&sandbox, &["test"], &[]).code(0);
+}
+
+#[test]
 fn nextest_runs_each_experiment_once_and_a_retry_mends_what_broke() {
     let installed = clean("cargo").args(["nextest", "--version"]).output();
     if !installed.is_ok_and(|output| output.status.success()) {
@@ -103,7 +129,7 @@ fn nextest_runs_each_experiment_once_and_a_retry_mends_what_broke() {
     }
     let sandbox = project();
     sandbox.write("broken-once", "");
-    let finished = cargo(&sandbox, &["nextest", "run", "--retries", "1"]).code(0);
+    let finished = cargo(&sandbox, &["nextest", "run", "--retries", "1"], &[]).code(0);
     let finished = finished.complains(&["TRY 1 FAIL", "2 tests run: 2 passed (1 flaky), 1 skipped"]);
     assert!(finished.stderr.contains("the network is broken"), "{finished}");
     let reports = sandbox.reports();

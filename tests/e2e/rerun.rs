@@ -76,6 +76,24 @@ fn what_was_done_before_the_sources_changed_is_not_taken_for_what_they_give() {
 }
 
 #[test]
+fn items_that_failed_in_an_interrupted_run_are_run_again() {
+    let mut items = items();
+    items[1]["act"] = json!("fail");
+    items[3]["act"] = json!("hang-if-broken");
+    let sandbox = Sandbox::with_items(items);
+    let program = sandbox.program(fixture!("steered")).env("COBALT_SOURCES", "one").env("E2E_BROKEN", 1);
+    let mut running = sandbox.start_until_kept(program, 3);
+    running.kill();
+    running.finish();
+    let (items, finished) = called(&sandbox, only(&sandbox, "failed"), 101);
+    assert_eq!(items, ["item-1"], "its failure is in the journal alone");
+    finished.complains(&["note: steered: items to run: 1 failed last time"]);
+    let (items, finished) = called(&sandbox, only(&sandbox, "changed"), 0);
+    assert_eq!(items, ["item-3"], "the journal has results of the others");
+    finished.complains(&["1 without a result yet"]);
+}
+
+#[test]
 fn a_result_that_cannot_be_read_is_an_error_and_nothing_is_run() {
     let sandbox = Sandbox::with_items(items());
     called(&sandbox, only(&sandbox, "changed"), 0);

@@ -115,7 +115,7 @@ fn a_run_that_still_goes_on_elsewhere_is_left_alone() {
     let mut running = sandbox.start_until_kept(sandbox.program(fixture!("steered")).env("E2E_BROKEN", 1), 4);
     let id = sandbox.cut_short();
     let calls = sandbox.calls();
-    resume(&sandbox, &id).run().code(3).complains(&[&id, "still going on in another process"]);
+    resume(&sandbox, &id).run().code(3).complains(&[&id, "in progress in another process"]);
     assert_eq!(sandbox.calls(), calls);
     running.kill();
     running.finish();
@@ -229,4 +229,76 @@ fn a_program_of_two_experiments_resumes_both() {
     let names: Vec<_> = sandbox.reports().into_iter().map(|report| report.name).collect();
     assert_eq!(names.len(), 2, "{names:?}");
     assert_eq!(sandbox.starts()["item-0"], 2, "one call for each experiment, none for what was finished");
+}
+
+/// Rewrites the lines of the only journal.
+fn rewrite(sandbox: &Sandbox, rewrite: impl Fn(usize, &str) -> String) {
+    let path = &sandbox.journals()[0];
+    let journal = std::fs::read_to_string(path).unwrap();
+    let lines = journal.lines().enumerate().map(|(place, line)| rewrite(place, line) + "\n");
+    std::fs::write(path, lines.collect::<String>()).unwrap();
+}
+
+/// A line as earlier versions wrote it, with what `change` does to it.
+fn without_checksum(line: &str, change: impl Fn(&mut Value)) -> String {
+    let mut line: Value = serde_json::from_str(line).unwrap();
+    let fields = line.as_object_mut().unwrap();
+    fields.remove("crc32").unwrap();
+    fields.remove("checksums");
+    change(&mut line);
+    line.to_string()
+}
+
+#[test]
+fn damaged_lines_are_named_and_their_items_run_again() {
+    let (sandbox, id) = cut_short();
+    // A digit in a line with a checksum.
+    rewrite(&sandbox, |place, line| match place {
+        2 => line.replacen("\"score\":1.0", "\"score\":0.0", 1),
+        _ => line.to_owned(),
+    });
+    sandbox.forget_calls();
+    let path = sandbox.journals()[0].display().to_string();
+    let finished = resume(&sandbox, &id).run().code(0);
+    finished.complains(&[&format!("1 line of `{path}` is damaged and left out; its item is run again")]);
+    assert_eq!(sandbox.starts().len(), 2);
+    let report = sandbox.report();
+    assert!(report.passed && report.items.len() == 5);
+}
+
+#[test]
+fn a_journal_of_an_earlier_version_is_resumed_but_for_what_no_run_gives() {
+    let (sandbox, id) = cut_short();
+    rewrite(&sandbox, |place, line| {
+        without_checksum(line, |line| match place {
+            1 => line["item"]["evaluations"]["exact"]["score"] = json!(9.0),
+            2 => drop(line["item"]["evaluations"].as_object_mut().unwrap().remove("graded")),
+            3 => line["item"]["key"] = json!("item-7"),
+            _ => {}
+        })
+    });
+    sandbox.forget_calls();
+    let finished = resume(&sandbox, &id).run().code(0);
+    finished.complains(&["3 lines of `", "` are damaged and left out; their items are run again"]);
+    assert_eq!(sandbox.starts().len(), 4, "one was whole");
+    assert!(sandbox.report().passed);
+}
+
+#[test]
+fn a_selection_of_items_that_are_not_there_is_an_error() {
+    for (selection, says) in [(json!([5000]), "item 5000"), (json!([1, 1]), "item 1 twice")] {
+        let (sandbox, id) = cut_short();
+        rewrite(&sandbox, |place, line| {
+            without_checksum(line, |line| {
+                if place == 0 {
+                    line["selection"] = selection.clone();
+                }
+            })
+        });
+        sandbox.forget_calls();
+        let finished = resume(&sandbox, &id).run().code(3);
+        assert!(!finished.stderr.contains("panicked"), "{finished}");
+        finished.complains(&[&id, "cannot be resumed", says, "5 items", "start a new run"]);
+        is_untouched(&sandbox, &id);
+    }
 }

@@ -52,12 +52,24 @@ fn agents_that_are_cut_off_are_cancelled_before_the_process_ends() {
 }
 
 #[test]
+fn a_run_that_is_stopped_before_its_first_item_leaves_no_journal() {
+    let mut items = numbered(4, 0);
+    items.iter_mut().for_each(|item| item["act"] = json!("hang"));
+    let sandbox = Sandbox::with_items(items);
+    let running = sandbox.start_until(sandbox.program(fixture!("steered")), || sandbox.calls().len() == 4);
+    running.signal("INT");
+    let finished = running.finish().code(130).complains(&["before any item was finished"]);
+    assert!(!finished.stderr.contains("COBALT_RESUME"), "there is nothing to resume: {finished}");
+    assert!(sandbox.journals().is_empty(), "{:?}", sandbox.journals());
+}
+
+#[test]
 fn agents_that_block_every_thread_of_the_runtime_do_not_hold_up_the_end() {
     let mut items = half_hanging("block");
     items.extend((0..60).map(|n| json!({ "id": format!("more-{n}"), "act": "block" })));
     let sandbox = Sandbox::with_items(items);
     let program = sandbox.program(fixture!("steered")).env("E2E_CONCURRENCY", 64);
-    let running = sandbox.start_until(program, || sandbox.calls().len() >= 6);
+    let running = sandbox.start_until_kept(program, 1);
     let asked = Instant::now();
     running.signal("INT");
     let finished = running.finish().code(130);

@@ -1,5 +1,6 @@
 //! What passes and what fails.
 
+use cobalt::report::RunVerdict;
 use serde_json::json;
 
 use crate::sandbox::{Sandbox, fixture, numbered};
@@ -37,11 +38,31 @@ fn with_thresholds_low_scores_fail_no_item() {
     let report = sandbox.report();
     let status = report.ci_status.unwrap();
     assert!(!report.passed && !status.passed);
-    assert_eq!(report.summary.passed_items, 3);
+    assert_eq!((report.summary.passed_items, report.summary.low_items), (1, 2));
     let violations: Vec<_> =
         status.violations.iter().map(|v| (&*v.category, &*v.metric, v.expected)).collect();
     assert_eq!(violations, [("exact", "pass_rate", 0.9)]);
     assert!((status.violations[0].actual.unwrap() - 2.0 / 3.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_run_of_some_items_of_a_gated_experiment_is_not_evaluated() {
+    let sandbox = mixed();
+    let finished = sandbox.program(fixture!("gated")).args(["gated::wrong", "gated::poor"]).run().code(0);
+    finished.says(&["gated: not evaluated, partial run", "2, 0 of 2 at their pass marks"]);
+    let report = sandbox.report();
+    assert_eq!((report.passed, report.verdict), (false, RunVerdict::NotEvaluated));
+    assert!(report.items.iter().all(|item| !item.passed));
+}
+
+#[test]
+fn a_run_of_some_items_of_a_strict_experiment_passes_or_fails() {
+    let sandbox = mixed();
+    sandbox.program(fixture!("steered")).args(["steered::right"]).run().code(0).says(&["steered: passed"]);
+    assert_eq!(sandbox.report().verdict, RunVerdict::Passed);
+    let sandbox = mixed();
+    sandbox.program(fixture!("steered")).args(["steered::poor"]).run().code(101).says(&["steered: FAILED"]);
+    assert_eq!(sandbox.report().verdict, RunVerdict::Failed);
 }
 
 #[test]

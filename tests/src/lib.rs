@@ -10,7 +10,7 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::time::Duration;
 
-use cobalt::{Context, IntoOutput as _, Item, Json, Output};
+use cobalt::{Context, IntoOutput as _, Item, Json, ModelCall, Output, Record, ToolCall};
 use serde_json::{Value, json};
 
 /// The text of an environment variable, or else a default.
@@ -127,6 +127,7 @@ impl Act {
 /// The item says so.
 pub async fn act(cx: Context) -> Result<Output, String> {
     let mut call = Call::start(&cx);
+    record(&cx);
     match Act::of(cx.item()) {
         Act::Hang => std::future::pending().await,
         Act::HangIfBroken if flag("E2E_BROKEN") => std::future::pending().await,
@@ -146,13 +147,34 @@ pub async fn act(cx: Context) -> Result<Output, String> {
 /// The item says so.
 pub fn act_plainly(cx: &Context) -> Result<Output, String> {
     let mut call = Call::start(cx);
+    record(cx);
     match Act::of(cx.item()) {
         Act::Hang => block(),
         _ => std::thread::sleep(wait(cx.item())),
     }
+    if cx.item().contains_key("record_late") {
+        record(cx);
+    }
     let output = output(cx);
     call.finish();
     output
+}
+
+/// Records what the item's `record` lists: calls of models (`model`, `in`, `out`, `cost`) and tools (`tool`), messages, notes.
+fn record(cx: &Context) {
+    for entry in cx.item().get("record").and_then(Value::as_array).into_iter().flatten() {
+        if let Some(model) = entry.get("model").and_then(Value::as_str) {
+            let tokens = |side: &str| entry.get(side).and_then(Value::as_u64).unwrap_or(0);
+            let call = ModelCall::new(model).tokens(tokens("in"), tokens("out"));
+            cx.record(entry.get("cost").and_then(Value::as_f64).into_iter().fold(call, ModelCall::cost));
+        } else if let Some(tool) = entry.get("tool").and_then(Value::as_str) {
+            cx.record(ToolCall::new(tool).arguments(json!({ "city": "York" })).result("rain"));
+        } else if let Some(message) = entry.get("message") {
+            cx.record(Record::message(message.clone()));
+        } else {
+            cx.record(Record::note("note", entry.clone()));
+        }
+    }
 }
 
 fn wait(item: &Item) -> Duration {

@@ -32,8 +32,6 @@ impl Server {
             let line = line.expect("a line");
             Some(line.split_once("http://")?.1.split([';', ' ', '/']).next()?.to_owned())
         });
-        // There is no other server that TLS is spoken with.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder().no_gzip().build().expect("a client");
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
         Self {

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf, is_separator};
 
 use cobalt::store::Layout;
+use cobalt::suggest;
 use tempfile::TempDir;
 
 use super::committed::committed;
@@ -21,6 +22,8 @@ pub(crate) struct Given {
     pub(crate) files: Vec<PathBuf>,
     /// The experiments that they are of.
     experiments: BTreeSet<String>,
+    /// What was typed, where it names runs or a file, and no git revision, which may have none of an experiment that is new.
+    runs: Option<String>,
     /// Where files of a commit are laid for as long as they are needed.
     _laid_out: Option<TempDir>,
 }
@@ -37,8 +40,9 @@ impl Given {
         match known.find(name) {
             Ok(named) => {
                 let runs = named.runs();
-                let committed = known.commit_of(name, &runs).map(|commit| (typed, commit));
-                Self::of_runs(runs, committed, layout)
+                let committed = known.commit_of(name, &runs).map(|commit| (typed.clone(), commit));
+                let runs_alone = committed.is_none().then_some(typed);
+                Ok(Self { runs: runs_alone, ..Self::of_runs(runs, committed, layout)? })
             }
             Err(Error::UnknownRun(UnknownRun::Unknown { .. })) if folder.is_dir() => Self::in_folder(folder),
             Err(Error::UnknownRun(UnknownRun::NoRunOfCommit { typed, commit, .. })) => {
@@ -58,6 +62,19 @@ impl Given {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Refuses runs of which none is of an experiment that is run: these would be compared with nothing.
+    pub(crate) fn check(&self, selected: &[&str]) -> Result<(), Error> {
+        let Some(typed) = &self.runs else { return Ok(()) };
+        if selected.is_empty() || selected.iter().any(|name| self.experiments.contains(*name)) {
+            return Ok(());
+        }
+        let of = suggest::list(self.experiments.iter().map(String::as_str));
+        let selected = suggest::list(selected.iter().copied());
+        Err(Error::NothingMatched(format!(
+            "`--baseline {typed}` is a run of {of}, and none of {selected}; name one of these, as in `NAME@latest`"
+        )))
     }
 
     /// Runs, and behind them what is committed for experiments that have none. A run that was made with changes beside the
@@ -107,7 +124,7 @@ impl Given {
             )));
         }
         let files = newest.values().map(|(_, path)| path.clone()).collect();
-        Ok(Self { files, experiments: newest.into_keys().collect(), _laid_out: None })
+        Ok(Self { files, experiments: newest.into_keys().collect(), ..Self::default() })
     }
 
     /// A folder of nothing, which stands for none.

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use cobalt::config::{Config, Flags};
+use cobalt::paths::workspace_root;
 use cobalt::report::Measurements;
 use cobalt::report::comparison::{Difference, Verdict, compare};
-use cobalt::store::{read_measurements, write_baseline};
-use cobalt::suggest;
+use cobalt::store::{Layout, namesake, read_measurements, write_baseline};
+use cobalt::{name, suggest};
 
 use super::head::Head;
 use super::ignored::to_be_committed;
@@ -26,7 +27,11 @@ pub(super) fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Er
     let read = |file: &PathBuf| Ok(read_measurements(file, settings.prices())?);
     let runs = files.values().map(read).collect::<Result<Vec<_>, Error>>()?;
     check(files.keys(), &settings)?;
+    if !arguments.allow_failed {
+        runs.iter().try_for_each(refuse_failed)?;
+    }
     let layout = settings.layout();
+    refuse_namesakes(&runs, layout)?;
     let mut written = Vec::new();
     for run in &runs {
         let before = read_measurements(&layout.baseline(&run.name), settings.prices()).ok();
@@ -41,10 +46,24 @@ pub(super) fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Er
     Ok(ExitCode::SUCCESS)
 }
 
+/// Refuses a run that failed, as every later one that is as bad would count as no worse.
+fn refuse_failed(run: &Measurements) -> Result<(), Error> {
+    if !run.failed {
+        return Ok(());
+    }
+    Err(Error::Arguments(format!(
+        "run {} of `{}` failed, and is no measure of a good agent; run it again when it passes, name another run, or keep this \
+         one with `--allow-failed`",
+        one_line(&run.id),
+        one_line(&run.name)
+    )))
+}
+
 /// The result files of the runs that are meant, by their experiments.
 fn files(arguments: &SetBaseline, settings: &Config) -> Result<BTreeMap<String, PathBuf>, Error> {
     let known = KnownRuns::open(settings.layout())?;
-    let is_meant = |experiment: &str| arguments.name.as_ref().is_none_or(|name| name.matches(experiment));
+    let is_meant =
+        |experiment: &str| arguments.name.as_ref().is_none_or(|pattern| name::matches(pattern, experiment));
     let mut runs = Vec::new();
     for name in &arguments.runs {
         runs.extend(known.find(name)?.runs());
@@ -117,6 +136,23 @@ fn check<'a>(experiments: impl Iterator<Item = &'a String>, settings: &Config) -
     Ok(())
 }
 
+/// Refuses runs of experiments whose names are declared a second time elsewhere: both would have the same baseline.
+fn refuse_namesakes(runs: &[Measurements], layout: &Layout) -> Result<(), Error> {
+    let root = workspace_root(&std::env::current_dir().map_err(Error::CurrentFolder)?);
+    let mut refused = Vec::new();
+    for Measurements { name, declared_at, .. } in runs {
+        let Some(place) = declared_at else { continue };
+        match namesake(layout, &root, &(name.clone(), place.clone())) {
+            Some(other) if other.is_certain => {
+                refused.push(format!("experiment `{}`: {other}", one_line(name)))
+            }
+            Some(other) => eprintln!("warning: {}", one_line(&other.to_string())),
+            None => {}
+        }
+    }
+    if refused.is_empty() { Ok(()) } else { Err(Error::Broken(refused)) }
+}
+
 fn said(run: &Measurements, before: Option<&Measurements>, path: &Path) -> String {
     let Measurements { id, name, timestamp, items, .. } = run;
     let before = match before {
@@ -153,5 +189,8 @@ fn warnings(run: &Measurements, before: Option<&Measurements>) -> Vec<String> {
             format!("{name} is worse than in run {before}: {other:.3} after {base:.3}")
         })
     });
-    errors.into_iter().chain(worse).collect()
+    let failed = run
+        .failed
+        .then(|| format!("run {} failed: later runs that are as bad count as no worse", one_line(&run.id)));
+    failed.into_iter().chain(errors).chain(worse).collect()
 }

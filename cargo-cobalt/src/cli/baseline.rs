@@ -42,6 +42,10 @@ pub(crate) struct SetBaseline {
     #[arg(long, value_name = "PATTERN")]
     pub(crate) name: Option<Pattern>,
 
+    /// Keeps runs that failed, too: later runs that are as bad then count as no worse
+    #[arg(long)]
+    pub(crate) allow_failed: bool,
+
     #[command(flatten)]
     pub(crate) settings: Settings,
 }

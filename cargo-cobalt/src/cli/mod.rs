@@ -32,7 +32,7 @@ pub(crate) use mcp::Mcp;
 pub(crate) use merge::Merge;
 pub(crate) use outcome::Outcome;
 pub(crate) use pass_on::{Export, Format, Import};
-pub(crate) use past::{Compare, History};
+pub(crate) use past::{Compare, History, Show};
 pub(crate) use reference::{Completions, Man, Update};
 pub(crate) use run::{Data, List, Run, RunOptions, Selection, Watch};
 pub(crate) use serve::Serve;
@@ -91,6 +91,13 @@ pub(crate) enum Command {
     ///
     /// Exit codes: 0, also where no run matches; 2 wrong arguments; 3 the runs could not be read.
     History(History),
+    /// Shows the items of a past run with their scores and outputs, or one item in full
+    ///
+    /// Runs are named as `compare` names them; a run that has not ended, by the beginning of its id. An item is named by its key
+    /// or the beginning of it, by its index, or by its name in test cases, also as `experiment::key`, which needs no run.
+    ///
+    /// Exit codes: 0; 2 wrong arguments; 3 a file could not be read; 4 no such run or item.
+    Show(Show),
     /// Tells whether a run is better or worse than another, and by which items
     ///
     /// A run is named by the beginning of its id; by `latest`, or `latest~1` for the one before; by `NAME@latest`, for

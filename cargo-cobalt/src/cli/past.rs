@@ -1,4 +1,4 @@
-//! What may be typed of the commands that look at past runs: `cargo cobalt history` and `compare`.
+//! Command-line definition of the commands that look at past runs: `cargo cobalt history`, `show` and `compare`.
 
 use std::num::NonZeroUsize;
 
@@ -28,6 +28,28 @@ pub(crate) struct History {
     pub(crate) since: Option<Since>,
 
     /// Prints a JSON list
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// A run by id, `latest~1`, `help-desk@latest`, git revision or result file
+    #[arg(value_name = "RUN", default_value = "latest")]
+    pub(crate) run: RunName,
+
+    /// The item to show in full: its key, the beginning of it, its index, or its name in test cases
+    #[arg(value_name = "ITEM")]
+    pub(crate) item: Option<String>,
+
+    /// Only items below a pass mark or in error
+    #[arg(long, conflicts_with = "item")]
+    pub(crate) low: bool,
+
+    /// Prints the item, or a list of the items, as JSON in the shape of result files
     #[arg(long)]
     pub(crate) json: bool,
 

@@ -128,7 +128,7 @@ pub(crate) struct Selection {
     #[arg(long, value_name = "PATTERN")]
     pub(crate) filter: Vec<Pattern>,
 
-    /// An experiment by its whole name; may be given more than once
+    /// An experiment by its whole name, as declared or as in test cases; may be given more than once
     #[arg(long, value_name = "NAME")]
     pub(crate) experiment: Vec<String>,
 }

@@ -15,7 +15,7 @@ const WIDEST: usize = 100;
 const LONGEST: usize = 1000;
 
 /// A column with its title.
-pub(super) struct Column {
+pub(crate) struct Column {
     title: String,
     align: Align,
     cells: Vec<String>,
@@ -23,7 +23,7 @@ pub(super) struct Column {
 }
 
 impl Column {
-    pub(super) fn new(title: &str, align: Align, cells: impl Iterator<Item = String>) -> Self {
+    pub(crate) fn new(title: &str, align: Align, cells: impl Iterator<Item = String>) -> Self {
         let shown = |text: &str| one_line(&cut(text, LONGEST));
         let cells: Vec<_> = cells.map(|cell| shown(&cell)).collect();
         let title = shown(title);
@@ -38,8 +38,13 @@ impl Column {
     }
 }
 
+/// Whether all columns have room side by side.
+pub(crate) fn fits(all: &[Column], width: usize) -> bool {
+    widths(all, Some(width)).len() == all.len()
+}
+
 /// The columns side by side, at most so wide together. The last ones, where there is no room, are named below.
-pub(super) fn grid(all: &[Column], width: Option<usize>, paint: Paint) -> String {
+pub(crate) fn grid(all: &[Column], width: Option<usize>, paint: Paint) -> String {
     let widths = widths(all, width);
     let (shown, missed) = all.split_at(widths.len());
     let line = |cell: &dyn Fn(&Column) -> String| {

@@ -4,18 +4,19 @@ mod add;
 mod check;
 mod dedupe;
 mod duplicates;
-mod grid;
+pub(crate) mod grid;
 mod near;
 mod resolve;
 mod shingles;
 mod show;
-mod values;
+pub(crate) mod values;
 mod write;
 
 use std::process::ExitCode;
 
 use cobalt::config::Flags;
 
+pub(crate) use self::add::{place, within};
 pub(crate) use self::write::WriteError;
 use crate::cli::DatasetCommand;
 use crate::error::Error;

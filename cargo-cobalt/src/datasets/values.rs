@@ -55,7 +55,7 @@ pub(super) fn is_blank(value: &Value) -> bool {
 }
 
 /// A text as it is, any other value as JSON on one line.
-pub(super) fn plain(value: &Value) -> Cow<'_, str> {
+pub(crate) fn plain(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
         other => Cow::Owned(other.to_string()),

@@ -5,10 +5,10 @@
 use std::borrow::Cow;
 
 use ::csv::{Terminator, Writer, WriterBuilder};
+use cobalt::Report;
 use cobalt::llm::prices::PriceTable;
 use cobalt::report::{Execution, ItemResult, Status};
 use cobalt::reporters::expected_field;
-use cobalt::{Output, Report};
 use serde_json::Value;
 
 use crate::reporters::Results;
@@ -81,9 +81,8 @@ fn item_cells(report: &Report, item: &ItemResult, case: &str) -> [String; 5] {
 
 /// The cells from the status to the output.
 fn run_cells(item: &ItemResult, run: &Execution, prices: &PriceTable) -> [String; 11] {
-    let tokens = run.output.as_ref().and_then(Output::token_count);
+    let tokens = run.token_count();
     let split = tokens.and_then(|tokens| tokens.split);
-    let cost = || prices.estimate(run.output.as_ref()?.model_name()?, tokens?.to_price()?);
     let whole = || Value::Object((*item.input).clone()).to_string();
     [
         status(run.status).to_owned(),
@@ -92,7 +91,7 @@ fn run_cells(item: &ItemResult, run: &Execution, prices: &PriceTable) -> [String
         number(tokens.map(|tokens| tokens.total)),
         number(split.map(|(input, _)| input)),
         number(split.map(|(_, output)| output)),
-        number(cost()),
+        number(run.cost(prices)),
         guarded(run.error.as_deref().unwrap_or_default()).into_owned(),
         item.input.get("input").map_or_else(whole, value),
         expected_field(&item.input).map(|field| value(&item.input[field])).unwrap_or_default(),

@@ -47,11 +47,11 @@ impl Notable<'_> {
 pub(crate) fn notable(report: &Report) -> Vec<Notable<'_>> {
     let judged = report.case_names().into_iter().zip(&report.items).filter_map(|(name, item)| {
         let low: Vec<_> = report.config.low_scores(item).collect();
-        let gravity = match item.passed {
-            _ if item.is_in_error() => Gravity::Error,
-            _ if low.is_empty() => return None,
+        let gravity = match item.is_in_error() {
+            true => Gravity::Error,
+            false if low.is_empty() => return None,
             false if report.config.strict => Gravity::Failed,
-            _ => Gravity::Low,
+            false => Gravity::Low,
         };
         Some(Notable { name, item, gravity, low })
     });

@@ -6,7 +6,7 @@ use cobalt::Report;
 use cobalt::report::comparison::{Comparison, Finding};
 use cobalt::wording::{count, cut};
 
-use super::markdown::{conclusion, origin, regressed, title, troubles, usage, verdict};
+use super::markdown::{at_marks, conclusion, origin, regressed, title, troubles, usage, verdict};
 use super::{Gravity, fitting, notable};
 use crate::compare::markdown as comparison;
 use crate::markdown::code;
@@ -46,7 +46,7 @@ fn experiment(finished: &Finished) -> String {
         Some(against) => text += &changes(against),
         None => text += "\nThere is no baseline to hold this against.\n",
     }
-    format!("{text}\n{}", usage(report))
+    format!("{text}\n{}{}", at_marks(report), usage(report))
 }
 
 /// All figures then and now, and the items that became worse.

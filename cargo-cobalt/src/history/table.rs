@@ -90,6 +90,7 @@ fn missed(text: &mut String, contents: &Widths, widths: &[Option<usize>; 8]) {
 fn status_look(status: RunStatus) -> Look {
     match status {
         RunStatus::Passed => Paint::good,
+        RunStatus::NotEvaluated => Paint::odd,
         RunStatus::Failed | RunStatus::Error => Paint::bad,
     }
 }
@@ -215,6 +216,8 @@ pub(super) mod tests {
             avg_latency_ms: 0.0,
             total_tokens: None,
             judge_cost: None,
+            passed_items: 50,
+            low_items: 0,
             failed_items: 0,
             eval_errors: 0,
             git_commit: None,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use cobalt::Report;
-use cobalt::store::{read_journal, without_mark};
+use cobalt::store::{check_report, read_journal, without_mark};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -25,6 +25,7 @@ impl ResultFile {
         let report = serde_json::from_slice::<Report>(without_mark(&bytes));
         let report = report.map_err(|error| other(&bytes, &error))?;
         check(&report)?;
+        check_report(&bytes, &report).map_err(|damage| damage.to_string())?;
         Ok(Self { report, bytes })
     }
 

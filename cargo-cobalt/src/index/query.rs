@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, Result, named_params};
 
 use super::run::{Run, json};
+use cobalt::name::matches;
 use cobalt::pattern::Pattern;
 
 /// Which runs.
@@ -46,7 +47,7 @@ pub(super) fn runs(connection: &Connection, filter: &Filter) -> Result<Found> {
     let (mut runs, mut matching) = (Vec::new(), 0);
     while let Some(row) = rows.next()? {
         if let Some(pattern) = &filter.name
-            && !pattern.matches(row.get_ref("name")?.as_str()?)
+            && !matches(pattern, row.get_ref("name")?.as_str()?)
         {
             continue;
         }

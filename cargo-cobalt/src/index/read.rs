@@ -1,15 +1,16 @@
 //! Reads of a result file what the index keeps.
 //!
 //! The items, which are nearly all of a file, are passed over: the summary has their counts. Files of the original tool
-//! have no counts, and their items are looked through for errors.
+//! have no counts, and older files of ours count items below a pass mark as passed where thresholds decide: the items of
+//! both are looked through.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io;
 use std::path::Path;
 
-use cobalt::report::{CiStatus, DatasetSummary, GitState, RunConfig, Summary, Timestamp};
-use cobalt::store::without_mark;
+use cobalt::report::{CiStatus, DatasetSummary, GitState, RunConfig, RunVerdict, Summary, Timestamp};
+use cobalt::store::{ReportText, without_mark};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -40,12 +41,13 @@ struct Head {
     timestamp: Timestamp,
     #[serde(default)]
     tags: Vec<String>,
-    #[expect(dead_code, reason = "a file is a result only if all of its readers can read it")]
     config: RunConfig,
     summary: Summary,
     ci_status: Option<CiStatus>,
     #[serde(default)]
     passed: bool,
+    /// Absent in files of the original, and in older ones of ours.
+    verdict: Option<IgnoredAny>,
     #[serde(default)]
     partial: bool,
     dataset: Option<DatasetSummary>,
@@ -92,23 +94,36 @@ pub(super) fn read(folder: &Path, file: &str) -> Content {
 }
 
 fn parse(bytes: &[u8], file: &str) -> serde_json::Result<Content> {
-    let head: Head = serde_json::from_slice(bytes)?;
+    let mut head: Head = serde_json::from_slice(bytes)?;
     let content = if head.partial { Content::Partial } else { Content::Run };
     let errors = match head.schema {
         Some(_) => Errors { items: head.summary.failed_items, evaluations: head.summary.eval_errors },
         None => Errors::among(&serde_json::from_slice::<Items>(bytes)?.items),
     };
+    if head.verdict.is_none()
+        && let Some(counted) = counted(bytes)
+    {
+        (head.summary.passed_items, head.summary.low_items) = (counted.passed_items, counted.low_items);
+    }
     Ok(content(Box::new(run(head, &errors, file))))
 }
 
+/// What the library counts of the items; `None` where it cannot read them.
+fn counted(bytes: &[u8]) -> Option<Summary> {
+    let report = ReportText::of(bytes).and_then(|text| text.read(|_, _| {}));
+    Some(report.ok()?.summary)
+}
+
 fn run(head: Head, errors: &Errors, file: &str) -> Run {
+    let verdict = RunVerdict::of(&head.config, &head.summary, head.ci_status.as_ref());
     let Head { summary, git, .. } = head;
     let has_passed =
         if head.schema.is_some() { head.passed } else { head.ci_status.is_none_or(|ci| ci.passed) };
-    let status = match (errors.items + errors.evaluations, has_passed) {
+    let status = match (errors.items + errors.evaluations, verdict) {
         (1.., _) => RunStatus::Error,
-        (0, false) => RunStatus::Failed,
-        (0, true) => RunStatus::Passed,
+        (0, RunVerdict::NotEvaluated) => RunStatus::NotEvaluated,
+        (0, _) if has_passed => RunStatus::Passed,
+        (0, _) => RunStatus::Failed,
     };
     let (git_commit, git_dirty) = git.map(|git| (git.commit, git.dirty)).unzip();
     Run {
@@ -124,6 +139,8 @@ fn run(head: Head, errors: &Errors, file: &str) -> Run {
         avg_latency_ms: summary.avg_latency_ms,
         total_tokens: summary.total_tokens.map(integer),
         judge_cost: summary.judge_cost,
+        passed_items: integer(summary.passed_items),
+        low_items: integer(summary.low_items),
         failed_items: integer(errors.items),
         eval_errors: integer(errors.evaluations),
         git_commit,

@@ -28,6 +28,10 @@ pub(crate) struct Run {
     pub(crate) total_tokens: Option<i64>,
     /// The judges', in USD.
     pub(crate) judge_cost: Option<f64>,
+    /// Items at or above every pass mark, without an error.
+    pub(crate) passed_items: i64,
+    /// Items below a pass mark, without an error.
+    pub(crate) low_items: i64,
     /// Items whose agent failed or timed out in some run.
     pub(crate) failed_items: i64,
     /// Evaluations without a score.
@@ -42,9 +46,11 @@ pub(crate) struct Run {
 
 /// What became of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "camelCase")]
 pub(crate) enum RunStatus {
     Passed,
+    /// The thresholds were not evaluated, as only some of the items were run; nothing failed.
+    NotEvaluated,
     /// A threshold or, in a strict experiment, an item missed.
     Failed,
     /// An item or an evaluator was in error.
@@ -55,6 +61,7 @@ impl RunStatus {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Passed => "passed",
+            Self::NotEvaluated => "not evaluated",
             Self::Failed => "failed",
             Self::Error => "error",
         }
@@ -70,8 +77,9 @@ impl ToSql for RunStatus {
 impl FromSql for RunStatus {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let text = value.as_str()?;
-        let known =
-            [Self::Passed, Self::Failed, Self::Error].into_iter().find(|status| status.as_str() == text);
+        let known = [Self::Passed, Self::NotEvaluated, Self::Failed, Self::Error]
+            .into_iter()
+            .find(|status| status.as_str() == text);
         known.ok_or(FromSqlError::InvalidType)
     }
 }
@@ -92,6 +100,8 @@ impl Run {
             avg_latency_ms: row.get("avg_latency_ms")?,
             total_tokens: row.get("total_tokens")?,
             judge_cost: row.get("judge_cost")?,
+            passed_items: row.get("passed_items")?,
+            low_items: row.get("low_items")?,
             failed_items: row.get("failed_items")?,
             eval_errors: row.get("eval_errors")?,
             git_commit: row.get("git_commit")?,
@@ -113,10 +123,10 @@ impl Run {
     /// Writes the run, in place of another one of its id.
     pub(super) fn replace(&self, connection: &Connection) -> Result<()> {
         let sql = "INSERT OR REPLACE INTO runs (id, name, timestamp, tags, scores, cost, total_items, status, \
-                   duration_ms, avg_latency_ms, total_tokens, judge_cost, failed_items, eval_errors, git_commit, \
-                   git_dirty, dataset_hash, file) VALUES (:id, :name, :timestamp, :tags, :scores, :cost, :total_items, \
-                   :status, :duration_ms, :avg_latency_ms, :total_tokens, :judge_cost, :failed_items, :eval_errors, \
-                   :git_commit, :git_dirty, :dataset_hash, :file)";
+                   duration_ms, avg_latency_ms, total_tokens, judge_cost, passed_items, low_items, failed_items, eval_errors, \
+                   git_commit, git_dirty, dataset_hash, file) VALUES (:id, :name, :timestamp, :tags, :scores, :cost, :total_items, \
+                   :status, :duration_ms, :avg_latency_ms, :total_tokens, :judge_cost, :passed_items, :low_items, \
+                   :failed_items, :eval_errors, :git_commit, :git_dirty, :dataset_hash, :file)";
         connection.prepare_cached(sql)?.execute(named_params! {
             ":id": self.id,
             ":name": self.name,
@@ -130,6 +140,8 @@ impl Run {
             ":avg_latency_ms": self.avg_latency_ms,
             ":total_tokens": self.total_tokens,
             ":judge_cost": self.judge_cost,
+            ":passed_items": self.passed_items,
+            ":low_items": self.low_items,
             ":failed_items": self.failed_items,
             ":eval_errors": self.eval_errors,
             ":git_commit": self.git_commit,

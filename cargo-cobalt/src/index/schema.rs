@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Result, TransactionBehavior};
 
 /// The version of the tables and of what is read into them. A database of another one is built anew.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 /// How long another process may keep the database to itself.
 const PATIENCE: Duration = Duration::from_secs(5);
 const TABLES: &str = "
@@ -25,6 +25,8 @@ const TABLES: &str = "
         avg_latency_ms REAL NOT NULL,
         total_tokens INTEGER,
         judge_cost REAL,
+        passed_items INTEGER NOT NULL,
+        low_items INTEGER NOT NULL,
         failed_items INTEGER NOT NULL,
         eval_errors INTEGER NOT NULL,
         git_commit TEXT,

@@ -131,6 +131,8 @@ fn a_run_is_a_row_with_its_figures() {
         avg_latency_ms: 1.5,
         total_tokens: Some(90),
         judge_cost: None,
+        passed_items: 0,
+        low_items: 0,
         failed_items: 0,
         eval_errors: 0,
         git_commit: Some("abc".to_owned()),
@@ -148,6 +150,33 @@ fn the_status_tells_errors_from_low_scores() {
     assert_eq!(status("/passed", json!(false)), RunStatus::Failed);
     assert_eq!(status("/summary/failedItems", json!(1)), RunStatus::Error);
     assert_eq!(status("/summary/evalErrors", json!(1)), RunStatus::Error);
+}
+
+#[test]
+fn a_partial_run_of_a_gated_experiment_is_not_evaluated_and_older_files_are_counted_by_their_items() {
+    let item = |index: usize, score: f64| {
+        json!({ "index": index, "key": "", "input": {}, "status": "ok", "passed": true, "latencyMs": 1,
+            "output": { "output": "" }, "evaluations": { "exact": { "score": score } } })
+    };
+    let mut older = result("aaa", 5);
+    older["config"]["thresholds"] = json!(["exact.avg>=0.1"]);
+    older["partial"] = json!(true);
+    older["items"] = json!([item(0, 0.0), item(1, 0.4), item(2, 0.5), item(3, 1.0)]);
+    older["summary"]["passedItems"] = json!(4);
+    let store = Store::new();
+    store.write("a.json", &older.to_string());
+    let (runs, _) = store.index().with_partial().unwrap();
+    let run = &runs.partial[0];
+    assert_eq!((run.status, run.passed_items, run.low_items), (RunStatus::NotEvaluated, 2, 2));
+    older["verdict"] = json!("notEvaluated");
+    (older["summary"]["passedItems"], older["summary"]["lowItems"]) = (json!(1), json!(3));
+    store.write("a.json", &older.to_string());
+    let (runs, _) = store.index().with_partial().unwrap();
+    assert_eq!(
+        (runs.partial[0].passed_items, runs.partial[0].low_items),
+        (1, 3),
+        "its summary has the counts"
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use cobalt::name::is_name_of;
 use cobalt::reporters::printable;
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionContext, CompletionInfo, Reference};
@@ -119,7 +120,7 @@ impl Asked {
         let experiment = self.context.get_argument("experiment").filter(|name| !name.is_empty());
         let runs = self.past().into_iter();
         let ids: Vec<_> = runs
-            .filter(|(_, name, _)| experiment.is_none_or(|experiment| experiment == name))
+            .filter(|(_, name, _)| experiment.is_none_or(|typed| is_name_of(typed, name)))
             .map(|(_, _, id)| id)
             .collect();
         let latest = (!ids.is_empty()).then(|| LATEST.to_owned());

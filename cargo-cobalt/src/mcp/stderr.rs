@@ -21,9 +21,11 @@ pub(super) fn errors(stderr: &[String]) -> Vec<String> {
     errors.iter().take(MOST).map(|error| told(error)).collect()
 }
 
-/// The last lines.
+/// The last lines. A key may have several, and is known by all of them only.
 pub(super) fn last_lines(stderr: &[String]) -> Vec<String> {
-    stderr[stderr.len().saturating_sub(MOST)..].iter().map(|line| told(line)).collect()
+    let text = redacted(&stderr.join("\n")).into_owned();
+    let lines: Vec<_> = text.lines().collect();
+    lines[lines.len().saturating_sub(MOST)..].iter().map(|line| cut(line, LONGEST).into_owned()).collect()
 }
 
 /// Any of it may hold a key.
@@ -47,11 +49,25 @@ mod tests {
     }
 
     #[test]
+    fn no_line_of_a_private_key_is_told() {
+        let line = "MIIEpAIBAAKCAQEA7bq3zX9vK2mT5wY8rJ4nP6sD1fG0hL3cV2xZ9kQ7uW5eR8tA";
+        let key = format!("{line}\n").repeat(30);
+        let stderr = lines(&format!(
+            "panicked at\n-----BEGIN RSA PRIVATE KEY-----\n{key}-----END RSA PRIVATE KEY-----\nas said"
+        ));
+        let told = last_lines(&stderr);
+        assert!(told.iter().all(|told| !told.contains(line)), "{told:?}");
+        assert_eq!((told[0].as_str(), told[told.len() - 1].as_str()), ("panicked at", "as said"));
+    }
+
+    #[test]
     fn no_key_and_no_endless_text_is_told() {
-        let stderr = vec![format!("error: sk-proj-abcdefghijklmnop {}", "x".repeat(10_000)); 100];
+        let stderr = vec![format!("error: sk-proj-aB3dE5gH7jK9mN1pQ2rS4 {}", "x".repeat(10_000)); 100];
         let errors = errors(&stderr);
         assert_eq!(errors.len(), MOST);
-        assert!(errors[0].starts_with("[redacted] xxx") && errors[0].chars().count() == LONGEST + 1);
+        assert!(
+            errors[0].starts_with("[redacted:openai-key] xxx") && errors[0].chars().count() == LONGEST + 1
+        );
         assert_eq!(last_lines(&stderr).len(), MOST);
     }
 }

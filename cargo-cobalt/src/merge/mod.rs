@@ -3,15 +3,17 @@
 mod find;
 mod group;
 
+use std::collections::BTreeSet;
 use std::env;
+use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use cobalt::config::{Config, Flags};
+use cobalt::config::{Config, Flags, unknown_variable};
 use cobalt::report::Report;
-use cobalt::reporters::{Event, ExperimentFinished};
+use cobalt::reporters::{Event, ExperimentFinished, Warning};
 use cobalt::shards::{ShardFile, merge as join};
-use cobalt::store::{read_report, write_report};
+use cobalt::store::{check_report, read_report, write_report};
 
 use self::find::find;
 use self::group::{Group, groups};
@@ -42,6 +44,11 @@ pub(crate) fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error>
     if groups.is_empty() {
         return Err(nothing(arguments));
     }
+    if let Some(given) = &given {
+        let names: Vec<_> = groups.iter().map(|group| &*group.name).collect();
+        given.check(&names)?;
+    }
+    teller.warn_of_variables(&settings)?;
     for (number, group) in groups.into_iter().enumerate() {
         teller.merge(number, group, &settings)?;
     }
@@ -86,11 +93,23 @@ impl Teller<'_> {
         let path = written.as_ref().ok().map(|path| &**path);
         let finished = ExperimentFinished::of(number, &report, &report.case_names(), path);
         let path = path.map(ToOwned::to_owned);
+        if let Some(warning) = Warning::of_report(&report) {
+            self.tell(Event::Warning(warning))?;
+        }
         let finished = ExperimentFinished { unsaved: written.err(), ..finished };
         self.results.errors.extend(finished.unsaved.clone());
         self.tell(Event::ExperimentFinished(Box::new(finished)))?;
         self.results.experiments.push(Finished { report, path, without_items: None });
         Ok(())
+    }
+
+    /// Warns of variables whose names are nearly right. Others may be the agents' own.
+    fn warn_of_variables(&mut self, settings: &Config) -> Result<(), Error> {
+        let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let names: BTreeSet<_> = names.filter(|name| !settings.names_variable(name)).collect();
+        let warnings = names.iter().filter_map(|name| unknown_variable(name));
+        let likely: Vec<_> = warnings.filter(|warning| warning.contains("did you mean")).collect();
+        likely.into_iter().try_for_each(|warning| self.tell(Event::Warning(Warning::of_call(warning))))
     }
 
     fn tell(&mut self, event: Event) -> Result<(), Error> {
@@ -112,7 +131,7 @@ impl Teller<'_> {
         let Self { screen, reporters, results } = self;
         let code = if !results.broken.is_empty() || !results.errors.is_empty() {
             ExitCode::from(3)
-        } else if results.passed() {
+        } else if !results.failed() {
             ExitCode::SUCCESS
         } else {
             if !ci {
@@ -128,8 +147,19 @@ impl Teller<'_> {
 /// The report that the newest runs of an experiment's shards make, or why they make none.
 fn merged(group: Group, settings: &Config) -> Result<Report, String> {
     let paths = group.newest()?;
-    let read = |path: PathBuf| Ok(ShardFile { report: read_report(&path)?, path });
-    let files = paths.into_iter().map(read).collect::<Result<Vec<_>, cobalt::Error>>();
-    let files = files.map_err(|error| error.to_string())?;
+    let files = paths.into_iter().map(shard).collect::<Result<Vec<_>, _>>()?;
     join(files, settings).map_err(|error| error.to_string())
+}
+
+/// The report of a shard. One that is damaged is refused: what is wrong in it would be wrong in the whole run.
+fn shard(path: PathBuf) -> Result<ShardFile, String> {
+    let report = read_report(&path).map_err(|error| error.to_string())?;
+    let bytes = fs::read(&path).map_err(|error| format!("failed to read `{}`: {error}", path.display()))?;
+    match check_report(&bytes, &report) {
+        Ok(()) => Ok(ShardFile { path, report }),
+        Err(damage) => Err(format!(
+            "`{}` cannot be used: {damage}; copy the file again from where the shard was run, or run the shard again",
+            path.display()
+        )),
+    }
 }

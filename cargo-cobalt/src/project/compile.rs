@@ -88,6 +88,7 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
         return Err(Error::Build);
     }
     let configured = cargo_config::variables()?;
+    let mut unfit = Vec::new();
     for candidate in candidates() {
         let Some(mut binary) = messages.binary_of(candidate) else { continue };
         // Cargo's own variables come behind them, and count.
@@ -96,11 +97,16 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
             .map_err(|source| Error::Binary { path: binary.path.clone(), source })?;
         if is_ours {
             built.binaries.push(binary);
+        } else if candidate.is_named {
+            unfit.push(format!(
+                "`{candidate}` does not call `cobalt::main()`, so its experiments cannot run; call it from `main`, or leave \
+                 the target out"
+            ));
         } else {
             built.foreign.push(format!("`{candidate}` does not call `cobalt::main()`"));
         }
     }
-    Ok(built)
+    if unfit.is_empty() { Ok(built) } else { Err(Error::Broken(unfit)) }
 }
 
 /// The cargo that started this program, if one did.
@@ -224,6 +230,7 @@ mod tests {
             target: target.to_owned(),
             file: "/w/p/tests/evals.rs".into(),
             missing_features: Vec::new(),
+            is_named: false,
         }
     }
 

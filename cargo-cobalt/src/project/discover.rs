@@ -36,6 +36,8 @@ pub(crate) struct Candidate {
     pub(crate) file: PathBuf,
     /// The features that it requires and that are off. Without them it is left out, unless it was asked for.
     pub(crate) missing_features: Vec<String>,
+    /// Whether this very target was asked for, by its name or its file.
+    pub(crate) is_named: bool,
 }
 
 impl Candidate {
@@ -196,6 +198,7 @@ fn candidates_of(
         target: target.name.clone(),
         file: target.src_path.clone().into(),
         missing_features: features::missing(target, package, packages, build),
+        is_named: false,
     };
     Ok(tests.filter(|target| harness(&manifest, &target.name) == Some(false)).map(candidate).collect())
 }

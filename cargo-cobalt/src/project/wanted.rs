@@ -61,6 +61,7 @@ impl Wanted {
             if self.asks_for(candidate) {
                 // Cargo says what it lacks.
                 candidate.missing_features.clear();
+                candidate.is_named = true;
             }
         }
         Ok(chosen)

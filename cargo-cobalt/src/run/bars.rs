@@ -25,7 +25,7 @@ struct Bar {
     bar: ProgressBar,
     items: usize,
     runs: usize,
-    /// How many items are finished, and how many of them did not pass.
+    /// How many items are finished, and how many of them failed.
     finished: usize,
     failed: usize,
     place: String,
@@ -65,7 +65,7 @@ impl Bars {
     pub(super) fn item_finished(&mut self, item: &ItemFinished) {
         if let Some(bar) = self.bars.get_mut(item.experiment) {
             bar.finished += 1;
-            bar.failed += usize::from(!item.passed);
+            bar.failed += usize::from(item.fails());
             // Several runs of an item were counted one by one, but for those of an earlier process.
             let uncounted = if item.done_before || bar.runs == 1 { bar.runs } else { 0 };
             bar.bar.inc(uncounted as u64);

@@ -1,14 +1,17 @@
 //! What several experiments came to, in a line.
 
+use cobalt::report::RunVerdict;
 use cobalt::reporters::{ExperimentFinished, Paint, printable};
 use cobalt::wording::count;
 
 /// How many of several experiments passed, and which did not, those among them that were not run to their end. Beside them, how
-/// many were ignored, and how many had nothing to run. Empty where one was run alone, or none was selected.
+/// many were ignored, and how many had nothing to run. One that `earlier` results still fail has failed, whatever ran of it.
+/// Empty where one was run alone, or none was selected.
 pub(super) fn conclusion(
     finished: &[ExperimentFinished],
     unfinished: &[String],
     [ignored, skipped]: [usize; 2],
+    earlier: &[(String, String)],
     paint: Paint,
 ) -> String {
     let ran = finished.len() + unfinished.len();
@@ -19,11 +22,18 @@ pub(super) fn conclusion(
     if all == 1 {
         return String::new();
     }
-    let failed = finished.iter().filter(|finished| !finished.report.passed);
-    let failed: Vec<_> = failed.map(|finished| printable(&finished.report.name)).collect();
+    let verdict = |finished: &ExperimentFinished| {
+        let still_failed = earlier.iter().any(|(name, _)| *name == finished.report.name);
+        if still_failed { RunVerdict::Failed } else { finished.report.verdict }
+    };
+    let with = |wanted| finished.iter().filter(move |finished| verdict(finished) == wanted);
+    let failed: Vec<_> = with(RunVerdict::Failed).map(|finished| printable(&finished.report.name)).collect();
+    let not_evaluated = with(RunVerdict::NotEvaluated).count();
     let unfinished: Vec<_> = unfinished.iter().map(|name| printable(name)).collect();
-    let mut text = format!("\n{all} experiments: {} passed", finished.len() - failed.len());
-    for (number, what) in [(ignored, "ignored"), (skipped, "with nothing to run")] {
+    let mut text = format!("\n{all} experiments: {} passed", with(RunVerdict::Passed).count());
+    for (number, what) in
+        [(not_evaluated, "not evaluated"), (ignored, "ignored"), (skipped, "with nothing to run")]
+    {
         if number > 0 {
             text += &format!(", {number} {what}");
         }
@@ -34,6 +44,15 @@ pub(super) fn conclusion(
         }
     }
     text + "\n"
+}
+
+/// A line for each experiment that earlier results fail, and why.
+pub(super) fn still_failed(experiments: &[(String, String)], paint: Paint) -> String {
+    let line = |(name, why): &(String, String)| {
+        let (name, why) = (paint.strong(printable(name)), printable(why));
+        format!("\n{name}: {} by earlier results: {why}\n", paint.bad("still FAILED"))
+    };
+    experiments.iter().map(line).collect()
 }
 
 /// Says that no experiment was run, where there was any.

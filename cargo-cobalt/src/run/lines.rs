@@ -17,10 +17,10 @@ pub(super) fn item(
 ) -> String {
     let experiment = started.map_or_else(String::new, |started| format!("{}::", started.name));
     let name = printable(&format!("{experiment}{}", item.item)).into_owned();
-    let sign = match (item.passed, item.low.is_empty()) {
-        (false, _) => paint.bad("✗"),
-        (true, false) => paint.odd("~"),
-        (true, true) => paint.good("✓"),
+    let sign = match (item.fails(), item.low.is_empty()) {
+        (true, _) => paint.bad("✗"),
+        (false, false) => paint.odd("~"),
+        (false, true) => paint.good("✓"),
     };
     let mut line = format!("  {sign} {}  {name}", paint.faint(format!("{:>6}", time(item.latency_ms))));
     let room = width.map(|width| width.saturating_sub(12 + columns(&name)));

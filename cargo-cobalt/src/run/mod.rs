@@ -85,13 +85,18 @@ pub(crate) fn once(
         screen.tell(&format!("left alone: {}", foreign.join("; ")));
     }
     let ready = with_variables(&binaries, &project, flags, &screen)?;
-    names::check(&ready, &arguments.selection.experiment)?;
     let mut tally = Tally::default();
-    let missing = keys::missing(&ready, arguments)?;
-    if missing.is_empty() {
+    let mut refusals = names::check(&ready, &arguments.selection.experiment)?;
+    if let Some(given) = &given {
+        names::check_baseline(&ready, &arguments.selection, given)?;
+    }
+    if refusals.is_empty() {
+        refusals = keys::missing(&ready, arguments)?.iter().map(ToString::to_string).collect();
+    }
+    if refusals.is_empty() {
         run_all(&ready, arguments, &mut screen, &mut reporters, &mut tally)?;
     } else {
-        missing.iter().try_for_each(|key| tally.refuse(&key.to_string(), &mut screen))?;
+        refusals.iter().try_for_each(|why| tally.refuse(why, &mut screen))?;
     }
     screen.summaries();
     let (code, results) = tally.conclude(settings.is_ci(), &binaries, &screen)?;
@@ -164,7 +169,7 @@ fn run_one(
 ) -> Result<(), Error> {
     let (selection, arguments) = (&arguments.selection, &*arguments.harness);
     let asked = Asked { selection, wanted: Wanted::Run, arguments, variables };
-    let status = run_binary(binary, asked, |message| match message {
+    let ended = run_binary(binary, asked, |message| match message {
         Message::Event(event, line) => {
             let is_new = tally.hear(&event);
             reporters.hear(&event, screen);
@@ -174,6 +179,6 @@ fn run_one(
         Message::Stderr(line) => screen.tell(&line),
     })?;
     screen.binary_ended();
-    tally.ended(binary, status, arguments, screen);
+    tally.ended(binary, ended, arguments, screen);
     Ok(())
 }

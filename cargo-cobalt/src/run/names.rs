@@ -1,31 +1,73 @@
-//! Experiments that were named: all test binaries are asked for theirs before the first one runs, as a run costs money.
+//! The names of experiments: all test binaries are asked for theirs before the first one runs, as a run costs money.
 
+use std::collections::HashMap;
 use std::process::ExitStatus;
 
-use cobalt::reporters::Event;
-use cobalt::{Wanted, suggest};
+use cobalt::report::SourcePlace;
+use cobalt::reporters::{Event, Listed};
+use cobalt::{Wanted, name, suggest};
 
 use super::process::{Asked, Message, run};
 use super::{WithVariables, interrupt};
+use crate::baseline::Given;
 use crate::cli::Selection;
 use crate::error::Error;
 use crate::project::Binary;
 
-/// Sees that each name is that of an experiment in one of the binaries. One that does not answer at all may be of a version that
-/// knows no names, and would run all that it has: nothing is run.
-pub(crate) fn check(binaries: &[WithVariables<'_>], named: &[String]) -> Result<(), Error> {
-    if named.is_empty() {
-        return Ok(());
+/// Sees that each name that was typed is that of an experiment in one of the binaries, and answers with the experiments of
+/// different binaries that have the same name, in a sentence for each. Where names were typed, a binary that does not answer at
+/// all may be of a version that knows no names, and would run all that it has: nothing is run.
+pub(crate) fn check(binaries: &[WithVariables<'_>], named: &[String]) -> Result<Vec<String>, Error> {
+    if named.is_empty() && binaries.len() < 2 {
+        return Ok(Vec::new());
     }
-    let (mut names, mut is_complete) = (Vec::new(), true);
-    let all = Selection::default();
+    let (listed, is_complete) = ask(binaries, &Selection::default(), !named.is_empty())?;
+    let names = names_of(&listed);
+    match named.iter().find(|typed| name::find(typed, names.iter().copied()).is_none()) {
+        Some(typed) if is_complete => Err(Error::NothingMatched(format!(
+            "no experiment is named `{typed}`; {}",
+            suggest::instead(typed, names)
+        ))),
+        _ => Ok(clashes(&listed)),
+    }
+}
+
+/// Sees that runs that are to be compared with are of some experiment that is selected.
+pub(super) fn check_baseline(
+    binaries: &[WithVariables<'_>],
+    selection: &Selection,
+    given: &Given,
+) -> Result<(), Error> {
+    match ask(binaries, selection, false)? {
+        (listed, true) => given.check(&names_of(&listed)),
+        // A broken binary is reported when it runs.
+        (_, false) => Ok(()),
+    }
+}
+
+/// The names of experiments, sorted: they come in the order in which they were linked.
+fn names_of(listed: &[Listed]) -> Vec<&str> {
+    let mut names: Vec<_> = listed.iter().map(|experiment| &*experiment.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// The experiments that are selected, and whether every binary could list all of its own. If all `must_answer`, one that does
+/// not is an error.
+fn ask(
+    binaries: &[WithVariables<'_>],
+    selection: &Selection,
+    must_answer: bool,
+) -> Result<(Vec<Listed>, bool), Error> {
+    let (mut listed, mut is_complete) = (Vec::new(), true);
     for (binary, variables) in binaries {
-        let asked = Asked { selection: &all, wanted: Wanted::Names, arguments: &[], variables };
+        let asked = Asked { selection, wanted: Wanted::Names, arguments: &[], variables };
         let (mut greeted, mut said) = (false, Vec::new());
-        let status = run(binary, asked, |message| match message {
+        let ended = run(binary, asked, |message| match message {
             Message::Event(event, _) => match *event {
                 Event::Hello { .. } => greeted = true,
-                Event::Listed(experiment) => names.push(experiment.name),
+                Event::Listed(experiment) => listed.push(*experiment),
                 _ => {}
             },
             Message::Stderr(line) => said.push(line),
@@ -34,21 +76,23 @@ pub(crate) fn check(binaries: &[WithVariables<'_>], named: &[String]) -> Result<
         if interrupt::was_heard() {
             return Err(Error::Interrupted);
         }
-        if !greeted {
-            return Err(Error::Broken(vec![unnamed(binary, status, &said)]));
+        if !greeted && must_answer {
+            return Err(Error::Broken(vec![unnamed(binary, ended.status, &said)]));
         }
-        is_complete &= status.success();
+        is_complete &= greeted && ended.is_success();
     }
-    // They come in the order in which they were linked.
-    names.sort_unstable();
-    names.dedup();
-    match named.iter().find(|name| !names.contains(name)) {
-        Some(name) if is_complete => Err(Error::NothingMatched(format!(
-            "no experiment is named `{name}`; {}",
-            suggest::instead(name, names.iter().map(String::as_str))
-        ))),
-        _ => Ok(()),
-    }
+    Ok((listed, is_complete))
+}
+
+/// Experiments that would have the same files. One that two binaries share, as it is declared in a library, is no other one.
+fn clashes(listed: &[Listed]) -> Vec<String> {
+    let mut known = HashMap::new();
+    let clash = |Listed { name, file, line, .. }: &Listed| {
+        let this = (name.clone(), SourcePlace { file: file.clone(), line: *line });
+        let earlier = known.entry(name::case_name(name)).or_insert_with(|| this.clone());
+        (*earlier != this).then(|| name::clash(earlier, &this))
+    };
+    listed.iter().filter_map(clash).collect()
 }
 
 /// What is told of a binary that did not name its experiments, with what it `said` on stderr.

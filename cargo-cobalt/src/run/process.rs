@@ -56,18 +56,29 @@ pub(crate) struct Asked<'a> {
     pub(crate) variables: &'a [(String, OsString)],
 }
 
+/// How a binary ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    pub(crate) status: ExitStatus,
+    /// The exit code that it told as its last event. It counts, too: a library in the binary may end it with another one.
+    pub(crate) told: Option<i32>,
+}
+
+impl Ended {
+    /// Whether it did all that it was asked for, by its exit code and by its last event.
+    pub(crate) fn is_success(self) -> bool {
+        self.status.success() && self.told == Some(0)
+    }
+}
+
 /// Runs a binary to its end, hands over what comes from it, and answers with how it ended.
-pub(crate) fn run(
-    binary: &Binary,
-    asked: Asked<'_>,
-    mut hear: impl FnMut(Message),
-) -> Result<ExitStatus, Error> {
+pub(crate) fn run(binary: &Binary, asked: Asked<'_>, mut hear: impl FnMut(Message)) -> Result<Ended, Error> {
     let pipe = Pipe::new().map_err(Error::Pipe)?;
     let ends = pipe.ends().map_err(Error::Pipe)?;
     let child = start(binary, asked, &pipe)?;
     let _below = Below::runs(&child);
     let heard = listen(child, ends);
-    let (mut status, mut listening, mut deadline) = (None, LISTENERS, None);
+    let (mut status, mut told, mut listening, mut deadline) = (None, None, LISTENERS, None);
     while status.is_none() || listening > 0 {
         let next = match deadline {
             None => heard.recv().ok(),
@@ -76,7 +87,13 @@ pub(crate) fn run(
             }
         };
         match next {
-            Some(Heard::Message(message)) => hear(message),
+            Some(Heard::Message(message)) => match message {
+                Message::Event(event, line) => match *event {
+                    Event::Ended { exit_code } => told = Some(exit_code),
+                    _ => hear(Message::Event(event, line)),
+                },
+                message => hear(message),
+            },
             Some(Heard::End) => listening -= 1,
             Some(Heard::Exit(ended)) => {
                 status = Some(ended.map_err(|source| Error::Wait { program: binary.name(), source })?);
@@ -86,7 +103,8 @@ pub(crate) fn run(
         }
     }
     pipe.close().map_err(Error::Pipe)?;
-    status.ok_or_else(|| Error::Wait { program: binary.name(), source: io::ErrorKind::UnexpectedEof.into() })
+    let gone = || Error::Wait { program: binary.name(), source: io::ErrorKind::UnexpectedEof.into() };
+    status.map(|status| Ended { status, told }).ok_or_else(gone)
 }
 
 fn start(binary: &Binary, asked: Asked<'_>, pipe: &Pipe) -> Result<Child, Error> {

@@ -7,7 +7,7 @@ use cobalt::config::{Config, ReporterKind};
 use cobalt::reporters::{Event, ExperimentFinished, ExperimentStarted, Paint, printable, summary, unpriced};
 
 use super::bars::Bars;
-use super::conclusion::conclusion;
+use super::conclusion::{conclusion, still_failed};
 use super::lines;
 use crate::error::Error;
 use crate::reporters::github::{END_GROUP, Guard, group, is_wanted};
@@ -49,6 +49,8 @@ pub(crate) struct Screen {
     finished: Vec<ExperimentFinished>,
     /// The names of those that could not be run, or were stopped before their end.
     unfinished: Vec<String>,
+    /// Experiments that earlier results fail, and why.
+    still_failed: Vec<(String, String)>,
     /// How many experiments were not run for want of a variable.
     ignored: usize,
     /// How many experiments had no item to run.
@@ -90,6 +92,7 @@ impl Screen {
             ended: Vec::new(),
             finished: Vec::new(),
             unfinished: Vec::new(),
+            still_failed: Vec::new(),
             ignored: 0,
             skipped: 0,
             stdout_failed: None,
@@ -110,7 +113,7 @@ impl Screen {
 
     /// Shows an event, which came in this line; for people only if it is new to them.
     pub(crate) fn event(&mut self, event: Event, line: &str, is_new: bool) {
-        if self.look.json {
+        if self.look.json && (is_new || !matches!(event, Event::Warning(_))) {
             // In JSON, this stands within texts only; a command may begin with it anywhere in a line.
             let line = if self.guard.is_some() { &line.replace("##[", "#\\u0023[") } else { line };
             self.print(&format!("{line}\n"));
@@ -125,7 +128,7 @@ impl Screen {
             }
             Event::RunFinished(run) => self.bars.run_finished(run),
             Event::ItemFinished(item) => {
-                let is_wanted = !item.passed || self.look.live && !self.look.quiet;
+                let is_wanted = item.fails() || self.look.live && !self.look.quiet;
                 if self.look.cli && is_wanted && !item.done_before {
                     let started = self.running.get(item.experiment);
                     self.tell(&lines::item(&item, started, self.look.width, self.look.paint_stderr));
@@ -156,11 +159,14 @@ impl Screen {
                     self.tell(&format!("{name}: nothing to run: {}", printable(&why)));
                 }
             }
+            Event::ExperimentStillFailed { name, why } => self.still_failed.push((name, why)),
             Event::ExperimentBroken { name, error, .. } => {
                 self.error(&error);
                 self.unfinished.push(name);
             }
+            Event::ExperimentInterrupted { error: Some(error), .. } => self.error(&error),
             Event::Failed { error } if is_new => self.error(&error),
+            Event::Warning(warning) if is_new => self.warn(&warning.to_string()),
             _ => {}
         }
     }
@@ -255,7 +261,14 @@ impl Screen {
                 text += &format!("\n{summary}");
             }
         }
-        text += &conclusion(&self.finished, &self.unfinished, [self.ignored, self.skipped], paint);
+        text += &still_failed(&self.still_failed, paint);
+        text += &conclusion(
+            &self.finished,
+            &self.unfinished,
+            [self.ignored, self.skipped],
+            &self.still_failed,
+            paint,
+        );
         let models = self.finished.iter().flat_map(|finished| &finished.report.summary.unpriced_models);
         if let Some(note) = unpriced(models) {
             text += &format!("\n{note}\n");

@@ -1,11 +1,12 @@
 //! What a run comes to as a whole: which exit code, and what is left to do.
 
 use std::collections::BTreeMap;
-use std::process::{ExitCode, ExitStatus};
+use std::process::ExitCode;
 
 use cobalt::exit_code::{FAILED, INTERRUPTED, UNFIT};
 use cobalt::reporters::{Event, ExperimentStarted};
 
+use super::process::Ended;
 use super::screen::Screen;
 use crate::error::Error;
 use crate::project::Binary;
@@ -36,6 +37,10 @@ pub(super) struct Tally {
 impl Tally {
     /// Takes an event in; whether it is to be shown.
     pub(super) fn hear(&mut self, event: &Event) -> bool {
+        // Each of several binaries may give the same warning.
+        if matches!(event, Event::Warning(warning) if self.results.warnings.contains(warning)) {
+            return false;
+        }
         self.results.hear(event);
         match event {
             Event::Hello { .. } => self.greeted = true,
@@ -68,7 +73,7 @@ impl Tally {
     pub(super) fn ended(
         &mut self,
         binary: &Binary,
-        status: ExitStatus,
+        Ended { status, told }: Ended,
         arguments: &[String],
         screen: &Screen,
     ) {
@@ -87,17 +92,31 @@ impl Tally {
             );
             code = UNFIT;
         }
+        if let Some(told) = told.filter(|told| gravity(*told) > gravity(code)) {
+            let name = binary.name();
+            let what = if told == FAILED { "failures".to_owned() } else { format!("exit code {told}") };
+            screen
+                .tell(&format!("warning: {name} ended ({status}), but reported {what} before; that counts"));
+            code = told;
+        }
+        if self.greeted && told.is_none() && self.running.is_empty() && matches!(code, 0 | FAILED) {
+            let name = binary.name();
+            let error =
+                format!("{name} ended ({status}) before it reported its result; finished items are saved");
+            self.fail(error, screen);
+            code = UNFIT;
+        }
         for (_, running) in std::mem::take(&mut self.running) {
             let ExperimentStarted { name, id, declared_at, .. } = running;
             if code != INTERRUPTED {
                 let binary = binary.name();
                 let error = format!(
-                    "{binary} ended ({status}) before experiment `{name}` did; what is finished is kept"
+                    "{binary} ended ({status}) before experiment `{name}` did; finished items are saved"
                 );
                 self.fail(error, screen);
                 code = UNFIT;
             }
-            self.results.cut_off.push(CutOff { name, id, declared_at });
+            self.results.cut_off.push(CutOff { name, id, kept: true, declared_at });
         }
         // Help was asked for, and given.
         self.selected += usize::from(!self.greeted);
@@ -143,10 +162,13 @@ impl Tally {
                 worst = if gravity(worst) < gravity(UNFIT) { UNFIT } else { worst };
             }
         }
-        let cut_off: Vec<_> = self.results.cut_off.iter().map(|run| &*run.id).collect();
-        if !cut_off.is_empty() {
-            screen.tell("stopped before the end; what is finished is kept. To run the rest:");
-            screen.tell(&format!("  cargo cobalt run --resume {}", cut_off.join(",")));
+        let cut_off = &self.results.cut_off;
+        let kept: Vec<_> = cut_off.iter().filter(|run| run.kept).map(|run| &*run.id).collect();
+        if !kept.is_empty() {
+            screen.tell("Interrupted; finished items are saved. Resume with:");
+            screen.tell(&format!("  cargo cobalt run --resume {}", kept.join(",")));
+        } else if !cut_off.is_empty() {
+            screen.tell("Interrupted before any item was finished.");
         }
         if self.selected == 0 && !resumes {
             if binaries.is_empty() {

@@ -1,6 +1,6 @@
 //! Names that no run has, and what may have been meant.
 
-use cobalt::suggest;
+use cobalt::{name, suggest};
 
 use crate::index::Run;
 use crate::terminal::one_line;
@@ -62,7 +62,7 @@ impl UnknownRun {
 
     /// A revision may be the name of an experiment, too.
     pub(super) fn no_run_of_commit(typed: String, commit: String, experiments: &[&str]) -> Self {
-        let hint = match experiments.contains(&&*typed) {
+        let hint = match name::find(&typed, experiments.iter().copied()).is_some() {
             true => format!("`{typed}@latest` is the newest run of the experiment"),
             false => format!("check it out and run it, or {LIST}"),
         };

@@ -4,6 +4,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cobalt::name;
 use cobalt::store::Layout;
 
 use super::git;
@@ -64,9 +65,15 @@ impl KnownRuns {
         names
     }
 
+    /// The declared name of the experiment that a name means, where it has whole runs.
+    pub(crate) fn experiment(&self, typed: &str) -> Option<&str> {
+        name::find(typed, self.whole.iter().map(|run| &*run.name))
+    }
+
     /// The whole runs of an experiment, the newest first.
-    pub(super) fn of_experiment<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Run> {
-        self.whole.iter().filter(move |run| run.name == name)
+    pub(super) fn of_experiment(&self, typed: &str) -> impl Iterator<Item = &Run> {
+        let name = self.experiment(typed);
+        self.whole.iter().filter(move |run| Some(&*run.name) == name)
     }
 
     /// The newest whole run of each experiment that was made on a commit. One without changes beside the commit goes before.

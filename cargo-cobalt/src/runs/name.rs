@@ -27,7 +27,7 @@ pub(super) enum Meaning {
 pub(crate) struct RunNameError;
 
 impl RunName {
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.typed
     }
 

@@ -160,9 +160,9 @@ impl KnownRuns {
         let split = typed.match_indices('@').map(|(at, _)| (&typed[..at], &typed[at + 1..]));
         for (experiment, revision) in split {
             let Some(commit) = self.commit(revision) else { continue };
-            if !experiments.contains(&experiment) {
+            let Some(experiment) = self.experiment(experiment) else {
                 return Err(UnknownRun::unknown_experiment(typed, experiment, &experiments));
-            }
+            };
             let run = self.of_commit(&commit).into_iter().find(|run| run.name == experiment);
             return match run {
                 Some(run) => Ok(Named::One(self.found_by(revision, run))),

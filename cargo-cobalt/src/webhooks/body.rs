@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use cobalt::Report;
 use cobalt::report::comparison::{Difference, Finding};
-use cobalt::report::{GitState, ItemResult, Timestamp};
+use cobalt::report::{GitState, ItemResult, RunVerdict, Timestamp};
 use serde::Serialize;
 
 use super::ci::Ci;
@@ -30,11 +30,13 @@ pub(super) struct Body<'a> {
     /// The verdicts in a sentence, for a person.
     text: String,
     passed: bool,
+    verdict: RunVerdict,
     experiments: Vec<Experiment<'a>>,
     broken: Vec<&'a str>,
     cut_off: Vec<Stopped<'a>>,
     ignored: Vec<&'a str>,
     skipped: Vec<&'a str>,
+    still_failed: Vec<&'a str>,
     /// How much went wrong beside: their texts may hold anything.
     errors: usize,
     git: Option<&'a GitState>,
@@ -80,12 +82,14 @@ impl<'a> Body<'a> {
             delivery: format!("{:032x}", fastrand::u128(..)),
             timestamp: Timestamp::now(),
             text: text(results),
-            passed: results.passed(),
+            passed: results.verdict() == RunVerdict::Passed,
+            verdict: results.verdict(),
             experiments: results.experiments.iter().map(Experiment::of).collect(),
             broken: results.broken.iter().map(|broken| &*broken.name).collect(),
             cut_off: results.cut_off.iter().map(|run| Stopped { name: &run.name, id: &run.id }).collect(),
             ignored: names(&results.ignored),
             skipped: names(&results.skipped),
+            still_failed: names(&results.still_failed),
             errors: results.errors.len(),
             git: reports().find_map(|report| report.git.as_ref()),
             ci,
@@ -137,15 +141,18 @@ fn low(report: &Report, item: &ItemResult, name: &str) -> Option<Low> {
 
 /// Which experiments failed, and which passed.
 fn text(results: &Results) -> String {
-    let of = |passed: bool| {
-        let those = results.experiments.iter().filter(move |finished| finished.report.passed == passed);
-        those.map(|finished| &*finished.report.name)
+    let of = |wanted: RunVerdict| {
+        results.with_verdict(move |verdict| verdict == wanted).map(|finished| &*finished.report.name)
     };
     let broken = results.broken.iter().map(|broken| &*broken.name);
+    let still_failed: Vec<_> = results.still_failed.iter().map(|(name, _)| &**name).collect();
+    let failed = of(RunVerdict::Failed).filter(|name| !still_failed.contains(name)).chain(broken);
     let mut parts = vec![
-        ("FAILED", of(false).chain(broken).collect::<Vec<_>>()),
+        ("FAILED", failed.collect::<Vec<_>>()),
+        ("still FAILED by earlier results", still_failed.clone()),
         ("stopped", results.cut_off.iter().map(|run| &*run.name).collect()),
-        ("passed", of(true).collect()),
+        ("passed", of(RunVerdict::Passed).collect()),
+        ("not evaluated", of(RunVerdict::NotEvaluated).collect()),
         ("nothing to run", results.skipped.iter().map(|(name, _)| &**name).collect()),
         ("ignored", results.ignored.iter().map(|(name, _)| &**name).collect()),
     ];

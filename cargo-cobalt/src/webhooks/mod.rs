@@ -45,7 +45,7 @@ fn tell(webhooks: &[Webhook], results: &Results, screen: &Screen) {
 fn is_wanted(on: WebhookOn, results: &Results) -> bool {
     match on {
         WebhookOn::Always => true,
-        WebhookOn::Failed => !results.passed(),
+        WebhookOn::Failed => results.failed(),
         WebhookOn::Regressed => results.experiments.iter().any(|finished| body::is_worse(&finished.report)),
     }
 }

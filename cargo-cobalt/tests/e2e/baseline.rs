@@ -98,6 +98,27 @@ fn a_baseline_that_is_worse_than_the_one_before_it_is_set_and_said_to_be() {
 }
 
 #[test]
+fn a_run_that_failed_becomes_a_baseline_only_where_that_is_asked_for() {
+    let project = with_runs();
+    let mut failed = run("desk", "dddddddddddd", 11, &[0.0]);
+    failed["passed"] = json!(false);
+    write(&project, &failed);
+    for runs in [&[][..], &["ddd"], &["ccc", "ddd"]] {
+        project
+            .cobalt(&[&["baseline", "set"], runs].concat(), 2)
+            .tells("run dddddddddddd of `desk` failed")
+            .tells("keep this one with `--allow-failed`");
+    }
+    assert!(!project.path(".cobalt/baselines").exists(), "that of the other experiment is not set either");
+    project
+        .cobalt(&["baseline", "set", "--allow-failed"], 0)
+        .tells("warning: run dddddddddddd failed: later runs that are as bad count as no worse");
+    assert_eq!(set(&project), pairs(&[("desk", "dddddddddddd"), ("intent", "cccccccccccc")]));
+    assert!(project.read(".cobalt/baselines/desk.json").contains("\"failed\": true"));
+    assert!(!project.read(".cobalt/baselines/intent.json").contains("failed"));
+}
+
+#[test]
 fn a_mistake_in_one_of_several_runs_changes_nothing() {
     let project = with_runs();
     let mut partial = run("desk", "dddddddddddd", 11, &[1.0]);

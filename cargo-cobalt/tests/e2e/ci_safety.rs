@@ -65,7 +65,7 @@ fn where_every_item_fails_the_job_fails() {
 
 #[test]
 fn an_experiment_that_crashes_fails_the_job_however_it_ends() {
-    for (act, how) in [("exit", "exit status: 0"), ("abort", "signal: 6"), ("kill", "signal: 9")] {
+    for (act, how) in [("exit", "exit status: 3"), ("abort", "signal: 6"), ("kill", "signal: 9")] {
         let project = project(&[acting(act)]);
         job(&project, "strict", 3).tells("before experiment `strict` did").tells(how);
         assert!(project.results().is_empty(), "there is no result that could be taken for one");

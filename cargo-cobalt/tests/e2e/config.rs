@@ -48,6 +48,7 @@ fn every_setting_is_shown_with_where_it_comes_from() {
         "webhooks [] default",
         "dashboard.port 4000 default",
         "dashboard.open true default",
+        "redaction.forms true default",
     ];
     assert_eq!(table(&project, &said), expected);
     let columns: Vec<_> = said.stdout.lines().map(|line| line.find("default")).collect();
@@ -71,6 +72,21 @@ fn data_sets_and_accounts_are_shown_without_their_secrets() {
         "platforms.basalt.api-key \"[redacted]\" cobalt.toml:7".to_owned(),
     ] {
         assert!(lines.contains(&line), "{line}: {lines:?}");
+    }
+}
+
+#[test]
+fn the_parameters_of_a_models_address_are_hidden_but_for_its_version() {
+    let project = Project::empty();
+    let url = "https://gateway.example/v1?api-version=2024-10-21&key=plain-words";
+    project.write(
+        "cobalt.toml",
+        &format!("[judge]\nmodel = \"m\"\nprovider = \"openai\"\nbase-url = \"{url}\"\n"),
+    );
+    for arguments in [&["config"][..], &["config", "--json"]] {
+        let said = project.cobalt(arguments, 0);
+        assert!(!said.stdout.contains("plain-words"), "{}", said.stdout);
+        said.says("https://gateway.example/v1?api-version=2024-10-21&key=[redacted]");
     }
 }
 

@@ -18,7 +18,7 @@ fn a_run_is_written_in_every_format() {
     let store = Store::with_a_drop();
     export(&store, &["latest", "--format", "csv"], 0)
         .says("run_id,experiment,index")
-        .says("bbbbbbbbbbbb,desk,39,item-39,item-39,1,ok,true,10,,,,,,what now?,,that | `or` <not>,0,it is worth 0,\r\n");
+        .says("bbbbbbbbbbbb,desk,39,item-39,item-39,1,ok,false,10,,,,,,what now?,,that | `or` <not>,0,it is worth 0,\r\n");
     export(&store, &["aaaa", "--format", "junit"], 0)
         .says("<testcase classname=\"desk\" name=\"desk::item-0\" time=\"0.010\">")
         .says("<property name=\"run\" value=\"aaaaaaaaaaaa\"/>");

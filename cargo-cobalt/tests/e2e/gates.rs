@@ -43,7 +43,8 @@ fn a_gate_stands_noise_and_catches_a_drop() {
     let project = noisy();
     run(&project, &[], 0).says("cargo cobalt baseline set").says("inconclusive");
     run(&project, &["--on-inconclusive", "fail"], 1).says("inconclusive");
-    project.cobalt(&["baseline", "set"], 0);
+    project.cobalt(&["baseline", "set"], 2).tells("--allow-failed");
+    project.cobalt(&["baseline", "set", "--allow-failed"], 0);
     run(&project, &["--on-inconclusive", "fail"], 0).says("gated: passed, 1 threshold met");
 
     for seed in [2, 3, 8, 10] {
@@ -71,10 +72,11 @@ fn a_stale_baseline_is_said_and_only_what_is_common_is_judged() {
     run(&project, &["--on-inconclusive", "fail"], 0)
         .says("the data sets differ: 100 items added, 100 items removed");
     items(&project, 300..400);
-    run(&project, &[], 0).says("no item in common");
-    run(&project, &["--on-inconclusive", "fail"], 1);
+    run(&project, &[], 1)
+        .says("MISSED  `vs_baseline.right.drop <= 0.05` has nothing to measure")
+        .says("no item in common");
     project.write(".cobalt/baselines/gated.json", "<<<<<<< ours\n");
-    run(&project, &[], 3).tells("gated.json").tells("set it anew with `cargo cobalt baseline set`");
+    run(&project, &[], 3).tells("gated.json").tells("update it with `cargo cobalt baseline set`");
 }
 
 #[test]
@@ -127,7 +129,14 @@ fn every_experiment_has_a_baseline_of_its_own_and_a_run_of_some_items_is_none() 
     steer(&project, 40, 2);
     let said =
         project.cobalt(&["run", "--ci", "--baseline", "open@latest"], 1).says("MISSED  the drop of score is");
-    said.says("and none is of `gated`");
+    said.says("and none is of `gated`")
+        .tells("warning: gated: its thresholds against a baseline are not evaluated");
+    for other in ["open@latest", "data/other.json"] {
+        project.write("data/other.json", &project.newest_result().to_string());
+        project
+            .cobalt(&["run", "--filter", "gated", "--baseline", other], 4)
+            .tells("is a run of `open`, and none of `gated`; name one of these, as in `NAME@latest`");
+    }
 
     project.cobalt(&["run", "--filter", "open", "--", "q1"], 0);
     let partial = fs::read_dir(project.path(".cobalt/results")).unwrap().flatten().map(|file| file.path());

@@ -142,3 +142,26 @@ fn the_files_that_the_original_wrote_can_be_taken_in() {
     import(&store, &[&folder.to_string_lossy()], 0).says("0 refused");
     assert!(!results(&store).is_empty());
 }
+
+#[test]
+fn a_file_with_values_that_no_run_gives_is_refused_with_the_item() {
+    let (there, here) = (Store::with_a_drop(), Store::new());
+    let folder = there.folder().join(".cobalt/results");
+    let file = folder.join(&results(&there)[0]);
+    let whole = fs::read_to_string(&file).unwrap();
+    let mut report: serde_json::Value = serde_json::from_str(&whole).unwrap();
+    let evaluator = report["config"]["evaluators"][0].as_str().unwrap().to_owned();
+    report["items"][1]["evaluations"][&evaluator]["score"] = 9.0.into();
+    fs::write(&file, report.to_string()).unwrap();
+    let said = import(&here, &[&file.to_string_lossy()], 3);
+    said.tells("item 1 (`").tells(") is damaged: the score of `").tells("is 9, and must be from 0 to 1");
+    let path = of_the_original(
+        &here,
+        "score.json",
+        &ORIGINAL.replace("\"evaluations\": {}", "\"evaluations\": { \"exact\": { \"score\": -1 } }"),
+    );
+    import(&here, &[&path], 3).tells("the score of `exact` is -1, and must be from 0 to 1");
+    assert_eq!(results(&here), [""; 0]);
+    fs::write(&file, whole).unwrap();
+    import(&here, &[&file.to_string_lossy()], 0).says("1 imported");
+}

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use cobalt::Report;
-use cobalt::report::{RunConfig, Summary, Timestamp};
+use cobalt::report::{RunConfig, RunVerdict, Summary, Timestamp};
 use tempfile::TempDir;
 
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -29,6 +29,7 @@ pub(crate) fn report(id: &str, name: &str, days_ago: u32) -> Report {
         summary: Summary::default(),
         ci_status: None,
         passed: true,
+        verdict: RunVerdict::Passed,
         partial: false,
         shard: None,
         shards: Vec::new(),

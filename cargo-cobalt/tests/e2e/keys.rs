@@ -1,5 +1,7 @@
 //! Keys that are missing, experiments that are ignored for want of one, and models without a price.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::project::{Project, Said};
@@ -24,11 +26,18 @@ fn early_and_keyed() -> Project {
 fn a_missing_key_is_said_with_all_that_need_it_and_nothing_is_run() {
     let project = keyed();
     project.target("more");
-    project.write("tests/more.rs", include_str!("fixture/keyed.rs"));
+    let mut more = include_str!("fixture/keyed.rs").to_owned();
+    for name in ["desk", "sums", "spared", "unread", "free", "free_too"] {
+        more = more.replace(&format!("fn {name}("), &format!("fn more_{name}("));
+    }
+    project.write("tests/more.rs", &more);
     let said = project.cobalt(&["run", "--filter", "judged", "--filter", "free"], 3);
     assert_eq!(said.stderr.matches("error: TRIAL_KEY is not set").count(), 1, "both say the same: {said:?}");
     assert!(!said.stdout.contains("the agent was asked") && project.results().is_empty(), "{said:?}");
-    said.tells("model `m` of someone needs it as a key, in experiments `desk`, `sums`;").tells("`.env`");
+    said.tells(
+        "model `m` of someone needs it as a key, in experiments `desk`, `sums`, `more_desk`, `more_sums`;",
+    )
+    .tells("`.env`");
     project.cobalt(&["list"], 0);
 
     project.write(".env", "TRIAL_KEY=from-file\n");
@@ -125,4 +134,71 @@ fn a_model_without_a_price_is_named_once() {
     let said = project.cobalt(&["run", "--filter", "free"], 0);
     assert!(!said.stdout.contains("no price is known"), "{said:?}");
     said.says("tokens  1,200, cost $0.0065\n");
+}
+
+/// Secrets of a project: none has the form of a key.
+const OF_ENV_FILE: &str = "zebra-quartz-4711";
+const OF_SETTING: &str = "maple-onyx-0815";
+
+#[test]
+fn secrets_of_the_project_reach_no_place_that_is_kept_or_shown() {
+    let project = Project::empty();
+    project.target("leaky");
+    project.write("tests/leaky.rs", include_str!("fixture/leaky.rs"));
+    project.write(".env", &format!("LEAKY_TOKEN={OF_ENV_FILE}\nLEAKY_SETTING={OF_SETTING}\n"));
+    project.write("cobalt.toml", &format!("[judge]\nmodel = \"m\"\napi-key = \"{OF_SETTING}\"\n"));
+    let said = project.cobalt(&["run"], 0);
+    let folder = project.path(".cobalt/results");
+    let files = fs::read_dir(folder).unwrap().map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+    let kept = files.collect::<String>();
+    let events = project.cobalt(&["run", "--reporter", "json"], 0);
+    for secret in [OF_ENV_FILE, OF_SETTING] {
+        let percent = secret.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
+        let hex = secret.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+        for written in [secret.to_owned(), percent, hex] {
+            assert!(!kept.contains(&written), "{written}: {kept}");
+            for said in [&said, &events] {
+                assert!(
+                    !said.stdout.contains(&written) && !said.stderr.contains(&written),
+                    "{written}: {said:?}"
+                );
+            }
+        }
+    }
+    let run: Value = serde_json::from_str(&kept).unwrap();
+    let mark = "[redacted:LEAKY_TOKEN] and [redacted:";
+    let item = &run["items"][0];
+    let scored = &item["evaluations"]["scored"];
+    let places = [
+        &item["key"],
+        &item["input"]["input"],
+        &item["output"]["output"]["said"],
+        &item["output"]["metadata"]["debug"],
+        &scored["reason"],
+        &scored["chainOfThought"],
+        &item["evaluations"]["broken"]["error"],
+        &run["items"][1]["error"],
+    ];
+    for place in places {
+        assert!(place.as_str().is_some_and(|text| text.contains(mark)), "{place}: {kept}");
+    }
+    for names in [&item["input"]["names"], &item["output"]["output"], &scored["metadata"]["found"]] {
+        assert!(names.as_object().unwrap().keys().any(|name| name.contains(mark)), "{names}: {kept}");
+    }
+}
+
+#[test]
+fn secrets_in_the_error_of_a_dataset_reach_no_report() {
+    let project = Project::empty();
+    project.target("leaky_dataset");
+    project.write("tests/leaky_dataset.rs", include_str!("fixture/leaky_dataset.rs"));
+    project.write(".env", &format!("LEAKY_TOKEN={OF_ENV_FILE}\n"));
+    let shown = "https://host.test/x?api_key=[redacted:LEAKY_TOKEN]";
+    let reporters = ["run", "--reporter", "cli", "--reporter", "junit=junit.xml"];
+    let commands = [&reporters[..], &["run", "--reporter", "json"], &["list"], &["list", "--json"]];
+    let said = commands.map(|arguments| Said::by(&mut project.command(arguments), 3));
+    let texts = said.iter().map(|said| format!("{}{}", said.stdout, said.stderr));
+    for text in texts.chain([project.read("junit.xml")]) {
+        assert!(text.contains(shown) && !text.contains(OF_ENV_FILE), "{text}");
+    }
 }

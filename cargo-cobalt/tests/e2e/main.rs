@@ -4,6 +4,7 @@
 mod action;
 mod assistants;
 mod baseline;
+mod calls;
 #[cfg(unix)]
 mod cargo_flags;
 mod ci_safety;
@@ -25,7 +26,10 @@ mod kept;
 mod keys;
 mod markdown;
 mod mcp;
+mod names;
 mod naming;
+#[cfg(unix)]
+mod native_exit;
 mod page;
 mod plugins;
 mod project;
@@ -36,8 +40,10 @@ mod run;
 mod selection;
 mod serve;
 mod shards;
+mod show;
 mod store;
 mod variables;
+mod warnings;
 #[cfg(unix)]
 mod watch;
 mod webhooks;

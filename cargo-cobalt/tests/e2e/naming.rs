@@ -14,6 +14,27 @@ fn runs_are_named_by_id_by_age_by_experiment_and_by_file() {
 }
 
 #[test]
+fn an_experiment_is_named_as_it_is_declared_or_as_in_test_cases() {
+    let store = Store::with_a_drop();
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    store.keep(&Kept { id: "eeeeeeeeeeee", name: "desk/mini", day: 7, ..Kept::default() });
+    store.keep(&Kept {
+        id: "ffffffffffff",
+        name: "desk/mini",
+        day: 8,
+        commit: Some(commit),
+        ..Kept::default()
+    });
+    for name in ["desk/mini", "desk-mini"] {
+        let [latest, before, at_commit] =
+            ["latest", "latest~1", "0123456"].map(|run| format!("{name}@{run}"));
+        assert_eq!(store.ids(&[&before, &latest]), ["e", "f"], "{name}");
+        assert_eq!(store.ids(&["eeee", &at_commit]), ["e", "f"], "{name}");
+        store.compare(&[&format!("{name}@latest~7"), "eeee"], 4).tells("has only 2 whole runs");
+    }
+}
+
+#[test]
 fn a_revision_means_the_newest_run_of_its_commit() {
     let store = Store::with_a_drop();
     store.git(&["init", "--quiet"]);

@@ -1,6 +1,9 @@
 //! `cargo cobalt run --rerun-failed` and `--changed`: which items are run again, and what is said of it.
 
 use std::fs;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -83,4 +86,114 @@ fn what_has_changed_is_run_again_and_everything_where_a_source_has() {
     project.write("tests/evals.rs", &format!("{declared}// The end.\n"));
     assert_eq!(runs(&project, &["--changed"]).0, some(&["paris", "rome", "oslo"]));
     assert!(!newest(&project).1, "all items are a whole run");
+}
+
+/// Runs the experiment `gated`, of which half of the scores have to pass.
+fn gated(project: &Project, flags: &[&str], code: i32) -> Said {
+    project.cobalt(&[&["run", "--filter", "gated"], flags].concat(), code)
+}
+
+#[test]
+fn a_strict_experiment_that_failed_stays_failed_where_nothing_is_run_again() {
+    let project = Project::steered();
+    project.answers(&[("paris", "Paris"), ("rome", "Paris"), ("oslo", "error")]);
+    project.cobalt(&["run", "--filter", "strict", "--ci"], 1);
+    let said = project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 1);
+    said.tells("strict: nothing to run: nothing has changed since run `")
+        .says("strict: still FAILED by earlier results: 1 item below a pass mark in run `")
+        .says("` (rome); 1 item in error in run `")
+        .says("` (oslo)");
+    runs(&project, &["--changed"]).1.tells("with --ci it is 1");
+    let said = project.cobalt(&["run", "--changed", "--ci", "--", "strict::paris"], 0);
+    assert!(!said.stdout.contains("still FAILED"), "of the item that was selected, nothing failed: {said:?}");
+
+    project.answers(&[("paris", "Paris"), ("rome", "Rome"), ("oslo", "error")]);
+    let said = project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 1);
+    said.says("strict: passed, 1 of 1 item passed, partial run")
+        .says("strict: still FAILED by earlier results: 1 item in error in run `");
+    project.answers(&[("paris", "Paris"), ("rome", "Rome"), ("oslo", "Oslo")]);
+    project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 0);
+    project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 0).tells("nothing to run");
+}
+
+#[test]
+fn a_threshold_that_did_not_pass_stays_so_until_all_items_are_run() {
+    let project = Project::steered();
+    project.answers(&[("paris", "Paris"), ("rome", "Paris"), ("oslo", "Paris")]);
+    gated(&project, &["--ci"], 1).says("gated: FAILED").says("3, 2 runs each, 1 of 3 at their pass marks");
+    gated(&project, &["--rerun-failed", "--ci"], 1)
+        .says("gated: not evaluated, partial run")
+        .says("2, 2 runs each, 0 of 2 at their pass marks")
+        .says("gated: still FAILED by earlier results: `right.pass_rate>=0.5` did not pass in run `");
+    let partial = project.newest_result();
+    assert_eq!((&partial["passed"], &partial["verdict"]), (&false.into(), &"notEvaluated".into()));
+    assert_eq!((&partial["summary"]["passedItems"], &partial["summary"]["lowItems"]), (&0.into(), &2.into()));
+    gated(&project, &["--changed", "--ci"], 1).tells("nothing has changed").says("still FAILED");
+
+    project.answers(&[("paris", "Paris"), ("rome", "Rome"), ("oslo", "Paris")]);
+    gated(&project, &["--rerun-failed", "--ci"], 1).says("1 of 2 at their pass marks").says("still FAILED");
+    gated(&project, &["--ci"], 0).says("gated: passed, 1 threshold met");
+    gated(&project, &["--changed", "--ci"], 0);
+    let said = gated(&project, &["--rerun-failed", "--ci"], 0).says("gated: not evaluated, partial run");
+    assert!(!said.stdout.contains("still FAILED"), "{said:?}");
+}
+
+#[test]
+fn another_bound_makes_no_threshold_pass_until_all_items_are_run() {
+    let project = Project::steered();
+    project.answers(&[("paris", "Paris"), ("rome", "Paris"), ("oslo", "Paris")]);
+    project.write("cobalt.toml", "thresholds = [\"right.pass_rate >= 0.5\"]\n");
+    project.cobalt(&["run", "--filter", "strict", "--ci"], 1);
+    project.write("cobalt.toml", "thresholds = [\"right.pass_rate >= 0.2\"]\n");
+    for only in ["--changed", "--rerun-failed"] {
+        let said = project.cobalt(&["run", "--filter", "strict", only, "--ci"], 1);
+        said.says("strict: still FAILED by earlier results: `right.pass_rate>=0.5` did not pass in run `");
+    }
+    project.cobalt(&["run", "--filter", "strict", "--ci"], 0);
+    project.cobalt(&["run", "--filter", "strict", "--changed", "--ci"], 0);
+}
+
+/// Runs an experiment of which the item `oslo` hangs, and kills it when the two others are in its journal.
+fn interrupted(project: &Project, experiment: &str) {
+    let mut command = project.command(&["run", "--ci", "--filter", experiment]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let journals = || fs::read_dir(project.path(".cobalt/runs")).into_iter().flatten().flatten();
+    let is_kept = |file: fs::DirEntry| {
+        let text = fs::read_to_string(file.path()).unwrap_or_default();
+        text.lines().next().is_some_and(|header| header.contains(&format!("\"name\":\"{experiment}\"")))
+            && text.matches('\n').count() == 3
+    };
+    let deadline = Instant::now() + Duration::from_secs(300);
+    while !journals().any(is_kept) {
+        assert!(Instant::now() < deadline && child.try_wait().unwrap().is_none(), "it ended early");
+        thread::sleep(Duration::from_millis(50));
+    }
+    let kill = format!("kill -KILL $(ps -o pid= --ppid {})", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+}
+
+#[test]
+fn what_failed_in_an_interrupted_run_fails_until_it_is_run_again() {
+    let project = Project::steered();
+    project.answers(&[("paris", "Paris"), ("rome", "Rome"), ("oslo", "Oslo")]);
+    project.cobalt(&["run", "--ci"], 0);
+    project.answers(&[("paris", "error"), ("rome", "Rome"), ("oslo", "wait")]);
+    interrupted(&project, "strict");
+    project.answers(&[("paris", "error"), ("rome", "Rome"), ("oslo", "Oslo")]);
+    let (items, said) = runs(&project, &["--rerun-failed"]);
+    assert_eq!(items, some(&["paris"]), "its failure is in the journal alone");
+    said.tells("partial run (1 failed last time)").says("strict: FAILED, 1 item in error");
+    project.cobalt(&["run", "--filter", "strict", "--rerun-failed", "--ci"], 1);
+
+    project.answers(&[("paris", "Rome"), ("rome", "Rome"), ("oslo", "wait")]);
+    interrupted(&project, "gated");
+    project.answers(&[("paris", "Rome"), ("rome", "Rome"), ("oslo", "Oslo")]);
+    gated(&project, &["--rerun-failed", "--ci"], 1)
+        .says("gated: not evaluated, partial run")
+        .says("of all items was interrupted with")
+        .says("cargo cobalt run --resume ");
+    gated(&project, &["--rerun-failed", "--ci"], 1).says("of all items was interrupted with");
+    gated(&project, &["--ci"], 0);
+    gated(&project, &["--changed", "--ci"], 0);
 }

@@ -45,10 +45,26 @@ fn targets_are_chosen_by_name_by_file_and_by_folder_and_experiments_by_name_and_
     nothing(&["run", "--package", "Trail"], "did you mean `trial`?");
     nothing(&["run", "--exclude", "trial"], "error: no package is left");
     nothing(&["list", "--filter", "no-such-thing"], "error: no experiment matches `no-such-thing`");
-    nothing(&["list", "foreign"], "`trial/foreign` does not call `cobalt::main()`");
     assert_eq!(project.cobalt(&["list", "--filter", "no-such-thing"], 4).stdout, "");
     assert_eq!(project.cobalt(&["list", "--filter", "no-such-thing", "--json"], 4).stdout, "[]\n");
-    project.cobalt(&["run", "foreign"], 4).tells("left alone");
+}
+
+#[test]
+fn a_target_that_was_named_and_never_calls_cobalt_is_an_error_and_one_beside_others_is_left_alone() {
+    let project = Project::steered();
+    let expected = "error: `trial/foreign` does not call `cobalt::main()`, so its experiments cannot run";
+    for named in [
+        &["run", "foreign"][..],
+        &["run", "--test", "foreign"],
+        &["run", "tests/foreign.rs"],
+        &["list", "foreign"],
+    ] {
+        project.cobalt(named, 3).tells(expected);
+    }
+    project.cobalt(&["run", "--ci", "--test", "foreign", "--test", "evals"], 3).tells(expected);
+    assert!(project.results().is_empty(), "nothing is run");
+    project.cobalt(&["run", "tests"], 0).tells("left alone: `trial/foreign` does not call `cobalt::main()`");
+    assert!(!project.path("foreign-ran").exists());
 }
 
 #[test]
@@ -57,7 +73,10 @@ fn a_target_without_the_features_that_it_requires_is_left_out_and_named() {
     let manifest = std::fs::read_to_string(project.path("Cargo.toml")).unwrap();
     let gated = "[[test]]\nname = \"live\"\nharness = false\nrequired-features = [\"online\"]\n";
     project.write("Cargo.toml", &format!("{manifest}\n{gated}\n[features]\nonline = []\n"));
-    project.write("tests/live.rs", include_str!("fixture/evals.rs"));
+    let live = include_str!("fixture/evals.rs")
+        .replace("fn strict(", "fn live_strict(")
+        .replace("fn gated(", "fn live_gated(");
+    project.write("tests/live.rs", &live);
     project.cobalt(&["run", "--quiet"], 0).tells("left alone: `trial/live` needs the feature `online`");
     project.cobalt(&["run", "--quiet", "live"], 3).tells("requires the features: `online`");
     project.cobalt(&["run", "--quiet", "--features", "online", "live"], 0);

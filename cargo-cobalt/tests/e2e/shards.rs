@@ -310,3 +310,42 @@ fn what_is_no_shard_is_refused_or_passed_over() {
         .cobalt(&["merge", ".cobalt/more"], 4)
         .tells("note: strict: passed over, as its 1 run is of no shard");
 }
+
+#[test]
+fn a_shard_that_is_damaged_is_refused_with_its_file_and_item() {
+    let project = Project::steered();
+    cities(&project, 6);
+    shard(&project, "1/2", &["--filter", "strict"]);
+    shard(&project, "2/2", &["--filter", "strict"]);
+    let folder = project.path("artefacts/2/results");
+    let file = fs::read_dir(&folder).unwrap().flatten().next().unwrap().path();
+    let whole = fs::read_to_string(&file).unwrap();
+    let report: Value = serde_json::from_str(&whole).unwrap();
+    let key = report["items"][0]["key"].as_str().unwrap().to_owned();
+    let evaluator = report["config"]["evaluators"][0].as_str().unwrap().to_owned();
+    type Damage<'a> = &'a dyn Fn(&mut Value);
+    let damages: [(Damage<'_>, &str); 5] = [
+        (&|item| item["evaluations"][&evaluator]["score"] = 9.0.into(), "is 9, and must be from 0 to 1"),
+        (
+            &|item| drop(item["evaluations"].as_object_mut().unwrap().remove(&evaluator)),
+            "its evaluations are [",
+        ),
+        (&|item| item["latencyMs"] = (-5).into(), "its `latencyMs` is -5"),
+        (&|item| item["error"] = "lost".into(), "its status `ok` does not fit"),
+        (
+            &|item| item["evaluations"][&evaluator] = serde_json::json!({ "error": "lost" }),
+            "it is marked as passed, although it has an error",
+        ),
+    ];
+    for (damage, says) in damages {
+        let mut damaged = report.clone();
+        damaged["items"][0]["passed"] = true.into();
+        damage(&mut damaged["items"][0]);
+        fs::write(&file, damaged.to_string()).unwrap();
+        let said = project.cobalt(&["merge", "artefacts"], 3).tells(says).tells("run the shard again");
+        said.tells(&file.file_name().unwrap().to_string_lossy()).tells(&format!("(`{key}`) is damaged"));
+        assert!(!project.path(".cobalt/results").exists(), "nothing is written");
+    }
+    fs::write(&file, whole).unwrap();
+    project.cobalt(&["merge", "artefacts"], 0);
+}

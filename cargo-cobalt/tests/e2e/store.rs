@@ -69,7 +69,8 @@ impl Store {
         if let Some(commit) = commit {
             report["git"] = json!({ "commit": commit, "dirty": false });
         }
-        let file = format!(".cobalt/results/2026-02-{day:02}T14-30-00_{name}_{id}.json");
+        let slug = name.replace('/', "-");
+        let file = format!(".cobalt/results/2026-02-{day:02}T14-30-00_{slug}_{id}.json");
         fs::write(self.0.path().join(&file), report.to_string()).unwrap();
         file
     }

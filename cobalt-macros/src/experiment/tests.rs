@@ -66,8 +66,9 @@ fn the_function_itself_is_left_as_it_is() {
         }
     );
     let settings = quote!(dataset = "x.jsonl", evaluators = [concise]);
-    assert!(expand(settings, function.clone()).to_string().starts_with(&function.to_string()));
-    let mistaken = expand(quote!(datset = "x.jsonl", evaluators = [concise]), function.clone()).to_string();
+    assert!(expand(settings, function.clone(), false).to_string().starts_with(&function.to_string()));
+    let mistaken =
+        expand(quote!(datset = "x.jsonl", evaluators = [concise]), function.clone(), false).to_string();
     assert!(mistaken.contains(&function.to_string()));
     assert_eq!(mistaken.matches("compile_error").count(), 1);
 }
@@ -228,6 +229,9 @@ fn values_that_cannot_work_are_refused() {
         (quote!(ignore_without = 5), "is a variable's name"),
         (quote!(ignore_without = ["KEY", true]), "is a variable's name"),
         (quote!(ignore_without = " "), "cannot be empty"),
+        (quote!(ignore_without = "OPENAI-API-KEY"), "letters, digits and `_` only"),
+        (quote!(ignore_without = "$OPENAI_API_KEY"), "letters, digits and `_` only"),
+        (quote!(ignore_without = ["KEY", "OPENAI_API_KEY=1"]), "letters, digits and `_` only"),
     ] {
         let found = of_settings(settings.clone());
         assert_eq!(found.len(), 1, "{settings}: {found:?}");
@@ -297,6 +301,7 @@ fn the_expansion_is_made_of_items() {
                 g()
             }
         ),
+        false,
     );
     let file = syn::parse2::<syn::File>(expansion).unwrap();
     assert_eq!(file.items.len(), 2);
@@ -314,7 +319,25 @@ fn a_variable_without_which_it_is_ignored_is_named_alone_or_in_a_list() {
                     g()
                 }
             ),
+            false,
         );
         assert_eq!(expansion.to_string().matches(". ignore_without (").count(), calls, "{value}");
+    }
+}
+
+#[test]
+fn only_an_experiment_of_a_test_target_fails_where_libtest_would_leave_it_out() {
+    let settings = quote!(dataset = "x.jsonl", evaluators = [concise]);
+    let function = quote!(
+        fn r#try(item: Item) -> String {
+            g()
+        }
+    );
+    for (in_test_target, tests) in [(true, 1), (false, 0)] {
+        let file =
+            syn::parse2::<syn::File>(expand(settings.clone(), function.clone(), in_test_target)).unwrap();
+        let text = file.to_token_stream().to_string();
+        assert_eq!(text.matches("__cobalt_try_needs_harness_false").count(), tests, "{text}");
+        assert!(text.contains(&format!("in_test_target : {in_test_target}")), "{text}");
     }
 }

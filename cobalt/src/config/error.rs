@@ -27,6 +27,13 @@ pub enum ConfigError {
         hint: &'static str,
     },
 
+    /// A file lies where the settings are looked for, under a name that is nearly right.
+    #[error("`{}` is not read; rename it to `cobalt.toml`", .path.display())]
+    Misnamed {
+        /// The file.
+        path: PathBuf,
+    },
+
     /// Something in the file is not as it must be.
     #[error("{}:{line}:{column}: {problem}", .path.display())]
     Malformed {
@@ -116,7 +123,11 @@ pub(super) struct Place {
 impl Place {
     /// Where the byte `at` of a file's text is.
     pub(super) fn of(path: &Path, text: &str, at: usize) -> Self {
-        let (line, column) = line_and_column(text, at);
+        Self::at(path, line_and_column(text, at))
+    }
+
+    /// A line and a column of a file.
+    pub(super) fn at(path: &Path, (line, column): (usize, usize)) -> Self {
         Self { path: path.to_owned(), line, column }
     }
 

@@ -1,5 +1,6 @@
 //! Which file the settings are read from: one counts, the nearest.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -43,9 +44,28 @@ pub(super) fn asked_for(path: PathBuf, hint: &'static str) -> Result<Source, Con
 fn read(path: PathBuf, tables: &'static [&'static str]) -> Result<Option<Source>, ConfigError> {
     match fs::read_to_string(&path) {
         Ok(text) => Ok(Some(Source { path, text, tables })),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) if source.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(&path) {
+            Ok(_) => Err(ConfigError::Read {
+                path,
+                source,
+                hint: "; it is a broken symlink: remove it, or link a file",
+            }),
+            Err(_) if tables.is_empty() => refuse_misnamed(&path).map(|()| None),
+            Err(_) => Ok(None),
+        },
         Err(source) => Err(ConfigError::Read { path, source, hint: "" }),
     }
+}
+
+/// Refuses a file beside this path that is named nearly as it is, and that nobody would read: `Cobalt.toml`, `.cobalt.toml`.
+fn refuse_misnamed(path: &Path) -> Result<(), ConfigError> {
+    // What cannot be listed has nothing to say here.
+    let entries = path.parent().into_iter().filter_map(|folder| folder.read_dir().ok()).flatten().flatten();
+    let is_meant = |name: &str| name.strip_prefix('.').unwrap_or(name).eq_ignore_ascii_case(FILE);
+    let misnamed = entries
+        .map(|entry| entry.path())
+        .find(|path| path.file_name().and_then(OsStr::to_str).is_some_and(is_meant) && !path.is_dir());
+    misnamed.map_or(Ok(()), |path| Err(ConfigError::Misnamed { path }))
 }
 
 /// The root of the project that a folder belongs to: the nearest package or workspace above it, or the nearest folder with
@@ -61,6 +81,54 @@ fn read(path: PathBuf, tables: &'static [&'static str]) -> Result<Option<Source>
 /// ```
 #[must_use]
 pub fn project_root(folder: &Path) -> PathBuf {
-    let is_root = |folder: &&Path| [FILE, MANIFEST].iter().any(|file| folder.join(file).is_file());
+    // A link to nowhere is refused where the settings are read.
+    let is_there = |path: PathBuf| fs::symlink_metadata(path).is_ok_and(|there| !there.is_dir());
+    let is_root = |folder: &&Path| [FILE, MANIFEST].iter().any(|file| is_there(folder.join(file)));
     folder.ancestors().find(is_root).unwrap_or(folder).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(folder: &Path) -> String {
+        let read: Result<Vec<_>, _> = candidates(folder, folder).collect();
+        read.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_file_whose_name_is_nearly_right_is_refused_with_the_remedy() {
+        for name in ["Cobalt.toml", ".cobalt.toml", "COBALT.TOML"] {
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join(name), "concurrency = 0\n").unwrap();
+            if folder.path().join(FILE).exists() {
+                // Such a file system knows no other case.
+                continue;
+            }
+            let error = refused(folder.path());
+            assert!(
+                error.contains(name) && error.ends_with("is not read; rename it to `cobalt.toml`"),
+                "{error}"
+            );
+            fs::write(folder.path().join(FILE), "").unwrap();
+            assert!(
+                candidates(folder.path(), folder.path()).all(|source| source.is_ok()),
+                "{name} beside the file"
+            );
+        }
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join(".cobalt")).unwrap();
+        fs::write(folder.path().join("cobalt.toml.bak"), "").unwrap();
+        assert_eq!(candidates(folder.path(), folder.path()).count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_nowhere_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("elsewhere.toml", folder.path().join(FILE)).unwrap();
+        let error = refused(folder.path());
+        assert!(error.contains("cobalt.toml`: ") && error.contains("; it is a broken symlink"), "{error}");
+        assert_eq!(project_root(folder.path()), folder.path());
+    }
 }

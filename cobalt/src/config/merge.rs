@@ -21,6 +21,7 @@ use super::values::{Bound, Count, Length, Target, VariableName, VariableValue};
 use super::variables::{CI, CONCURRENCY, CONFIG, RESUME, SOURCES, TIMEOUT, Variables};
 use crate::dataset::settings::{Account, FetchSettings, Platform};
 use crate::paths::workspace_root;
+use crate::redact::{register_env_file, register_variables};
 use crate::report::{Shard, Threshold};
 use crate::store::Layout;
 
@@ -36,6 +37,8 @@ pub(super) fn merge(
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> Result<Config, ConfigError> {
     let workspace = workspace_root(folder);
+    // Before anything is read whose errors may repeat them.
+    [folder, &*workspace].iter().for_each(|folder| register_env_file(&folder.join(".env")));
     let variables = Variables(variable);
     let (read, origin) = read(folder, &workspace, flags, &variables)?;
     let mut merge = Merge { workspace, flags, variables, places: BTreeMap::new(), settings: Vec::new() };
@@ -102,6 +105,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             platforms,
             webhooks,
             dashboard,
+            redaction,
             ci,
         } = file;
         let (is_ci, ci) = self.ci(ci.unwrap_or_default())?;
@@ -130,6 +134,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let accounts = self.accounts(platforms.unwrap_or_default())?;
         let fetch = self.fetching(&layout, accounts)?;
         let dashboard = self.dashboard(dashboard.unwrap_or_default());
+        let redacts_forms = self.redacts_forms(redaction.unwrap_or_default())?;
         Ok(Config {
             workspace: self.workspace.clone(),
             ci: is_ci,
@@ -152,6 +157,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             datasets,
             webhooks,
             dashboard,
+            redacts_forms,
             fetch,
             settings: self.settings,
         })
@@ -272,6 +278,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
             let key = dotted("env", &name);
             let set = self.variables.text(&name).map(|value| (value, Origin::variable(&name)));
             let (in_force, origin) = set.unwrap_or_else(|| (value.clone(), self.origin(&key)));
+            register_variables([(&*name, &*value), (&*name, &*in_force)]);
             self.note(&key, &shown_variable(&name, &in_force), origin);
             env.insert(name, value);
         }

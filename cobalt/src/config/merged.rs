@@ -23,6 +23,7 @@ use crate::evaluators::Evaluator;
 use crate::llm::ModelSettings;
 use crate::llm::prices::PriceTable;
 use crate::paths::package_root;
+use crate::redact::{register_environment, set_forms};
 use crate::report::{Shard, Threshold};
 use crate::store::Layout;
 
@@ -63,6 +64,7 @@ pub struct Config {
     pub(super) datasets: NamedSets,
     pub(super) webhooks: Vec<Webhook>,
     pub(super) dashboard: DashboardSettings,
+    pub(super) redacts_forms: bool,
     #[cfg_attr(
         not(any(feature = "remote", test)),
         expect(dead_code, reason = "without the feature `remote` nothing is fetched")
@@ -116,7 +118,10 @@ impl Config {
     ///
     /// As [`load`](Self::load).
     pub fn from_environment() -> Result<Self, ConfigError> {
-        Self::load(&package_root(), |name| std::env::var_os(name))
+        register_environment();
+        let config = Self::load(&package_root(), |name| std::env::var_os(name))?;
+        set_forms(config.redacts_forms);
+        Ok(config)
     }
 
     /// The root of the workspace that these settings are for, or of the package where it is in none.
@@ -191,10 +196,22 @@ impl Config {
         self.dashboard
     }
 
+    /// Whether texts that have the form of a key are redacted, beside the values that are known to be secret.
+    #[must_use]
+    pub fn redacts_forms(&self) -> bool {
+        self.redacts_forms
+    }
+
     /// Every setting in force with where it comes from, in a fixed order, secrets redacted.
     #[must_use]
     pub fn settings(&self) -> &[Setting] {
         &self.settings
+    }
+
+    /// Whether a setting names this environment variable: as that of a key, or in the address of a webhook.
+    #[must_use]
+    pub fn names_variable(&self, name: &str) -> bool {
+        self.settings.iter().any(|setting| setting.value.to_string().contains(name))
     }
 
     /// Which items are run, in place of all.

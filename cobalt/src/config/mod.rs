@@ -17,6 +17,7 @@ mod only;
 mod platforms;
 mod prices;
 mod read;
+mod redaction;
 mod reporter;
 #[cfg(feature = "schema")]
 mod schema;
@@ -41,6 +42,6 @@ pub use reporter::{Reporter, ReporterKind};
 #[cfg(feature = "schema")]
 pub use schema::schema;
 pub use settings::{Origin, Setting};
-pub(crate) use variables::RESUME;
-pub use variables::SOURCES;
+pub(crate) use variables::{REQUEST, RESUME};
+pub use variables::{SOURCES, unknown_variable};
 pub use webhooks::{UnsetVariable, Webhook, WebhookOn};

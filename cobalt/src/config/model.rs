@@ -14,6 +14,7 @@ use super::datasets::Entry as NamedSet;
 use super::evaluators::Entry;
 use super::models::{Cache, Embedding, Judge};
 use super::platforms::Platforms;
+use super::redaction::Redaction;
 use super::reporter::Reporter;
 use super::values::{Bound, Count, Dollars, Length, Target, VariableName, VariableValue};
 use super::webhooks::Hook;
@@ -68,6 +69,8 @@ pub(super) struct File {
     pub(super) webhooks: Option<Vec<Hook>>,
     /// Where `cargo cobalt serve` shows the runs, and how.
     pub(super) dashboard: Option<Dashboard>,
+    /// What is taken out of the texts that are stored, shown or served.
+    pub(super) redaction: Option<Redaction>,
     /// What is in force under `cargo cobalt run --ci`, or with `COBALT_CI=1`.
     pub(super) ci: Option<Ci>,
 }

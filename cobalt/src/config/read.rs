@@ -14,6 +14,7 @@ use super::error::{ConfigError, Place, malformed};
 use super::evaluators::Entry;
 use super::find::Source;
 use super::model::File;
+use crate::position::Cursor;
 
 /// The settings of a file.
 #[derive(Debug)]
@@ -43,9 +44,12 @@ fn read(path: PathBuf, text: &str, mut settings: Spanned<DeValue<'_>>) -> Result
     let mut places = BTreeMap::new();
     let (mut evaluators, mut datasets) = (None, None);
     if let DeValue::Table(table) = settings.get_mut() {
-        note_places(table, "", &mut |key, at| {
-            places.insert(key, Place::of(&path, text, at));
-        });
+        let mut keys = Vec::new();
+        note_places(table, "", &mut |key, at| keys.push((at, key)));
+        // In the order of the text, so that it is gone through once, however many keys there are.
+        keys.sort_unstable();
+        let mut cursor = Cursor::new(text);
+        places.extend(keys.into_iter().map(|(at, key)| (key, Place::at(&path, cursor.go_to(at)))));
         evaluators = table.get("evaluators").cloned();
         datasets = table.get("datasets").cloned();
     }
@@ -70,10 +74,12 @@ fn read_evaluators(
         let error = toml::de::Error::custom("expected a list of evaluators: names and tables");
         return Err(malformed(path, text, &error, around));
     };
+    // They stand in the order of the text.
+    let mut cursor = Cursor::new(text);
     let one = |element: Spanned<DeValue<'_>>| {
         let at = element.span().start;
         let entry = Entry::read(element).map_err(|error| malformed(path, text, &error, at))?;
-        Ok((entry, Place::of(path, text, at)))
+        Ok((entry, Place::at(path, cursor.go_to(at))))
     };
     list.into_iter().map(one).collect()
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::redact::{REDACTED, is_secret, redacted};
+use crate::redact::{REDACTED, is_secret, redacted, shown_address};
 
 /// A setting in force.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -74,6 +74,8 @@ pub(super) fn shown_variable<'a>(name: &str, value: &'a str) -> Cow<'a, str> {
 /// A value without keys in its texts.
 pub(super) fn without_secrets(value: Value) -> Value {
     match value {
+        // Any parameter of an address may be a key, whatever it is called.
+        Value::String(text) if text.starts_with("http") => Value::String(shown_address(&text)),
         Value::String(text) => Value::String(redacted(&text).into_owned()),
         Value::Array(list) => list.into_iter().map(without_secrets).collect(),
         Value::Object(fields) => {
@@ -103,5 +105,17 @@ mod tests {
     fn a_field_whose_name_says_so_is_a_secret() {
         let shown = without_secrets(json!([{ "apiKey": "abc", "model": "small", "maxTokens": 3 }]));
         assert_eq!(shown, json!([{ "apiKey": "[redacted]", "model": "small", "maxTokens": 3 }]));
+    }
+
+    #[test]
+    fn an_address_is_shown_without_what_its_parameters_hold() {
+        let shown = |url: &str| without_secrets(json!(url));
+        assert_eq!(
+            shown("https://host.test/v1?api-version=2024-10-21&key=abc&code=d#e"),
+            "https://host.test/v1?api-version=2024-10-21&key=[redacted]&code=[redacted]#e"
+        );
+        assert_eq!(shown("https://u:pw@host.test/v1"), "https://u:[redacted]@host.test/v1");
+        assert_eq!(shown("https://token@host.test/v1?flag"), "https://[redacted]@host.test/v1?flag");
+        assert_eq!(shown("https://host.test/a.csv?[redacted]"), "https://host.test/a.csv?[redacted]");
     }
 }

@@ -8,8 +8,10 @@ use std::time::{Duration, SystemTime};
 use super::baseline::OnInconclusive;
 use super::error::ConfigError;
 use super::only::Only;
+use crate::experiment::{LONGEST_TIMEOUT, MOST_RUNS};
 use crate::redact::redacted;
 use crate::report::{Shard, duration};
+use crate::suggest;
 
 /// The path of the file to read.
 pub(super) const CONFIG: &str = "COBALT_CONFIG";
@@ -48,6 +50,75 @@ pub(super) const CACHE_DIR: &str = "COBALT_CACHE_DIR";
 /// Whether answers of models are kept.
 pub(super) const CACHE: &str = "COBALT_CACHE";
 
+/// Whether texts that have the form of a key are redacted.
+pub(super) const REDACTION_FORMS: &str = "COBALT_REDACTION_FORMS";
+
+/// What a test binary is asked by `cargo cobalt`.
+pub(crate) const REQUEST: &str = "COBALT_REQUEST";
+/// What all our variables begin with.
+const PREFIX: &str = "COBALT_";
+
+/// Every variable that somebody may set for a run or for the command.
+const KNOWN: [&str; 21] = [
+    BASELINE,
+    CACHE,
+    CACHE_DIR,
+    CI,
+    CONCURRENCY,
+    CONFIG,
+    DIR,
+    HISTORY_DB,
+    OFFLINE,
+    ONLY,
+    ON_INCONCLUSIVE,
+    REDACTION_FORMS,
+    REFRESH,
+    REQUEST,
+    RESULTS_DIR,
+    RESUME,
+    RUNS,
+    SHARD,
+    SOURCES,
+    TIMEOUT,
+    // The token that the server of the dashboard asks for.
+    "COBALT_TOKEN",
+];
+/// Those of this project's own tests, benchmarks and action, which nobody else has meant.
+const OF_DEVELOPMENT: [&str; 8] = [
+    "COBALT_BENCH_PYTHON",
+    "COBALT_BIN",
+    "COBALT_KILL_ROUNDS",
+    "COBALT_REPOSITORY",
+    "COBALT_SERVER",
+    "COBALT_SHARED",
+    "COBALT_TEST_PYTHON",
+    "COBALT_VECTORS",
+];
+
+/// What is to be said of an environment variable that begins with `COBALT_` and that nothing reads, with the one that was
+/// probably meant. `None` for every other variable.
+///
+/// ```
+/// use cobalt::config::unknown_variable;
+///
+/// assert_eq!(unknown_variable("COBALT_TIMEOUT"), None);
+/// assert!(unknown_variable("COBALT_TIMOUT").is_some_and(|text| text.ends_with("did you mean `COBALT_TIMEOUT`?")));
+/// ```
+#[must_use]
+pub fn unknown_variable(name: &str) -> Option<String> {
+    let (prefix, rest) = name.split_at_checked(PREFIX.len())?;
+    let is_known = |known: &&str| *known == name || cfg!(windows) && known.eq_ignore_ascii_case(name);
+    if !prefix.eq_ignore_ascii_case(PREFIX) || KNOWN.iter().chain(&OF_DEVELOPMENT).any(is_known) {
+        return None;
+    }
+    let meant = suggest::closest(rest, KNOWN.iter().map(|known| &known[PREFIX.len()..]));
+    let instead = match meant {
+        Some(meant) => format!("did you mean `{PREFIX}{meant}`?"),
+        None => "the documentation of `cobalt::config` lists those that have a meaning".to_owned(),
+    };
+    Some(format!("the environment variable {name} is unknown, and changes nothing; {instead}"))
+}
+
 /// When this process first asked, which is near its start.
 fn started() -> SystemTime {
     static STARTED: OnceLock<SystemTime> = OnceLock::new();
@@ -69,15 +140,16 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
     }
 
     pub(super) fn concurrency(&self) -> Result<Option<usize>, ConfigError> {
-        self.count(CONCURRENCY)
+        self.count(CONCURRENCY, "a whole number of at least 1", usize::MAX)
     }
 
     pub(super) fn runs(&self) -> Result<Option<usize>, ConfigError> {
-        self.count(RUNS)
+        self.count(RUNS, "a whole number from 1 to 10000", MOST_RUNS)
     }
 
     pub(super) fn timeout(&self) -> Result<Option<Duration>, ConfigError> {
-        self.read(TIMEOUT, "a duration such as `30s` or `500ms`", |text| duration(text).ok())
+        let expected = "a duration such as `30s` or `500ms`, of `720h` at most";
+        self.read(TIMEOUT, expected, |text| duration(text).ok().filter(|length| *length <= LONGEST_TIMEOUT))
     }
 
     pub(super) fn ci(&self) -> Result<Option<bool>, ConfigError> {
@@ -101,6 +173,10 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
         self.switch(CACHE)
     }
 
+    pub(super) fn redaction_forms(&self) -> Result<Option<bool>, ConfigError> {
+        self.switch(REDACTION_FORMS)
+    }
+
     pub(super) fn offline(&self) -> Result<Option<bool>, ConfigError> {
         self.switch(OFFLINE)
     }
@@ -120,9 +196,14 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
         Ok(since.flatten())
     }
 
-    fn count(&self, name: &'static str) -> Result<Option<usize>, ConfigError> {
-        let count = |text: &str| text.parse().ok().filter(|number| *number > 0);
-        self.read(name, "a whole number of at least 1", count)
+    fn count(
+        &self,
+        name: &'static str,
+        expected: &'static str,
+        most: usize,
+    ) -> Result<Option<usize>, ConfigError> {
+        let count = |text: &str| text.parse().ok().filter(|number| (1..=most).contains(number));
+        self.read(name, expected, count)
     }
 
     fn switch(&self, name: &'static str) -> Result<Option<bool>, ConfigError> {
@@ -144,5 +225,65 @@ impl<F: Fn(&str) -> Option<OsString>> Variables<F> {
         let value = value.to_string_lossy();
         let refused = || ConfigError::Variable { name, value: redacted(&value).into_owned(), expected };
         read(value.trim()).map(Some).ok_or_else(refused)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn a_variable_that_nothing_reads_is_told_with_the_one_that_was_meant() {
+        for (name, meant) in [
+            ("COBALT_CONCURENCY", "did you mean `COBALT_CONCURRENCY`?"),
+            ("COBALT_RUN", "did you mean `COBALT_RUNS`?"),
+            ("COBALT_ONINCONCLUSIVE", "did you mean `COBALT_ON_INCONCLUSIVE`?"),
+            ("cobalt_shard", "did you mean `COBALT_SHARD`?"),
+            ("COBALT_ELSE", "lists those that have a meaning"),
+        ] {
+            let said = unknown_variable(name).unwrap_or_default();
+            assert!(said.contains(&format!("variable {name} is unknown")) && said.ends_with(meant), "{said}");
+        }
+        for name in ["COBALT_CI", "COBALT_SHARED", "COBALT_REQUEST", "COBALT", "CARGO_HOME", "PATH", "é"] {
+            assert_eq!(unknown_variable(name), None, "{name}");
+        }
+    }
+
+    /// Calls `note` with each word of the files of a folder that begins as our variables do.
+    fn names(folder: &Path, note: &mut impl FnMut(&str, &Path)) {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                names(&path, note);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            for (at, _) in text.match_indices(PREFIX) {
+                let is_part = |letter: char| letter.is_ascii_uppercase() || letter == '_';
+                let end = text[at..].find(|letter| !is_part(letter)).map_or(text.len(), |end| at + end);
+                note(&text[at..end], &path);
+            }
+        }
+    }
+
+    #[test]
+    fn every_variable_that_the_sources_speak_of_is_known() {
+        // Here stand those that are unknown.
+        let this = Path::new(file!()).file_name().unwrap();
+        let mut found = 0;
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        for folder in ["cobalt/src", "cobalt/docs", "cargo-cobalt/src", "cobalt-macros/src"] {
+            names(&workspace.join(folder), &mut |name, path| {
+                let is_example = path.file_name() == Some(this) || name.starts_with("COBALT_TEST_OF");
+                assert!(
+                    is_example || name == PREFIX || unknown_variable(name).is_none(),
+                    "{name} in {path:?}"
+                );
+                found += 1;
+            });
+        }
+        assert!(found > 100, "{found}");
     }
 }

@@ -1,5 +1,6 @@
 //! CSV by RFC 4180, strictly: what the format does not allow is refused with its line, never guessed at.
 
+use std::collections::HashMap;
 use std::io::BufRead;
 
 use serde_json::Value;
@@ -51,11 +52,12 @@ pub(super) fn each_row(
 }
 
 fn check_header(header: &Record) -> Result<(), String> {
+    let mut columns = HashMap::with_capacity(header.fields.len());
     for (column, name) in header.fields.iter().enumerate() {
         if name.trim().is_empty() {
             return Err(format!("expected a name for column {} in the header, found none", column + 1));
         }
-        if let Some(first) = header.fields[..column].iter().position(|earlier| earlier == name) {
+        if let Some(first) = columns.insert(name, column) {
             let (first, second) = (first + 1, column + 1);
             return Err(format!(
                 "expected different names in the header, found `{name}` in columns {first} and {second}"
@@ -319,5 +321,27 @@ mod tests {
         for text in [&b""[..], b"\n\r\n", b"a,b\n", b"a,b\r\n\r\n"] {
             assert!(fails(text).starts_with("data.csv: the data set is empty"), "{}", fails(text));
         }
+    }
+
+    #[test]
+    fn the_time_to_read_a_header_grows_with_its_columns() {
+        let text = |columns: usize| {
+            let header: Vec<_> = (0..columns).map(|n| format!("column {n}")).collect();
+            format!("{}\n{}\n", header.join(","), vec!["1"; columns].join(","))
+        };
+        let texts = [10_000, 40_000].map(|columns| (columns, text(columns)));
+        let took = || {
+            texts.each_ref().map(|(columns, text)| {
+                let started = std::time::Instant::now();
+                assert_eq!(read(text)[0].len(), *columns);
+                started.elapsed()
+            })
+        };
+        // Other programs may be in the way of some rounds.
+        let is_in_proportion = |[few, many]: [std::time::Duration; 2]| many < few * 8;
+        assert!(
+            (0..5).any(|_| is_in_proportion(took())),
+            "4 times the columns take more than 8 times as long"
+        );
     }
 }

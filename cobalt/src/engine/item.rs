@@ -7,11 +7,13 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 use super::Work;
+use crate::dataset::Item;
 use crate::evaluators::{EvalContext, Evaluator};
-use crate::experiment::{Context, Output};
+use crate::experiment::{Context, Output, Recorded};
 use crate::future::{AbortOnDrop, catch_panic, join_all};
 use crate::llm::Asking;
 use crate::panics;
+use crate::redact::redacted_item;
 use crate::report::{Evaluations, Execution, ItemResult, ScoredEvaluation, Status};
 
 /// Runs an item, one run after another, and calls `executed` with its number after each.
@@ -27,37 +29,57 @@ pub(super) async fn run(work: &Work, index: usize, executed: impl Fn(usize)) -> 
         executed(run_index);
     }
     let passed = runs.iter().all(|run| passes(work, run));
-    ItemResult { index, key: key.to_string(), input: Arc::clone(work.dataset.shared(index)), passed, runs }
+    let input = redacted_item(work.dataset.shared(index));
+    ItemResult { index, key: key.to_string(), input, passed, runs }
 }
 
-/// Whether a run has no error and, where the experiment is strict, no low score.
+/// Whether a trial has no error and reaches every pass mark.
 fn passes(work: &Work, run: &Execution) -> bool {
     let reaches_mark = |evaluator: &Arc<dyn Evaluator>| {
         let score = run.evaluations.get(evaluator.name()).and_then(|evaluation| evaluation.score);
         score.is_some_and(|score| score >= evaluator.pass_mark())
     };
-    !run.is_in_error() && (!work.definition.strict || work.definition.evaluators.iter().all(reaches_mark))
+    !run.is_in_error() && work.definition.evaluators.iter().all(reaches_mark)
 }
 
 /// Why an agent gave no output.
 struct Failure {
     status: Status,
     error: String,
+    /// What the output that was refused reports.
+    reported: Item,
+}
+
+impl Failure {
+    fn error(error: String) -> Self {
+        Self { status: Status::Error, error, reported: Item::new() }
+    }
 }
 
 async fn execute(work: &Work, context: Context) -> Execution {
     let (answer, took) = call_agent(work, context.clone()).await;
     let latency_ms = milliseconds(took);
-    match answer {
+    // From here on, nothing that the agent left behind can add to this execution or to the next.
+    let mut recorded = context.recorder().close();
+    match answer.and_then(|output| accepted(output, &mut recorded)) {
         Ok(output) => {
-            let output = Arc::new(output);
+            let output = Arc::new(output.with_recorded(recorded));
             let evaluations = evaluate(work, &EvalContext::of(&context, Arc::clone(&output))).await;
             let output = Some(Arc::unwrap_or_clone(output));
-            Execution { status: Status::Ok, output, latency_ms, evaluations, error: None }
+            Execution { output, latency_ms, evaluations, ..Execution::default() }
         }
-        Err(Failure { status, error }) => {
-            Execution { status, latency_ms, error: Some(error), ..Execution::default() }
+        Err(Failure { status, error, mut reported }) => {
+            recorded.add_to(&mut reported);
+            Execution { status, latency_ms, error: Some(error), recorded: reported, ..Execution::default() }
         }
+    }
+}
+
+/// The output, unless what it or the agent reported cannot be used.
+fn accepted(mut output: Output, recorded: &mut Recorded) -> Result<Output, Failure> {
+    match output.problem().or_else(|| recorded.problem()) {
+        None => Ok(output),
+        Some(error) => Err(Failure { reported: output.into_metadata(), ..Failure::error(error) }),
     }
 }
 
@@ -74,13 +96,16 @@ async fn call_agent(work: &Work, context: Context) -> (Result<Output, Failure>, 
     // Caught in the task, on whose thread the panic's place is known.
     let answer = async move { catch_panic(agent(context)).await.map_err(|panic| panics::describe(&*panic)) };
     let mut task = AbortOnDrop::new(tokio::spawn(answer));
-    let failed = |error: String| Err(Failure { status: Status::Error, error });
+    let failed = |error: String| Err(Failure::error(error));
     match timeout(limit, task.join()).await {
         Ok(Ok(Ok((Ok(output), took)))) => (output.checked().or_else(|error| failed(error.to_string())), took),
         Ok(Ok(Ok((Err(error), took)))) => (failed(error.to_string()), took),
         Ok(Ok(Err(panic))) => (failed(panic), called.elapsed()),
         Ok(Err(join)) => (failed(format!("the agent's task ended early: {join}")), called.elapsed()),
-        Err(_) => (Err(Failure { status: Status::Timeout, error: ran_out(limit) }), called.elapsed()),
+        Err(_) => {
+            let failure = Failure { status: Status::Timeout, ..Failure::error(ran_out(limit)) };
+            (Err(failure), called.elapsed())
+        }
     }
 }
 
@@ -120,9 +145,33 @@ async fn score(work: &Work, evaluator: &dyn Evaluator, cx: &EvalContext) -> Scor
         Ok(Err(panic)) => without_score(panics::describe(&*panic)),
         Err(limit) => without_score(ran_out(limit)),
     };
-    ScoredEvaluation { judge: asking.usage(), ..scored }
+    ScoredEvaluation { judge: asking.usage().map(Box::new), ..scored }
 }
 
 fn without_score(error: String) -> ScoredEvaluation {
     ScoredEvaluation { error: Some(error), ..ScoredEvaluation::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::experiment::{ModelCall, Recorder};
+
+    #[test]
+    fn an_output_that_is_refused_leaves_what_it_reports() {
+        let refused_record = ModelCall::new("a").cost(f64::NAN);
+        let output = || Output::new("").model("gpt-4o-mini").tokens(20, 3);
+        for (output, record) in
+            [(output(), Some(refused_record)), (output().cost(f64::NAN), None), (output().cost(-1.0), None)]
+        {
+            let recorder = Recorder::new();
+            record.into_iter().for_each(|call| recorder.record(call.into()));
+            let failure = accepted(output, &mut recorder.close()).unwrap_err();
+            assert!(failure.error.starts_with("the agent reports a cost of "), "{}", failure.error);
+            let expected = json!({ "model": "gpt-4o-mini", "tokens": { "input": 20, "output": 3 } });
+            assert_eq!(json!(failure.reported), expected);
+        }
+    }
 }

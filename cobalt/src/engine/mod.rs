@@ -39,7 +39,7 @@ pub(crate) struct Work {
     /// The indexes of the items to run, in the order in which they are started.
     pub(crate) items: Vec<usize>,
     /// As many permits as items may be worked on at a time. An item takes one; whoever keeps the results gives it back
-    /// when the item is safe, so that never more than that many can be lost.
+    /// when the item is safe, so that never more than that many can be lost, and closes them where items cannot be kept.
     pub(crate) slots: Arc<Semaphore>,
 }
 
@@ -54,6 +54,18 @@ pub(crate) enum Event {
     ExperimentFinished { experiment: usize },
     /// The experiments that are not finished will not be.
     Interrupted,
+}
+
+impl Event {
+    /// The experiment that it is about; none where it is about all.
+    pub(crate) fn experiment(&self) -> Option<usize> {
+        match self {
+            Self::ExecutionFinished { experiment, .. }
+            | Self::ItemFinished { experiment, .. }
+            | Self::ExperimentFinished { experiment } => Some(*experiment),
+            Self::Interrupted => None,
+        }
+    }
 }
 
 /// Runs the items, `concurrency` of them at a time. Dropping the future cancels what is going on.
@@ -97,9 +109,8 @@ impl Drop for TellsAtTheEnd {
     }
 }
 
-/// Takes the next item, as soon as there is a slot for it, until there is none.
+/// Takes the next item, as soon as there is a slot for it, until there is none or the slots are closed.
 async fn run_items(work: Arc<Work>, next: Arc<AtomicUsize>, events: Sender<Event>) {
-    // The slots are never closed.
     while let Ok(slot) = work.slots.acquire().await
         && let Some(&index) = work.items.get(next.fetch_add(1, Ordering::Relaxed))
     {

@@ -23,6 +23,7 @@ mod pairwise;
 mod places;
 mod remap;
 #[cfg(feature = "judge")]
+#[cfg_attr(not(feature = "json-schema"), path = "without_schema.rs")]
 mod schema;
 mod score;
 mod setup;
@@ -43,7 +44,7 @@ pub use autoeval::Autoeval;
 #[cfg(feature = "schema")]
 pub(crate) use autoeval_kind::ALIASES;
 pub use autoeval_kind::{AutoevalKind, UnknownAutoevalKind};
-pub(crate) use calls::CallCheck;
+pub(crate) use calls::{CallCheck, reports_calls};
 pub use calls::{ToolCall, ToolCallError, ToolCalls};
 pub use choices::{Aggregate, Distance};
 pub(crate) use choices::{Preset, Scoring};

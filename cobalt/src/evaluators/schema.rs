@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+pub(super) use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::{ReferencingError, ValidationError, Validator};
+use jsonschema::{ReferencingError, ValidationError};
 use serde_json::Value;
 
 use super::{EvalError, Score};

@@ -1,10 +1,9 @@
 //! A score from 0 to 1, with the reasons for it.
 
-use std::fmt::Display;
-
 use serde_json::Value;
 
 use super::EvalError;
+use crate::causes::IntoReason;
 use crate::dataset::Item;
 use crate::nesting::{dismantle, is_too_deep, too_deep};
 use crate::report::ScoredEvaluation;
@@ -99,6 +98,8 @@ impl From<f64> for Score {
 }
 
 /// What an evaluator function may return: a `bool`, a number from 0 to 1, a [`Score`], or a `Result` of one.
+///
+/// An error of a `Result` is kept with all its causes; it is of the same types as that of an [agent](crate::IntoOutput).
 #[diagnostic::on_unimplemented(
     message = "an evaluator cannot return `{Self}`",
     label = "not a `bool`, a number, `cobalt::Score` or a `Result` of one",
@@ -137,9 +138,9 @@ macro_rules! numbers_are_scores {
 
 numbers_are_scores!(f64, f32, i32, u32, u8);
 
-impl<T: IntoScore, E: Display> IntoScore for Result<T, E> {
+impl<T: IntoScore, E: IntoReason> IntoScore for Result<T, E> {
     fn into_score(self) -> Result<Score, EvalError> {
-        self.map_err(|error| EvalError::new(format!("{error:#}")))?.into_score()
+        self.map_err(|error| EvalError::new(error.into_reason()))?.into_score()
     }
 }
 

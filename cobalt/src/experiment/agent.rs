@@ -37,7 +37,7 @@ pub(crate) type AgentFn = Arc<dyn Fn(Context) -> AgentFuture + Send + Sync>;
     message = "this function cannot be an experiment's agent",
     label = "not an agent",
     note = "an agent is an async or plain function of `(item)`, `(Context)` or `(item, Context)`, where the item is `cobalt::Item` or implements `Deserialize`",
-    note = "it returns `String`, `serde_json::Value`, `cobalt::Output`, `cobalt::Json(..)` or a `Result` of one of these"
+    note = "it returns `String`, `serde_json::Value`, `cobalt::Output`, `cobalt::Json(..)` or a `Result` of one of these, whose error is text or any error that is `Send` and `Sync`"
 )]
 pub trait Agent<Marker>: Send + Sync + 'static {
     #[doc(hidden)]

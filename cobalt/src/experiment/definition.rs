@@ -1,10 +1,16 @@
 //! What an experiment is once everything is known of it: what was declared, completed by the configuration.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::evaluators::Evaluator;
 use crate::report::{SourcePlace, Threshold};
+
+/// The most runs of an item.
+pub(crate) const MOST_RUNS: usize = 10_000;
+/// The longest that a run of an item may take: 720 hours.
+pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(720 * 60 * 60);
 
 /// What an experiment is, apart from its data and its agent.
 #[derive(Clone, Debug)]
@@ -62,8 +68,17 @@ impl Definition {
         if self.runs == 0 || self.concurrency == 0 {
             return Err("`runs` and `concurrency` must be at least 1".to_owned());
         }
+        // More items at a time than there are do no harm.
+        if self.runs > MOST_RUNS {
+            return Err(format!("`runs` is {}; make it {MOST_RUNS} at most", self.runs));
+        }
         if self.timeout.is_zero() {
             return Err("`timeout` must be longer than zero".to_owned());
+        }
+        if self.timeout > LONGEST_TIMEOUT {
+            let hours = self.timeout.as_secs() / 3600;
+            let most = LONGEST_TIMEOUT.as_secs() / 3600;
+            return Err(format!("`timeout` is {hours}h; make it {most}h at most"));
         }
         if self.evaluators.is_empty() {
             return Err("it has no evaluator, so nothing would be measured; add one, or name some for all experiments \
@@ -75,7 +90,8 @@ impl Definition {
     }
 
     fn check_evaluators(&self) -> Result<(), String> {
-        for (index, evaluator) in self.evaluators.iter().enumerate() {
+        let mut names = HashSet::new();
+        for evaluator in &self.evaluators {
             let (name, mark) = (evaluator.name(), evaluator.pass_mark());
             if name.trim().is_empty() {
                 return Err(
@@ -87,7 +103,7 @@ impl Definition {
                     "the pass mark of evaluator `{name}` is {mark}; make it a number from 0 to 1"
                 ));
             }
-            if self.evaluators[..index].iter().any(|earlier| earlier.name() == evaluator.name()) {
+            if !names.insert(evaluator.name()) {
                 return Err(format!(
                     "two evaluators are named `{}`; scores are kept by name, so rename one",
                     evaluator.name()
@@ -98,10 +114,10 @@ impl Definition {
     }
 
     fn check_thresholds(&self) -> Result<(), String> {
-        for (index, threshold) in self.thresholds.iter().enumerate() {
+        let mut names = HashSet::new();
+        for threshold in &self.thresholds {
             threshold.validate().map_err(|error| error.to_string())?;
-            let name = threshold.case_name();
-            if self.thresholds[..index].iter().any(|earlier| earlier.case_name() == name) {
+            if let Some(name) = names.replace(threshold.case_name()) {
                 return Err(format!("the threshold `{name}` is there twice; remove one"));
             }
         }

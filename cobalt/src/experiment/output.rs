@@ -1,16 +1,18 @@
 //! What an agent returns: text or JSON, with the model and the tokens that it took.
 
 use std::borrow::Cow;
-use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::agent::AgentError;
+use super::record::{ModelCall, Recorded};
 use super::tokens::TokenCount;
+use super::usage;
+use crate::causes::IntoReason;
 use crate::dataset::Item;
 use crate::nesting::{dismantle, is_too_deep, too_deep};
-use crate::redact::redact_texts;
+use crate::redact::{redact_fields, redact_texts};
 
 /// An agent's answer with what it reports about itself.
 ///
@@ -25,12 +27,15 @@ pub struct Output {
     value: Value,
     #[serde(default, skip_serializing_if = "Item::is_empty")]
     metadata: Item,
+    /// Why it cannot be used.
+    #[serde(skip)]
+    problem: Option<String>,
 }
 
 impl Output {
     /// An output of text or JSON, without metadata.
     pub fn new(value: impl Into<Value>) -> Self {
-        Self { value: value.into(), metadata: Item::new() }
+        Self { value: value.into(), metadata: Item::new(), problem: None }
     }
 
     /// Names the model that answered; its price gives the cost. Kept as `metadata.model`.
@@ -55,6 +60,49 @@ impl Output {
         self
     }
 
+    /// Reports what the answer cost in USD, where that is known: it takes precedence over the price table and over the cost
+    /// of single calls. Kept as `metadata.cost`. A cost that is negative or no finite number is an error of the item.
+    ///
+    /// ```
+    /// let output = cobalt::Output::new("Paris").cost(0.0003);
+    /// assert_eq!(output.all_metadata()["cost"], 0.0003);
+    /// ```
+    #[must_use]
+    pub fn cost(mut self, usd: f64) -> Self {
+        if let Some(problem) = usage::no_cost(usd) {
+            self.problem.get_or_insert(problem);
+            return self;
+        }
+        self.metadata("cost", usd)
+    }
+
+    /// Reports a call of a model; one after the other where there are several, of one model or of different ones. Each has
+    /// its own model's price, unless its cost is given. Kept as `metadata.usage`, with an entry for each model; the sum of
+    /// their tokens is kept as `metadata.tokens` unless [`tokens`](Self::tokens) gives another.
+    ///
+    /// ```
+    /// use cobalt::{ModelCall, Output};
+    ///
+    /// let output = Output::new("Paris")
+    ///     .usage(ModelCall::new("gpt-4o").tokens(120, 10))
+    ///     .usage(ModelCall::new("gpt-4o-mini").tokens(20, 3));
+    /// assert_eq!(output.token_count().unwrap().total, 153);
+    /// ```
+    #[must_use]
+    pub fn usage(mut self, call: ModelCall) -> Self {
+        let own = self.metadata.get("usage").filter(|usage| !usage.is_null());
+        let Some(mut usage) = own.map_or_else(|| Some(Vec::new()), usage::read_entries) else {
+            let problem = "the agent's `metadata.usage` has another shape than `Output::usage` writes; keep it in another \
+                           field, or use `Output::usage` alone";
+            self.problem.get_or_insert_with(|| problem.to_owned());
+            return self;
+        };
+        if let Err(problem) = usage::add(&mut usage, call) {
+            self.problem.get_or_insert(problem);
+        }
+        self.metadata("usage", usage::write(&usage))
+    }
+
     fn set_token_field(&mut self, field: &str, count: u64) {
         let tokens = self.metadata.entry("tokens").or_insert_with(|| Item::new().into());
         match tokens {
@@ -62,6 +110,11 @@ impl Output {
             // A number, or anything else that was there, gives way.
             other => *other = serde_json::json!({ field: count }),
         }
+    }
+
+    /// Why the output cannot be used: an error of its item, which keeps the metadata.
+    pub(crate) fn problem(&mut self) -> Option<String> {
+        self.problem.take()
     }
 
     /// The output, if it can be kept.
@@ -74,10 +127,21 @@ impl Output {
         Err(AgentError::new(too_deep("the output")))
     }
 
-    /// Takes what looks like a key out of all texts.
+    /// The output with what the agent recorded, as far as it does not say the same by itself.
+    pub(crate) fn with_recorded(mut self, recorded: Recorded) -> Self {
+        recorded.add_to(&mut self.metadata);
+        self
+    }
+
+    /// Its metadata alone.
+    pub(crate) fn into_metadata(self) -> Item {
+        self.metadata
+    }
+
+    /// Takes the secrets out of all texts and names.
     pub(crate) fn redact(&mut self) {
         redact_texts(&mut self.value);
-        self.metadata.values_mut().for_each(redact_texts);
+        redact_fields(&mut self.metadata);
     }
 
     /// Adds a field of metadata.
@@ -115,13 +179,18 @@ impl Output {
     }
 
     /// The tokens reported in `metadata.tokens`: a number, or `{input, output, cachedInput}` of which any may be missing.
+    /// Without them, the sum of those in `metadata.usage`.
     #[must_use]
     pub fn token_count(&self) -> Option<TokenCount> {
-        TokenCount::read(self.metadata.get("tokens")?)
+        TokenCount::of(&self.metadata)
     }
 }
 
 /// What an agent may return: text, JSON, an [`Output`], or a `Result` of one of these.
+///
+/// An error of a `Result` is kept with all its causes (its [`source`](std::error::Error::source)s): it is text, `anyhow::Error`,
+/// [`BoxError`](crate::BoxError), or any error that is `Send` and `Sync`. Functions with the attribute
+/// [`experiment`](macro@crate::experiment) may return `Box<dyn Error>` and errors that can only be displayed, too.
 #[diagnostic::on_unimplemented(
     message = "an agent cannot return `{Self}`",
     label = "not text, JSON, `cobalt::Output` or a `Result` of one",
@@ -154,13 +223,9 @@ macro_rules! values_are_outputs {
 
 values_are_outputs!(String, &str, Cow<'_, str>, Value, Item, bool, i32, i64, u32, u64, usize, f64);
 
-impl<T: IntoOutput, E: Display> IntoOutput for Result<T, E> {
+impl<T: IntoOutput, E: IntoReason> IntoOutput for Result<T, E> {
     fn into_output(self) -> Result<Output, AgentError> {
-        match self {
-            Ok(value) => value.into_output(),
-            // The alternate form shows the causes too where the type has them (`anyhow::Error`).
-            Err(error) => Err(AgentError::new(format!("{error:#}"))),
-        }
+        self.map_err(|error| AgentError::new(error.into_reason()))?.into_output()
     }
 }
 
@@ -182,14 +247,59 @@ mod tests {
 
     #[test]
     fn an_error_is_shown_with_its_causes() {
-        struct Chain;
-        impl Display for Chain {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(if f.alternate() { "no answer: refused" } else { "no answer" })
+        #[derive(Debug, thiserror::Error)]
+        #[error("no answer")]
+        struct NoAnswer(#[source] std::io::Error);
+
+        let outcome: Result<String, _> = Err(NoAnswer(std::io::Error::other("refused")));
+        assert_eq!(outcome.into_output().unwrap_err().to_string(), "no answer: refused");
+        assert_eq!(Err::<String, _>("said no").into_output().unwrap_err().to_string(), "said no");
+    }
+
+    #[test]
+    fn a_cost_that_is_none_is_the_items_error() {
+        for odd in [f64::NAN, f64::INFINITY, -0.01] {
+            for mut output in
+                [Output::new("").cost(odd), Output::new("").usage(ModelCall::new("a").cost(odd))]
+            {
+                let error = output.problem().unwrap();
+                let expected =
+                    format!("the agent reports a cost of {odd}; a cost is a finite number of US dollars");
+                assert!(error.starts_with(&expected), "{error}");
             }
         }
-        let outcome: Result<String, Chain> = Err(Chain);
-        assert_eq!(outcome.into_output().unwrap_err().to_string(), "no answer: refused");
+        assert_eq!(Output::new("").cost(0.0).problem(), None);
+    }
+
+    #[test]
+    fn usage_in_another_shape_is_not_replaced() {
+        let raw = serde_json::json!({ "prompt_tokens": 7 });
+        let call = || ModelCall::new("a").tokens(1, 2);
+        let mut output = Output::new("").metadata("usage", raw.clone()).usage(call());
+        let problem = output.problem().unwrap();
+        assert!(problem.starts_with("the agent's `metadata.usage` has another shape"), "{problem}");
+        assert_eq!(output.all_metadata()["usage"], raw);
+        let mut output = Output::new("").metadata("usage", Value::Null).usage(call());
+        assert_eq!((output.problem(), output.token_count().unwrap().total), (None, 3));
+    }
+
+    #[test]
+    fn usage_of_two_models_is_kept_apart_and_summed_up_at_the_end() {
+        let output = Output::new("")
+            .usage(ModelCall::new("a").tokens(1, 2))
+            .usage(ModelCall::new("b").tokens(3, 4).cost(0.5))
+            .usage(ModelCall::new("a").tokens(5, 6));
+        let kept = output.with_recorded(Recorded::default());
+        assert_eq!(
+            Value::from(kept.all_metadata().clone()),
+            serde_json::json!({
+                "usage": [
+                    { "model": "a", "calls": 2, "tokens": { "input": 6, "output": 8 } },
+                    { "model": "b", "calls": 1, "tokens": { "input": 3, "output": 4 }, "cost": 0.5 },
+                ],
+                "tokens": { "input": 9, "output": 12 },
+            })
+        );
     }
 
     #[test]

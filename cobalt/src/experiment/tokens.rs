@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::usage;
+use crate::dataset::Item;
 use crate::llm::prices::Tokens;
 
 /// How many tokens an answer took.
@@ -16,7 +18,16 @@ pub struct TokenCount {
 }
 
 impl TokenCount {
-    pub(super) fn read(tokens: &Value) -> Option<Self> {
+    /// The tokens that metadata reports: in `tokens`, else by model in `usage`.
+    pub(crate) fn of(metadata: &Item) -> Option<Self> {
+        let of_usage = || {
+            let Tokens { input, output, cached_input } = usage::tokens(&usage::read(metadata)?)?;
+            Some(Self { total: input.saturating_add(output), split: Some((input, output)), cached_input })
+        };
+        metadata.get("tokens").and_then(Self::read).or_else(of_usage)
+    }
+
+    fn read(tokens: &Value) -> Option<Self> {
         if let Some(total) = count(tokens) {
             return Some(Self { total, split: None, cached_input: 0 });
         }
@@ -33,7 +44,7 @@ impl TokenCount {
     /// The tokens as prices are applied to them; `None` where only their sum is known.
     #[must_use]
     pub fn to_price(self) -> Option<Tokens> {
-        let (input, output) = self.split?;
+        let (input, output) = self.split.or((self.total == 0).then_some((0, 0)))?;
         Some(Tokens { input, output, cached_input: self.cached_input })
     }
 }

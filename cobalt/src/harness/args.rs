@@ -2,11 +2,13 @@
 //!
 //! libtest-mimic knows most of it; a normaliser goes before it for what it rejects.
 
-use std::collections::VecDeque;
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
 use std::io::IsTerminal as _;
 
 use libtest_mimic::{Arguments, ColorSetting, FormatSetting};
 
+use crate::name::case_name;
 use crate::reporters::Paint;
 
 /// What was asked for on the command line.
@@ -15,6 +17,8 @@ pub(super) struct Args {
     /// What libtest-mimic sees, without any filter.
     pub(super) mimic: Arguments,
     filters: Vec<String>,
+    /// The names of experiments as they are declared, by those in case names, where the two differ.
+    declared: HashMap<String, String>,
     /// Shuffles the cases with this seed.
     pub(super) shuffle: Option<u64>,
     /// No case is started after the first failure.
@@ -36,7 +40,7 @@ impl Args {
             Ok(args) => args,
             Err(message) => {
                 eprintln!("error: {message}");
-                std::process::exit(2);
+                super::exit_guard::leave(2);
             }
         }
     }
@@ -90,14 +94,35 @@ impl Args {
         Ok(args)
     }
 
+    /// The same where experiments are found by the names that they are declared with, too.
+    pub(super) fn knowing(&self, declared: impl Iterator<Item = String>) -> Self {
+        let both = declared.map(|declared| (case_name(&declared), declared));
+        let declared = both.filter(|(case_name, declared)| case_name != declared).collect();
+        Self { declared, ..self.clone() }
+    }
+
+    /// The names of a case, or of an experiment: the one it has in lists and, where it differs, the one with the experiment's
+    /// name as it is declared.
+    fn names_of<'a>(&self, case: &'a str) -> impl Iterator<Item = Cow<'a, str>> + Clone {
+        let (experiment, rest) = case.split_at(case.find("::").unwrap_or(case.len()));
+        let declared = self.declared.get(experiment).map(|declared| Cow::Owned(format!("{declared}{rest}")));
+        std::iter::once(Cow::Borrowed(case)).chain(declared)
+    }
+
     /// Whether a case is to be told of: run, ignored or listed.
     pub(super) fn selects(&self, case: &str, is_ignored: bool) -> bool {
         // No case is a benchmark.
         if self.mimic.ignored && !is_ignored || self.mimic.bench {
             return false;
         }
-        let matches =
-            |filter: &String| if self.mimic.exact { case == filter } else { case.contains(&**filter) };
+        let names = self.names_of(case);
+        let matches = |filter: &String| {
+            let is_named = |name: Cow<'_, str>| match self.mimic.exact {
+                true => name == **filter,
+                false => name.contains(&**filter),
+            };
+            names.clone().any(is_named)
+        };
         (self.filters.is_empty() || self.filters.iter().any(matches)) && !self.mimic.skip.iter().any(matches)
     }
 
@@ -114,17 +139,21 @@ impl Args {
     /// Whether the case of an experiment whose items are not known is selected, or one of those items could be.
     pub(super) fn may_concern(&self, case: &str, is_ignored: bool) -> bool {
         let experiment = case.rsplit_once("::").map_or(case, |(experiment, _)| experiment);
-        let begins_so =
-            |filter: &String| filter.strip_prefix(experiment).is_some_and(|rest| rest.starts_with("::"));
+        let begins_so = |filter: &String| self.is_of(filter, experiment, |rest| rest.starts_with("::"));
         self.selects(case, is_ignored) || self.filters.iter().any(begins_so)
     }
 
     /// Whether any case whose name starts with the experiment's can be selected, so that its data must be read.
     pub(super) fn may_select(&self, experiment: &str) -> bool {
         let belongs = |filter: &String| {
-            filter.strip_prefix(experiment).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+            self.is_of(filter, experiment, |rest| rest.is_empty() || rest.starts_with("::"))
         };
         !self.mimic.exact || self.filters.is_empty() || self.filters.iter().any(belongs)
+    }
+
+    /// Whether a filter begins with one of the names of an experiment, and the rest is such.
+    fn is_of(&self, filter: &str, experiment: &str, rest: impl Fn(&str) -> bool) -> bool {
+        self.names_of(experiment).any(|name| filter.strip_prefix(&*name).is_some_and(&rest))
     }
 
     /// What libtest-mimic is to run the cases with: those that are flagged as ignored are run, and all others are
@@ -245,6 +274,29 @@ mod tests {
         );
         assert!(read(&[], "RUST_TEST_THREADS", "none").is_err());
         assert_eq!(read(&[], "RUST_TEST_SHUFFLE_SEED", "9").unwrap().shuffle, Some(9));
+    }
+
+    #[test]
+    fn an_experiment_is_found_by_its_declared_name_and_by_that_of_its_cases() {
+        let cases = ["traveller-gpt-4o-mini::a", "traveller-gpt-4o-mini::b", "desk::a"];
+        let declared = ["traveller/gpt-4o-mini", "desk"].map(str::to_owned);
+        let selected = |arguments: &[&str]| {
+            let args = read(arguments).knowing(declared.clone().into_iter());
+            cases.into_iter().filter(|case| args.selects(case, false)).collect::<Vec<_>>()
+        };
+        let [a, b, desk] = cases;
+        for name in ["traveller/gpt-4o-mini", "traveller-gpt-4o-mini"] {
+            assert_eq!(selected(&[name]), [a, b]);
+            assert_eq!(selected(&[&format!("{name}::b")]), [b]);
+            assert_eq!(selected(&["--exact", &format!("{name}::a")]), [a]);
+            assert_eq!(selected(&["--skip", name]), [desk]);
+            assert_eq!(selected(&["--skip", &format!("{name}::a")]), [b, desk]);
+            assert_eq!(selected(&["--exact", "--skip", &format!("{name}::a")]), [b, desk]);
+            let args = read(&["--exact", &format!("{name}::a")]).knowing(declared.clone().into_iter());
+            assert!(args.may_select("traveller-gpt-4o-mini") && !args.may_select("desk"));
+            assert!(args.may_concern("traveller-gpt-4o-mini::dataset", false));
+        }
+        assert_eq!(selected(&["--exact", "traveller/gpt-4o-mini"]), [""; 0]);
     }
 
     #[test]

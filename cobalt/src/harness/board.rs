@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use super::shown::Shown;
+use super::exit_guard;
+use super::shown::{Shown, Why};
 use crate::error::Error;
 use crate::report::ItemResult;
-use crate::reporters::{ExperimentFinished, Paint, printable, summary};
-use crate::session::{Ending, Listener};
+use crate::reporters::{ExperimentFinished, Paint, Warning, printable, summary};
+use crate::session::{Ending, Interrupted, Listener};
 
 /// What became of a case.
 #[derive(Clone, Debug)]
@@ -51,8 +52,8 @@ struct State {
     thresholds: Vec<Verdict>,
     /// Set when nothing more will happen.
     ended: bool,
-    /// What it came to, or the run's id when it was stopped before that.
-    summary: Option<Result<Summary, String>>,
+    /// Its outcome, or how it was stopped before that.
+    summary: Option<Result<Summary, Interrupted>>,
 }
 
 impl Board {
@@ -127,8 +128,8 @@ impl Board {
         self.experiments.iter().for_each(|slots| drop(slots.wait_for_end()));
     }
 
-    /// What each experiment came to, or the id of its run when that was stopped before.
-    pub(super) fn take_summaries(&self) -> impl Iterator<Item = Result<Summary, String>> {
+    /// The outcome of each experiment, or how it was stopped before.
+    pub(super) fn take_summaries(&self) -> impl Iterator<Item = Result<Summary, Interrupted>> {
         self.experiments.iter().filter_map(|slots| slots.lock().summary.take())
     }
 }
@@ -138,6 +139,8 @@ pub(super) struct Summary {
     pub(super) text: String,
     /// Models that used tokens and have no price.
     pub(super) unpriced_models: Vec<String>,
+    /// What is probably not as it was meant.
+    pub(super) warning: Option<Warning>,
     /// Why its results are not kept.
     pub(super) unsaved: Option<Error>,
 }
@@ -174,7 +177,10 @@ impl Drop for Writer {
 
 impl Listener for Writer {
     fn item(&mut self, experiment: usize, item: &ItemResult) {
-        let verdict = Verdict::of(item.passed, || self.experiments[experiment].explain(item));
+        let shown = &mut self.experiments[experiment];
+        let verdict = Verdict::of(!shown.config.fails(item), || match shown.explain(item) {
+            Why::Explained(why) | Why::Repeated(why) => why,
+        });
         let slots = &self.board.experiments[experiment];
         slots.lock().items[item.index] = Some(verdict);
     }
@@ -200,11 +206,14 @@ impl Listener for Writer {
                 let finished = ExperimentFinished::of_outcome(experiment, &outcome, names);
                 let text = summary(&finished, &self.workspace, self.paint);
                 let unpriced_models = finished.report.summary.unpriced_models;
-                state.summary = Some(Ok(Summary { text, unpriced_models, unsaved: outcome.unsaved }));
+                let warning = Warning::of_report(&outcome.report);
+                state.summary =
+                    Some(Ok(Summary { text, unpriced_models, warning, unsaved: outcome.unsaved }));
             }
-            Ending::Interrupted { id, .. } => state.summary = Some(Err(id)),
+            Ending::Interrupted(interrupted) => state.summary = Some(Err(interrupted)),
         }
         state.ended = true;
+        exit_guard::run_ended(experiment);
         slots.changed.notify_all();
     }
 }

@@ -4,18 +4,18 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::filter::Filter;
+use crate::causes::with_causes;
 use crate::config::Config;
 use crate::dataset::{Dataset, Item};
 use crate::error::{BoxError, Error};
 use crate::experiment::{Declaration, Experiment, Prepared};
+use crate::name;
 use crate::panics;
+use crate::paths;
 use crate::private::ExperimentDefinition;
 use crate::report::SourcePlace;
 use crate::session::Plan;
-use crate::slug::slug;
-
-/// The longest part of a case's name that comes from an experiment's, in bytes.
-const LONGEST_NAME: usize = 160;
+use crate::store::namesake;
 
 /// An experiment that was read, or the case that says why it could not be.
 pub(super) struct Suite {
@@ -62,14 +62,11 @@ pub(super) fn definitions() -> Result<Vec<&'static ExperimentDefinition>, String
                     or remove the target"
             .to_owned());
     }
-    let mut places = HashMap::new();
+    let mut named = HashMap::new();
     for definition in &definitions {
-        let place = format!("{}:{}", definition.file, definition.line);
-        if let Some(earlier) = places.insert(case_name(definition), place.clone()) {
-            return Err(format!(
-                "two experiments are named `{}`: at {earlier} and at {place}; give one of them another `name`",
-                case_name(definition)
-            ));
+        let this = ((definition.name)(), place(definition));
+        if let Some(earlier) = named.insert(case_name(definition), this.clone()) {
+            return Err(name::clash(&earlier, &this));
         }
     }
     Ok(definitions)
@@ -77,8 +74,7 @@ pub(super) fn definitions() -> Result<Vec<&'static ExperimentDefinition>, String
 
 /// An experiment's name as it stands in case names.
 pub(super) fn case_name(definition: &ExperimentDefinition) -> String {
-    let name = slug(&(definition.name)(), LONGEST_NAME);
-    if name.is_empty() { "experiment".to_owned() } else { name }
+    name::case_name(&(definition.name)())
 }
 
 /// Where an experiment is declared.
@@ -101,7 +97,7 @@ impl Declared {
         experiment.declaration.declared_at = Some(place(definition));
         let prepared = guarded(|| (definition.define)(experiment)).map_err(|problem| Broken {
             case: "definition",
-            error: Error::Definition { experiment: name, problem: problem.to_string() },
+            error: Error::Definition { experiment: name, problem: with_causes(&*problem) },
         });
         Self { definition, prepared }
     }
@@ -145,7 +141,23 @@ impl Declared {
         Suite { name: case_name(self.definition), plan: self.plan(config) }
     }
 
+    /// An error where another test target declares an experiment of this name: it would have the same baseline and history.
+    fn refuse_namesake(&self, config: &Config) -> Result<(), Broken> {
+        let this = (self.name(), self.place());
+        let Some(other) = namesake(config.layout(), &paths::workspace_root(&paths::package_root()), &this)
+        else {
+            return Ok(());
+        };
+        if !other.is_certain {
+            eprintln!("warning: {other}");
+            return Ok(());
+        }
+        let problem = other.to_string();
+        Err(Broken { case: "definition", error: Error::Definition { experiment: this.0, problem } })
+    }
+
     fn plan(self, config: &Config) -> Result<Plan, Broken> {
+        self.refuse_namesake(config)?;
         let dataset = guarded(self.definition.dataset).map_err(|source| Broken {
             case: "dataset",
             error: Error::DatasetOf { experiment: (self.definition.name)(), source },

@@ -7,16 +7,20 @@ use super::args::Args;
 use super::cases::{Declared, names_of};
 use super::ending::shut_down;
 use super::exit_code::UNFIT;
+use super::exit_guard;
 use super::filter::Filter;
 use super::keys;
+use super::names_of_run;
 use super::narrator::{Narrator, Told};
 use super::process::{Process, handle, no_signals};
 use super::request::{Request, Wanted};
 use super::schedule::{Schedule, WaitsFor};
 use super::shown::Shown;
+use super::warnings;
 use crate::config::Config;
 use crate::experiment::Definition;
 use crate::private::ExperimentDefinition;
+use crate::redact::redacted;
 use crate::report::SourcePlace;
 use crate::reporters::{Event, ExperimentStarted, Listed, PROTOCOL, Stream};
 use crate::session::{Run, Session};
@@ -24,14 +28,14 @@ use crate::session::{Run, Session};
 /// The most fields named of a data set.
 const MOST_FIELDS: usize = 50;
 
-/// Answers a request, and gives the exit code.
+/// Answers a request by a stream that was greeted, and gives the exit code.
 pub(super) fn answer(
     request: &Request,
     definitions: &[&'static ExperimentDefinition],
     args: &Args,
     config: Config,
+    mut stream: Stream,
 ) -> Result<i32, String> {
-    let mut stream = greet(request)?;
     let filter = request.filter();
     match request.wanted {
         Wanted::Run => return schedule_and_run(definitions, &filter, args, config, stream),
@@ -61,10 +65,11 @@ fn schedule_and_run(
     config: Config,
     mut stream: Stream,
 ) -> Result<i32, String> {
-    let mut schedule = Schedule::default();
+    let mut schedule = Schedule::with(warnings::of_variables(definitions, &config));
     match schedule.add_all(definitions, filter, args, &config) {
         Ok(()) => run(schedule, args, config, stream),
         Err(error) => {
+            schedule.warnings.into_iter().for_each(|warning| stream.send(&Event::Warning(warning)));
             // An error of several lines is several errors, of which other binaries may say some too.
             let text = error.to_string();
             text.lines().for_each(|error| stream.send(&Event::Failed { error: error.to_owned() }));
@@ -74,23 +79,28 @@ fn schedule_and_run(
     }
 }
 
-/// Tells whoever asked that this process prints by itself, as the arguments want it.
-pub(super) fn announce(request: &Request, experiments: usize) -> Result<(), String> {
-    let mut stream = greet(request)?;
+/// Tells the command that this process prints by itself, as the arguments want it.
+pub(super) fn announce(mut stream: Stream, experiments: usize) {
     stream.send(&Event::TestOutput { experiments });
     stream.flush();
-    Ok(())
 }
 
-fn greet(request: &Request) -> Result<Stream, String> {
+/// Tells the command the exit code, which counts even if the process then ends with another one.
+pub(super) fn conclude(mut stream: Stream, exit_code: i32) {
+    stream.send(&Event::Ended { exit_code });
+    stream.flush();
+}
+
+/// Opens the stream of events, and another one to the same place for the last event.
+pub(super) fn greet(request: &Request) -> Result<(Stream, Stream), String> {
     let path = &request.events;
-    let stream = Stream::open(path);
-    let mut stream =
-        stream.map_err(|error| format!("failed to open `{}` for events: {error}", path.display()))?;
+    let opened = Stream::open(path).and_then(|stream| Ok((stream.try_clone()?, stream)));
+    let (last, mut stream) =
+        opened.map_err(|error| format!("failed to open `{}` for events: {error}", path.display()))?;
     stream
         .send(&Event::Hello { protocol: PROTOCOL.to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() });
     stream.flush();
-    Ok(stream)
+    Ok((stream, last))
 }
 
 fn list(
@@ -129,7 +139,7 @@ fn list(
             listed.evaluators = evaluator_names(definition);
             listed.thresholds = definition.thresholds.iter().map(crate::Threshold::case_name).collect();
         }
-        Err(broken) => listed.error = Some(broken.error.to_string()),
+        Err(broken) => listed.error = Some(redacted(&broken.error.to_string()).into_owned()),
     }
     stream.send(&Event::Listed(Box::new(listed)));
 }
@@ -182,6 +192,9 @@ fn run(schedule: Schedule, args: &Args, config: Config, mut stream: Stream) -> R
             _ => {}
         }
     }
+    for warning in &schedule.warnings {
+        stream.send(&Event::Warning(warning.clone()));
+    }
     let unknown = schedule.unknown.iter().map(|(id, error)| (id.clone(), error.to_string()));
     for (id, error) in schedule.not_resumed.iter().cloned().chain(unknown) {
         stream.send(&Event::NotResumed { id, error });
@@ -189,11 +202,16 @@ fn run(schedule: Schedule, args: &Args, config: Config, mut stream: Stream) -> R
     for (name, why) in &schedule.skipped {
         stream.send(&Event::ExperimentSkipped { name: name.clone(), why: why.clone() });
     }
+    for (name, why) in &schedule.still_failed {
+        stream.send(&Event::ExperimentStillFailed { name: name.clone(), why: why.clone() });
+        told.still_failed.store(true, Ordering::SeqCst);
+    }
     for (experiment, run) in schedule.runs.iter().enumerate() {
         stream.send(&Event::ExperimentStarted(started(experiment, run)));
     }
     stream.flush();
     let experiments = schedule.runs.iter().map(Shown::of).collect();
+    exit_guard::runs_start(schedule.runs.iter().map(names_of_run));
     let narrator = Narrator::new(stream, experiments, Arc::clone(&told));
     let session = Session::start(schedule.runs, config, narrator, &handle(&runtime));
     let interrupter = session.interrupter();

@@ -1,16 +1,16 @@
 //! The end of a process: what is told last, what is left behind, and what happens when it is asked to end early.
 
-use std::process::exit;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use super::args::Args;
 use super::board::{Board, Summary};
 use super::exit_code::INTERRUPTED;
+use super::exit_guard::leave;
 use super::process::SharedRuntime;
 use crate::evaluators::EndsAll;
-use crate::reporters::unpriced;
-use crate::session::Interrupter;
+use crate::reporters::{Warning, printable, unpriced};
+use crate::session::{Interrupted, Interrupter};
 use crate::threads;
 use crate::wording::count;
 
@@ -34,7 +34,7 @@ impl Stop {
         println!();
         tell(&self.args, &self.board);
         shut_down(&self.runtime);
-        exit(INTERRUPTED)
+        leave(INTERRUPTED)
     }
 }
 
@@ -66,30 +66,46 @@ pub(super) enum Whole {
 /// Prints what the experiments came to.
 pub(super) fn tell(args: &Args, board: &Board) -> Whole {
     let mut whole = Whole::Yes;
-    let mut cut_off = Vec::new();
+    let (mut cut_off, mut is_cut_off) = (Vec::new(), false);
     let mut without_price = Vec::new();
     for summary in board.take_summaries() {
         match summary {
-            Ok(Summary { text, unpriced_models, unsaved }) => {
+            Ok(Summary { text, unpriced_models, warning, unsaved }) => {
                 print(args, &text);
+                warning.iter().for_each(warn);
                 without_price.extend(unpriced_models);
                 if let Some(error) = unsaved {
                     whole = Whole::Unsaved;
                     eprintln!("error: the results are not kept: {error}");
                 }
             }
-            Err(id) => cut_off.push(id),
+            Err(Interrupted { error: Some(error), .. }) => {
+                whole = Whole::Unsaved;
+                eprintln!("error: {error}");
+            }
+            Err(Interrupted { id, kept, .. }) => {
+                is_cut_off = true;
+                // Where no item is kept, there is nothing to resume.
+                cut_off.extend((kept > 0).then_some(id));
+            }
         }
     }
     if let Some(note) = unpriced(&without_price) {
         print(args, &note);
     }
-    if cut_off.is_empty() {
+    if !is_cut_off {
         return whole;
     }
-    let ids = cut_off.join(",");
-    eprintln!("stopped before the end; what is finished is kept. Set COBALT_RESUME={ids} to run the rest");
+    match cut_off.join(",") {
+        ids if ids.is_empty() => eprintln!("interrupted before any item was finished"),
+        ids => eprintln!("interrupted; finished items are saved. Resume with COBALT_RESUME={ids}"),
+    }
     if matches!(whole, Whole::Yes) { Whole::CutOff } else { whole }
+}
+
+/// Says what is probably not as it was meant.
+pub(super) fn warn(warning: &Warning) {
+    eprintln!("warning: {}", printable(&warning.to_string()));
 }
 
 /// Prints a text beside the cases.

@@ -34,7 +34,7 @@ fn replace(mut command: Command) -> std::io::Error {
 #[cfg(not(unix))]
 fn replace(mut command: Command) -> std::io::Error {
     match command.status() {
-        Ok(status) => std::process::exit(status.code().unwrap_or(super::exit_code::UNFIT)),
+        Ok(status) => super::exit_guard::leave(status.code().unwrap_or(super::exit_code::UNFIT)),
         Err(error) => error,
     }
 }

@@ -1,5 +1,6 @@
 //! Which experiments are meant, by their names and tags.
 
+use crate::name;
 use crate::pattern::Pattern;
 
 /// Which experiments are meant: those that both lists select.
@@ -7,16 +8,16 @@ use crate::pattern::Pattern;
 pub(super) struct Filter<'a> {
     /// Patterns of which one must match the name or a tag; without any, everything does.
     pub(super) patterns: &'a [Pattern],
-    /// Whole names of which one is the experiment's; without any, everyone's is.
+    /// Whole names, in either form, of which one is the experiment's; without any, every experiment is meant.
     pub(super) names: &'a [String],
 }
 
 impl Filter<'_> {
-    pub(super) fn selects<'a>(&self, name: &'a str, tags: impl Iterator<Item = &'a str>) -> bool {
-        let mut texts = std::iter::once(name).chain(tags);
-        let is_named = self.names.is_empty() || self.names.iter().any(|one| one == name);
-        let is_match = |text| self.patterns.iter().any(|pattern| pattern.matches(text));
-        is_named && (self.patterns.is_empty() || texts.any(is_match))
+    pub(super) fn selects<'a>(&self, name: &'a str, mut tags: impl Iterator<Item = &'a str>) -> bool {
+        let is_named = self.names.is_empty() || self.names.iter().any(|one| name::is_name_of(one, name));
+        let has_tag = |tag| self.patterns.iter().any(|pattern| pattern.matches(tag));
+        let matches_name = || self.patterns.iter().any(|pattern| name::matches(pattern, name));
+        is_named && (self.patterns.is_empty() || matches_name() || tags.any(has_tag))
     }
 }
 
@@ -38,6 +39,19 @@ mod tests {
         assert!(selects(&["none", "v?"], "desk", &["v1"]));
         assert!(!selects(&["d*s"], "desk", &[]), "a glob matches the whole");
         assert!(!selects(&["Desk"], "desk", &["smoke"]));
+    }
+
+    #[test]
+    fn either_form_of_a_name_selects_the_experiment() {
+        for pattern in ["traveller/gpt", "traveller-gpt", "traveller-gpt-4o-*", "*/gpt-4o-mini"] {
+            assert!(selects(&[pattern], "traveller/gpt-4o-mini", &[]), "{pattern}");
+        }
+        for name in ["traveller/gpt-4o-mini", "traveller-gpt-4o-mini"] {
+            let filter = Filter { patterns: &[], names: &[name.to_owned()] };
+            assert!(filter.selects("traveller/gpt-4o-mini", [].into_iter()), "{name}");
+            assert!(!filter.selects("traveller/gpt-4o", [].into_iter()), "{name}");
+        }
+        assert!(!selects(&["v-1"], "desk", &["v/1"]), "a tag has one form");
     }
 
     #[test]

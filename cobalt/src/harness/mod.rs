@@ -8,6 +8,7 @@ mod command;
 mod ending;
 mod environment;
 pub mod exit_code;
+mod exit_guard;
 mod filter;
 mod keys;
 mod narrator;
@@ -19,9 +20,9 @@ mod schedule;
 mod shown;
 mod signals;
 mod trials;
+mod warnings;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::process::exit;
 use std::sync::Arc;
 
 use libtest_mimic::Trial;
@@ -29,8 +30,9 @@ use libtest_mimic::Trial;
 use self::args::Args;
 use self::board::{Board, Writer};
 use self::cases::Declared;
-use self::ending::{Stop, Whole, shut_down, tell};
+use self::ending::{Stop, Whole, shut_down, tell, warn};
 use self::exit_code::{FAILED, UNFIT};
+use self::exit_guard::leave;
 use self::filter::Filter;
 use self::nextest::Nextest;
 use self::process::{Process, handle, no_signals};
@@ -42,7 +44,7 @@ use crate::config::Config;
 use crate::evaluators::EndsAll;
 use crate::private::ExperimentDefinition;
 use crate::reporters::printable;
-use crate::session::Session;
+use crate::session::{Run, Session};
 use crate::wording::count;
 use crate::{panics, paths};
 
@@ -64,18 +66,25 @@ use crate::{panics, paths};
 ///
 /// Each item is a case, `<experiment>::<key>`, and so is each threshold, `<experiment>::thresholds::<threshold>`; under
 /// `cargo nextest`, which starts a process for each case, an experiment is one case. The arguments are those of any
-/// Rust test binary. A filter that picks some items runs those only.
+/// Rust test binary; a filter finds an experiment by its name as it is declared, too. A filter that picks some items runs those
+/// only.
 ///
 /// The process exits with 0 if all that was selected passed, 101 if not, 130 after Ctrl-C (what is finished is kept),
 /// 2 for wrong arguments, and 3 where nothing could be run or kept: no experiment is declared, two have the same name,
-/// the [configuration](crate::config) is wrong, a run to resume does not fit, the results cannot be written.
+/// the [configuration](crate::config) is wrong, a run to resume does not fit, the results cannot be written,
+/// something in the process called [`exit`](std::process::exit) before its experiments were finished. A test target with
+/// experiments whose `main` never calls this function fails with 3, too. Native code that calls `_exit(0)` cannot be noticed
+/// within the process; `cargo cobalt run` notices it.
 pub fn main() -> ! {
+    exit_guard::reach();
+    let args = Args::from_process();
+    let _begun = exit_guard::begin();
     panics::note_places();
-    match run(&Args::from_process()) {
-        Ok(code) => exit(code),
+    match run(&args) {
+        Ok(code) => leave(code),
         Err(message) => {
             eprintln!("error: {}", printable(&message));
-            exit(UNFIT)
+            leave(UNFIT)
         }
     }
 }
@@ -87,33 +96,41 @@ fn run(args: &Args) -> Result<i32, String> {
     paths::set_compiled_package_root(definitions[0].manifest_dir);
     let config = Config::from_environment().map_err(|error| error.to_string())?;
     environment::complete(config.env())?;
+    let args = &args.knowing(definitions.iter().map(|definition| (definition.name)()));
     definitions.retain(|definition| args.may_select(&cases::case_name(definition)));
-    let request = Request::from_environment()?;
-    let answers =
-        |request: &&Request| !args.asks_for_test_output() || request.is_answered_beside_test_output();
-    if let Some(request) = request.as_ref().filter(answers) {
-        return command::answer(request, &definitions, args, config);
-    }
-    if let Some(request) = &request {
+    let Some(request) = Request::from_environment()? else { return test(&definitions, args, config) };
+    let (stream, last) = command::greet(&request)?;
+    let code = if !args.asks_for_test_output() || request.is_answered_beside_test_output() {
+        command::answer(&request, &definitions, args, config, stream)?
+    } else {
         let filter = request.filter();
         definitions.retain(|definition| Declared::new(definition).is_selected_by(&filter));
-        command::announce(request, definitions.len())?;
-    }
+        command::announce(stream, definitions.len());
+        test(&definitions, args, config)?
+    };
+    command::conclude(last, code);
+    Ok(code)
+}
+
+/// Runs the experiments as test cases, or lists these, and gives the exit code.
+fn test(definitions: &[&'static ExperimentDefinition], args: &Args, config: Config) -> Result<i32, String> {
     let nextest = Nextest::from_environment();
     if args.mimic.list {
-        list(args, &definitions, nextest.is_some(), &config);
+        list(args, definitions, nextest.is_some(), &config);
         return Ok(0);
     }
-    let mut schedule = Schedule::default();
+    let mut schedule = Schedule::with(warnings::of_variables(definitions, &config));
     match nextest {
-        Some(nextest) => schedule.add_wholes(&definitions, args, &nextest, &config),
-        None => schedule.add_all(&definitions, &Filter::default(), args, &config),
+        Some(nextest) => schedule.add_wholes(definitions, args, &nextest, &config),
+        None => schedule.add_all(definitions, &Filter::default(), args, &config),
     }
+    .inspect_err(|_| schedule.warnings.iter().for_each(warn))
     // An error of several lines is several errors.
     .map_err(|error| error.to_string().replace('\n', "\nerror: "))?;
     if let Some((_, error)) = schedule.unknown.first() {
         return Err(error.to_string());
     }
+    schedule.warnings.iter().for_each(warn);
     schedule.not_resumed.iter().for_each(|(_, note)| eprintln!("note: {note}"));
     for (experiment, why) in &schedule.skipped {
         eprintln!("note: {experiment}: nothing to run: {why}");
@@ -152,6 +169,7 @@ fn execute(schedule: Schedule, args: &Args, config: Config) -> Result<i32, Strin
     let Process { runtime, signals } = Process::start(&schedule.runs)?;
     let board = Arc::new(Board::new(schedule.runs.iter().map(|run| run.plan().dataset().len())));
     let experiments = schedule.runs.iter().map(Shown::of).collect();
+    exit_guard::runs_start(schedule.runs.iter().map(names_of_run));
     let workspace = paths::workspace_root(&paths::package_root());
     let writer = Writer { board: Arc::clone(&board), experiments, workspace, paint: args.paint() };
     let session = Session::start(schedule.runs, config, writer, &handle(&runtime));
@@ -177,4 +195,9 @@ fn execute(schedule: Schedule, args: &Args, config: Config) -> Result<i32, Strin
         (Whole::CutOff, false) => UNFIT,
         (Whole::Yes, false) => 0,
     })
+}
+
+/// The experiment of a run, and the run's id.
+fn names_of_run(run: &Run) -> (String, String) {
+    (run.plan().name().to_owned(), run.id().to_owned())
 }

@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::exit_code::{FAILED, INTERRUPTED, UNFIT};
-use super::shown::Shown;
-use crate::report::ItemResult;
-use crate::reporters::{Event, ExperimentFinished, ItemFinished, RunFinished, Stream};
-use crate::session::{Ending, Interrupter, Listener};
+use super::exit_guard;
+use super::shown::{Shown, Why};
+use crate::report::{ItemResult, RunVerdict};
+use crate::reporters::{Event, ExperimentFinished, ItemFinished, RunFinished, Stream, Warning};
+use crate::session::{Ending, Interrupted, Interrupter, Listener};
 
 /// The most items of an experiment of which it is told at length why they did not pass.
 const MOST_EXPLAINED: usize = 20;
@@ -17,6 +18,8 @@ const MOST_EXPLAINED: usize = 20;
 pub(super) struct Told {
     /// An item or a threshold failed.
     failed: AtomicBool,
+    /// Earlier results fail an experiment, and nothing of this process replaces them.
+    pub(super) still_failed: AtomicBool,
     /// An experiment could not be run, or its results not be kept.
     pub(super) unfit: AtomicBool,
     /// An experiment was stopped before its end.
@@ -49,7 +52,7 @@ impl Told {
             INTERRUPTED
         } else if is(&self.unfit) {
             UNFIT
-        } else if is(&self.failed) {
+        } else if is(&self.failed) || is(&self.still_failed) {
             FAILED
         } else if is(&self.cut_off) {
             UNFIT
@@ -75,12 +78,18 @@ impl Narrator {
 
     /// Why an item did not pass, for the first such items of an experiment.
     fn why(&mut self, experiment: usize, item: &ItemResult) -> Option<String> {
-        let explained = &mut self.explained[experiment];
-        if item.passed || *explained == MOST_EXPLAINED {
+        if !self.experiments[experiment].config.fails(item) {
             return None;
         }
-        *explained += 1;
-        Some(self.experiments[experiment].explain(item))
+        let explained = &mut self.explained[experiment];
+        match self.experiments[experiment].explain(item) {
+            Why::Repeated(why) => Some(why),
+            Why::Explained(_) if *explained == MOST_EXPLAINED => None,
+            Why::Explained(why) => {
+                *explained += 1;
+                Some(why)
+            }
+        }
     }
 
     fn item_finished(&self, experiment: usize, item: &ItemResult) -> ItemFinished {
@@ -98,7 +107,7 @@ impl Listener for Narrator {
     }
 
     fn item(&mut self, experiment: usize, item: &ItemResult) {
-        if !item.passed {
+        if self.experiments[experiment].config.fails(item) {
             self.told.failed();
         }
         let why = self.why(experiment, item);
@@ -118,8 +127,11 @@ impl Listener for Narrator {
     fn ended(&mut self, experiment: usize, ending: Ending) {
         let event = match ending {
             Ending::Finished(outcome) => {
-                if !outcome.report.passed {
+                if outcome.report.verdict == RunVerdict::Failed {
                     self.told.failed();
+                }
+                if let Some(warning) = Warning::of_report(&outcome.report) {
+                    self.stream.send(&Event::Warning(warning));
                 }
                 if outcome.unsaved.is_some() {
                     self.told.unfit.store(true, Ordering::SeqCst);
@@ -128,12 +140,17 @@ impl Listener for Narrator {
                 let finished = ExperimentFinished::of_outcome(experiment, &outcome, names);
                 Event::ExperimentFinished(Box::new(finished))
             }
-            Ending::Interrupted { experiment: name, id } => {
+            Ending::Interrupted(Interrupted { experiment: name, id, kept, error }) => {
                 self.told.cut_off.store(true, Ordering::SeqCst);
-                Event::ExperimentInterrupted { name, id }
+                if error.is_some() {
+                    self.told.unfit.store(true, Ordering::SeqCst);
+                }
+                let error = error.map(|error| error.to_string());
+                Event::ExperimentInterrupted { name, id, kept: Some(kept), error }
             }
         };
         self.stream.send(&event);
         self.stream.flush();
+        exit_guard::run_ended(experiment);
     }
 }

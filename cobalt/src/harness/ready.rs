@@ -21,13 +21,13 @@ pub(super) struct Ready {
 /// How much of an experiment is run, and from where.
 pub(super) enum Way {
     /// The selected items from the start; under an id that is given, or a new one.
-    Begin { selected: Selected, id: Option<String>, why: Option<String> },
+    Begin { selected: Selected, id: Option<String>, why: Option<String>, still_failed: Option<String> },
     /// What is left of a run.
     Resume(CutOff),
     /// What ended in an error in a run.
     Retry(CutOff),
     /// Nothing: none of its cases is selected, or no item is left for a reason that is told.
-    Leave { why: Option<String> },
+    Leave { why: Option<String>, still_failed: Option<String> },
 }
 
 impl Way {
@@ -48,27 +48,35 @@ impl Way {
             return Ok(Self::begin_shard(plan, shard, selected, id));
         }
         let Some(only) = config.only() else {
-            return Ok(Self::Begin { selected: Selected { items: selected, shard: None }, id, why: None });
+            let selected = Selected { items: selected, shard: None };
+            return Ok(Self::Begin { selected, id, why: None, still_failed: None });
         };
-        let Rerun { items, why } = plan.rerun(only, selected, config).map_err(unread)?;
+        let Rerun { items, why, still_failed } = plan.rerun(only, selected, config).map_err(unread)?;
         let why = Some(why);
         let nothing = items.as_ref().is_some_and(Vec::is_empty);
         let selected = Selected { items, shard: None };
-        Ok(if nothing { Self::Leave { why } } else { Self::Begin { selected, id, why } })
+        Ok(match nothing {
+            true => Self::Leave { why, still_failed },
+            false => Self::Begin { selected, id, why, still_failed },
+        })
     }
 
     /// A new run of the selected items that are of a shard. It counts as one of some of the items also where these happen to
-    /// be all.
+    /// be all, unless it is the only shard, which is the whole.
     fn begin_shard(plan: &Plan, shard: Shard, selected: Option<Vec<usize>>, id: Option<String>) -> Self {
         let are_all = selected.is_none();
+        if are_all && shard.of() == 1 {
+            let selected = Selected { items: None, shard: Some(shard) };
+            return Self::Begin { selected, id, why: Some(format!("shard {shard}")), still_failed: None };
+        }
         let items = selected.unwrap_or_else(|| (0..plan.dataset().len()).collect());
         let items: Vec<_> = items.into_iter().filter(|index| shard.has(plan.key(*index))).collect();
         if items.is_empty() {
             let which = if are_all { "no item" } else { "none of the selected items" };
-            return Self::Leave { why: Some(format!("{which} is in shard {shard}")) };
+            return Self::Leave { why: Some(format!("{which} is in shard {shard}")), still_failed: None };
         }
         let selected = Selected { items: Some(items), shard: Some(shard) };
-        Self::Begin { selected, id, why: Some(format!("shard {shard}")) }
+        Self::Begin { selected, id, why: Some(format!("shard {shard}")), still_failed: None }
     }
 
     /// The items that are scored, where these are not all.
@@ -110,8 +118,16 @@ impl Ready {
     /// Why nothing is run, where that is not what was selected.
     pub(super) fn why_nothing(&self) -> Option<String> {
         match &self.way {
-            Way::Leave { why } => why.clone(),
+            Way::Leave { why, .. } => why.clone(),
             _ => None,
+        }
+    }
+
+    /// Which earlier results fail the experiment, whatever comes of what is run.
+    pub(super) fn still_failed(&self) -> Option<String> {
+        match &self.way {
+            Way::Begin { still_failed, .. } | Way::Leave { still_failed, .. } => still_failed.clone(),
+            Way::Resume(_) | Way::Retry(_) => None,
         }
     }
 
@@ -120,8 +136,8 @@ impl Ready {
         let Self { plan, cases, way } = self;
         let layout = config.layout();
         let run = match way {
-            Way::Begin { selected, id: None, why } => Run::new(plan, selected, layout)?.because(why),
-            Way::Begin { selected, id: Some(id), why } => {
+            Way::Begin { selected, id: None, why, .. } => Run::new(plan, selected, layout)?.because(why),
+            Way::Begin { selected, id: Some(id), why, .. } => {
                 Run::with_id(plan, selected, layout, id)?.because(why)
             }
             Way::Retry(CutOff { id, .. }) => Run::retry(plan, layout, id)?,

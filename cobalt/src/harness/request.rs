@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::filter::Filter;
+use crate::config::REQUEST as VARIABLE;
 use crate::pattern::Pattern;
 use crate::reporters::PROTOCOL;
-
-/// The variable that holds a request as JSON.
-const VARIABLE: &str = "COBALT_REQUEST";
 
 /// What a test binary is to tell events of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

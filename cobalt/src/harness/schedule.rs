@@ -8,10 +8,13 @@ use super::chosen::Chosen;
 use super::filter::Filter;
 use super::nextest::Nextest;
 use super::ready::{Ready, Way};
+use super::warnings;
 use crate::config::Config;
 use crate::error::Error;
 use crate::private::ExperimentDefinition;
+use crate::redact::redacted;
 use crate::report::SourcePlace;
+use crate::reporters::Warning;
 use crate::session::{MissingKeys, Run, to_resume};
 use crate::store::CutOff;
 
@@ -22,10 +25,14 @@ pub(super) struct Schedule {
     pub(super) runs: Vec<Run>,
     /// Experiments of which nothing is run, though they were selected, with the reasons.
     pub(super) skipped: Vec<(String, String)>,
+    /// Experiments that earlier results fail, which nothing of this process replaces, with the reasons.
+    pub(super) still_failed: Vec<(String, String)>,
     /// Runs that were to be resumed and are not by this process, with the reasons.
     pub(super) not_resumed: Vec<(String, String)>,
     /// Ids of runs that were to be resumed and of which nothing is known here.
     pub(super) unknown: Vec<(String, Error)>,
+    /// What is probably not as it was meant.
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// A test case, and what it waits for.
@@ -79,7 +86,8 @@ impl Part {
         match ready {
             Ok(ready) => Self::Run { ready: Box::new(ready), is_ignored },
             Err(broken) => {
-                let why = broken.error.to_string().into();
+                // What the user's code says may hold a key, as an address that could not be read does.
+                let why = redacted(&broken.error.to_string()).into();
                 let waits_for = WaitsFor::Failure { experiment, declared_at, why, stands_for_selected };
                 Self::Case(Case { name: case(&broken), waits_for, is_ignored })
             }
@@ -93,6 +101,11 @@ impl Part {
 }
 
 impl Schedule {
+    /// Nothing but these warnings.
+    pub(super) fn with(warnings: Vec<Warning>) -> Self {
+        Self { warnings, ..Self::default() }
+    }
+
     /// Where each experiment is one case: the one that this process was started for.
     pub(super) fn add_wholes(
         &mut self,
@@ -113,7 +126,10 @@ impl Schedule {
                 _ if !args.selects(&name, is_ignored) => {
                     Part::Case(Case { name, waits_for: WaitsFor::Unselected, is_ignored })
                 }
-                Some(variable) if !args.runs_ignored() => Part::ignored(name, experiment, variable),
+                Some(variable) if !args.runs_ignored() => {
+                    self.warnings.extend(warnings::of_ignored(&declared, &variable));
+                    Part::ignored(name, experiment, variable)
+                }
                 _ => {
                     let resumed = resume.iter().position(|run| run.experiment == experiment);
                     let resumed = resumed.map(|index| resume.swap_remove(index));
@@ -168,6 +184,7 @@ impl Schedule {
     /// An experiment that is not run for want of a variable, nor its run resumed.
     fn ignored(&mut self, declared: &Declared, variable: String, resumed: Option<CutOff>) -> Part {
         let experiment = declared.name();
+        self.warnings.extend(warnings::of_ignored(declared, &variable));
         if let Some(CutOff { id, .. }) = resumed {
             let note = format!(
                 "run `{id}` is one of experiment `{experiment}`, which is ignored, as {variable} is not set"
@@ -185,6 +202,9 @@ impl Schedule {
                 Part::Run { ready, is_ignored } => {
                     let why_nothing = ready.why_nothing();
                     self.skipped.extend(why_nothing.map(|why| (ready.plan.name().to_owned(), why)));
+                    self.warnings.extend(ready.plan.warnings());
+                    let still_failed = ready.still_failed();
+                    self.still_failed.extend(still_failed.map(|why| (ready.plan.name().to_owned(), why)));
                     let (cases, run) = ready.begin(config)?;
                     let number = self.runs.len();
                     self.cases.extend(cases.into_iter().map(|(name, view)| {
@@ -219,7 +239,7 @@ pub(super) fn part(
             if is_ignored { vec![(name.clone(), View::Whole)] } else { cases::cases_of(&name, &plan) };
         let way = match (resumed, cases::selection(&cases, |case| args.selects(case, is_ignored))) {
             (Some(run), _) => Way::Resume(run),
-            (None, Selection::Nothing) => Way::Leave { why: None },
+            (None, Selection::Nothing) => Way::Leave { why: None, still_failed: None },
             (None, Selection::Some(items)) => Way::begin(&plan, Some(items), None, config)?,
             (None, Selection::All) => Way::begin(&plan, None, None, config)?,
         };
@@ -229,4 +249,20 @@ pub(super) fn part(
         if is_ignored { name.clone() } else { cases::broken_case(&name, broken) }
     };
     Part::of(ready, experiment, declared_at, case, is_ignored, is_read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_secret_of_an_error_is_in_the_reason_of_a_failure() {
+        let problem = "error sending request for url (https://h/x?api_key=q7Wz3mKx9PbV2nR8tY5c)".to_owned();
+        let error = Error::Definition { experiment: "leaky".to_owned(), problem };
+        let broken = Broken { case: "dataset", error };
+        let place = SourcePlace { file: "tests/leaky.rs".to_owned(), line: 1 };
+        let part = Part::of(Err(broken), "leaky".to_owned(), place, |_| "leaky".to_owned(), false, true);
+        let Part::Case(Case { waits_for: WaitsFor::Failure { why, .. }, .. }) = part else { panic!() };
+        assert!(why.contains("https://h/x?api_key=[redacted:api-key])"), "{why}");
+    }
 }

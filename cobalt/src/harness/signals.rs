@@ -5,87 +5,80 @@
 use std::time::Duration;
 use std::{io, thread};
 
-use tokio::runtime::{Builder, Runtime};
-use tokio::time::{Instant, timeout_at};
-
 use super::exit_code::INTERRUPTED;
+use super::exit_guard::leave;
 use crate::evaluators::EndsAll;
 
 /// How long after a signal another one counts as the same.
 const ECHO: Duration = Duration::from_millis(250);
 
 /// Signals that no longer end the process by themselves, but wait to be heard.
-pub(super) struct Signals {
-    runtime: Runtime,
-    source: Source,
-}
+pub(super) struct Signals(Source);
 
 impl Signals {
     /// Catches the signals from now on.
     pub(super) fn catch() -> io::Result<Self> {
-        let runtime = Builder::new_current_thread().enable_all().build()?;
-        let source = runtime.block_on(async { Source::new() })?;
-        Ok(Self { runtime, source })
+        Source::new().map(Self)
     }
 
     /// Calls `stop` when the process is first asked to end.
-    pub(super) fn hear(mut self, stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    pub(super) fn hear(self, stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let Self(mut source) = self;
         let listener = thread::Builder::new().name("cobalt-signals".to_owned()).spawn(move || {
-            self.wait();
+            source.wait();
             thread::spawn(stop);
-            self.drop_echoes();
-            self.wait();
+            // One Ctrl-C may come twice: from the terminal, and from the program that has started this process.
+            source.drop_all_for(ECHO);
+            source.wait();
             drop(EndsAll);
-            std::process::exit(INTERRUPTED);
+            leave(INTERRUPTED);
         });
         listener.map(drop)
     }
+}
 
-    /// One Ctrl-C may come twice: from the terminal, and from whoever has started this process.
-    fn drop_echoes(&mut self) {
-        self.runtime.block_on(async {
-            let deadline = Instant::now() + ECHO;
-            while timeout_at(deadline, self.source.next()).await.is_ok() {}
-        });
+#[cfg(unix)]
+struct Source(signal_hook::iterator::Signals);
+
+#[cfg(unix)]
+impl Source {
+    fn new() -> io::Result<Self> {
+        use signal_hook::consts::{SIGINT, SIGTERM};
+        signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).map(Self)
     }
 
     fn wait(&mut self) {
-        self.runtime.block_on(self.source.next());
+        while self.0.wait().next().is_none() {}
+    }
+
+    fn drop_all_for(&mut self, time: Duration) {
+        thread::sleep(time);
+        self.0.pending().for_each(drop);
     }
 }
 
-#[cfg(unix)]
+#[cfg(not(unix))]
 struct Source {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
+    runtime: tokio::runtime::Runtime,
+    ctrl_c: tokio::signal::windows::CtrlC,
 }
-
-#[cfg(unix)]
-impl Source {
-    fn new() -> io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
-    }
-
-    async fn next(&mut self) {
-        std::future::poll_fn(|cx| {
-            let ready = self.interrupt.poll_recv(cx).is_ready() || self.terminate.poll_recv(cx).is_ready();
-            if ready { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-        })
-        .await;
-    }
-}
-
-#[cfg(not(unix))]
-struct Source(tokio::signal::windows::CtrlC);
 
 #[cfg(not(unix))]
 impl Source {
     fn new() -> io::Result<Self> {
-        tokio::signal::windows::ctrl_c().map(Self)
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let ctrl_c = runtime.block_on(async { tokio::signal::windows::ctrl_c() })?;
+        Ok(Self { runtime, ctrl_c })
     }
 
-    async fn next(&mut self) {
-        self.0.recv().await;
+    fn wait(&mut self) {
+        self.runtime.block_on(self.ctrl_c.recv());
+    }
+
+    fn drop_all_for(&mut self, time: Duration) {
+        self.runtime.block_on(async {
+            let deadline = tokio::time::Instant::now() + time;
+            while tokio::time::timeout_at(deadline, self.ctrl_c.recv()).await.is_ok() {}
+        });
     }
 }

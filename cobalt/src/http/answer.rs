@@ -7,6 +7,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
 
 use super::attempt::broken;
+use super::gzip::{Body, WriteError, take_encoding};
 use super::{AttemptError, Problem};
 
 /// How long an answer may take.
@@ -74,13 +75,15 @@ impl Clock {
 #[derive(Debug)]
 pub(crate) struct Answer {
     response: Response,
+    is_gzip: bool,
     clock: Clock,
     url: Url,
 }
 
 impl Answer {
-    pub(super) fn new(response: Response, clock: Clock, url: Url) -> Self {
-        Self { response, clock, url }
+    pub(super) fn new(mut response: Response, clock: Clock, url: Url) -> Self {
+        let is_gzip = take_encoding(&mut response);
+        Self { response, is_gzip, clock, url }
     }
 
     pub(crate) fn status(&self) -> StatusCode {
@@ -103,19 +106,23 @@ impl Answer {
         to: &mut impl Write,
         limit: Limit<'_>,
     ) -> Result<u64, AttemptError> {
-        let too_long = || AttemptError::broken(limit.exceeded);
-        if self.response.content_length().is_some_and(|length| length > limit.bytes) {
-            return Err(too_long());
-        }
-        let mut read = 0;
-        while let Some(piece) = self.clock.wait(self.response.chunk()).await? {
-            read += piece.len() as u64;
-            if read > limit.bytes {
-                return Err(too_long());
+        let failed = |error| match error {
+            WriteError::TooLong => AttemptError::broken(limit.exceeded),
+            WriteError::Target(error) => {
+                AttemptError::broken(format!("the answer cannot be written: {error}"))
             }
-            to.write_all(&piece)
-                .map_err(|error| AttemptError::broken(format!("the answer cannot be written: {error}")))?;
+            WriteError::Damaged(error) => {
+                let problem = Problem::Broken(format!("the answer cannot be decompressed: {error}"));
+                AttemptError::Passing { problem, wait: None }
+            }
+        };
+        if !self.is_gzip && self.response.content_length().is_some_and(|length| length > limit.bytes) {
+            return Err(failed(WriteError::TooLong));
         }
-        Ok(read)
+        let mut body = Body::new(to, self.is_gzip, limit.bytes);
+        while let Some(piece) = self.clock.wait(self.response.chunk()).await? {
+            body.write(&piece).map_err(failed)?;
+        }
+        body.finish().map_err(failed)
     }
 }

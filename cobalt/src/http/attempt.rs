@@ -4,13 +4,14 @@ use std::error::Error;
 use std::io;
 use std::time::{Duration, SystemTime};
 
-use reqwest::header::{HeaderMap, LOCATION};
+use reqwest::header::{ACCEPT_ENCODING, HeaderMap, LOCATION};
 use reqwest::{Method, Response, Url};
 
 use super::answer::Clock;
 use super::connections::CONNECT_TIMEOUT;
+use super::gzip::{Body, GZIP, take_encoding};
 use super::redirects::Route;
-use super::{Answer, Connections, Patience, Redirects, retry};
+use super::{Answer, Connections, Patience, Redirects, retry, tls};
 
 /// The longest error that is read, in bytes; the rest of it is left where it is.
 const LONGEST_ERROR: usize = 64 << 10;
@@ -76,6 +77,7 @@ pub(crate) async fn attempt(
     loop {
         let client = connections.to(route.url.as_str()).map_err(AttemptError::broken)?;
         let request = client.request(call.method.clone(), route.url.clone()).headers(route.headers.clone());
+        let request = request.header(ACCEPT_ENCODING, GZIP);
         let request = if call.body.is_empty() { request } else { request.body(call.body.clone()) };
         let response = clock.wait(request.send()).await?;
         if route.leads_on(&response).map_err(AttemptError::broken)? {
@@ -106,14 +108,33 @@ async fn refused(mut response: Response, mut clock: Clock, route: Route<'_>) -> 
 
 /// What is there of an error's text.
 async fn read_error(response: &mut Response, clock: &mut Clock) -> String {
-    let mut body = Vec::new();
-    while body.len() < LONGEST_ERROR
-        && let Ok(Some(piece)) = clock.wait(response.chunk()).await
-    {
-        body.extend_from_slice(&piece);
+    let mut text = Vec::new();
+    let is_gzip = take_encoding(response);
+    let mut body = Body::new(Shortened { to: &mut text, most: LONGEST_ERROR }, is_gzip, u64::MAX);
+    while let Ok(Some(piece)) = clock.wait(response.chunk()).await
+        && body.write(&piece).is_ok()
+    {}
+    let _ = body.finish();
+    drop(body);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Takes the beginning of what is written, and fails after that.
+struct Shortened<'a> {
+    to: &'a mut Vec<u8>,
+    most: usize,
+}
+
+impl io::Write for Shortened<'_> {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        let taken = piece.len().min(self.most - self.to.len());
+        self.to.extend_from_slice(&piece[..taken]);
+        Ok(taken)
     }
-    body.truncate(LONGEST_ERROR);
-    String::from_utf8_lossy(&body).into_owned()
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// What a broken connection is: it may go better another time, unless the address or the certificate is wrong.
@@ -141,5 +162,5 @@ fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn 
 /// Whether this is an error of TLS, within as many of input and output as there are around it.
 fn is_of_tls(error: &(dyn Error + 'static)) -> bool {
     let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-    error.is::<rustls::Error>() || inner.is_some_and(|inner| is_of_tls(inner))
+    tls::is_error(error) || inner.is_some_and(|inner| is_of_tls(inner))
 }

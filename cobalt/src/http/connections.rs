@@ -1,17 +1,15 @@
 //! The connections of the process: those to this machine, and those that leave it.
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use reqwest::Url;
 use reqwest::redirect::Policy;
-use rustls::crypto::ring;
-use rustls::{ClientConfig, RootCertStore};
-use rustls_platform_verifier::BuilderVerifierExt;
+use reqwest::{ClientBuilder, Url};
 use tokio::runtime::{Handle, Id};
 
 use super::attempt::cause;
+use super::tls::{self, Tls};
 
 /// How long it may take to be connected, name and TLS included.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(15);
@@ -30,20 +28,30 @@ pub(crate) struct Connections {
 /// Connections of one kind.
 #[derive(Debug, Default)]
 struct Kind {
-    tls: OnceLock<Result<ClientConfig, String>>,
+    tls: OnceLock<Result<Tls, String>>,
     /// Those of each runtime, the latest last. A connection goes on with the runtime that has opened it, so that another one
     /// would wait in vain where that one stands still.
     clients: Mutex<Vec<(Id, reqwest::Client)>>,
+}
+
+/// Whose certificates are trusted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Trust {
+    /// None, where there is no TLS.
+    Nobody,
+    /// Those that the system trusts.
+    System,
 }
 
 impl Connections {
     /// Those for an address, in the runtime that asks.
     pub(crate) fn to(&self, url: &str) -> Result<reqwest::Client, String> {
         if is_near(url) {
-            let trust = |tls: Tls<_>| Ok(tls.with_root_certificates(RootCertStore::empty()));
-            self.near.client(trust, reqwest::ClientBuilder::no_proxy)
-        } else {
-            self.far.client(BuilderVerifierExt::with_platform_verifier, |builder| builder)
+            return self.near.client(Trust::Nobody, ClientBuilder::no_proxy);
+        }
+        match tls::missing_for(url) {
+            Some(missing) => Err(missing),
+            None => self.far.client(Trust::System, |builder| builder),
         }
     }
 }
@@ -51,17 +59,15 @@ impl Connections {
 impl Kind {
     fn client(
         &self,
-        trust: impl FnOnce(
-            Tls<rustls::WantsVerifier>,
-        ) -> Result<Tls<rustls::client::WantsClientCert>, rustls::Error>,
-        proxy: impl FnOnce(reqwest::ClientBuilder) -> reqwest::ClientBuilder,
+        trust: Trust,
+        proxy: impl FnOnce(ClientBuilder) -> ClientBuilder,
     ) -> Result<reqwest::Client, String> {
         let runtime = Handle::current().id();
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, client)) = clients.iter().find(|(other, _)| *other == runtime) {
             return Ok(client.clone());
         }
-        let tls = self.tls.get_or_init(|| tls(trust)).clone()?;
+        let tls = self.tls.get_or_init(|| Tls::new(trust)).clone()?;
         let client = client(proxy(reqwest::Client::builder()), tls)?;
         if clients.len() == MOST_RUNTIMES {
             clients.remove(0);
@@ -80,22 +86,13 @@ fn is_near(url: &str) -> bool {
         || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
 }
 
-type Tls<State> = rustls::ConfigBuilder<ClientConfig, State>;
-
-/// The provider of TLS is our own: the process may have another one, or none.
-fn tls(
-    trust: impl FnOnce(Tls<rustls::WantsVerifier>) -> Result<Tls<rustls::client::WantsClientCert>, rustls::Error>,
-) -> Result<ClientConfig, String> {
-    let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .and_then(trust)
-        .map_err(|error| format!("TLS cannot be set up: {error}"))?;
-    Ok(tls.with_no_client_auth())
-}
-
-fn client(builder: reqwest::ClientBuilder, tls: ClientConfig) -> Result<reqwest::Client, String> {
-    builder
-        .tls_backend_preconfigured(tls)
+/// A client that does the same whatever features of reqwest the user's crate has turned on.
+fn client(builder: ClientBuilder, tls: Tls) -> Result<reqwest::Client, String> {
+    tls.add_to(builder)
+        .no_gzip()
+        .no_brotli()
+        .no_deflate()
+        .no_zstd()
         .redirect(Policy::none())
         .connect_timeout(CONNECT_TIMEOUT)
         .user_agent(concat!("cobalt/", env!("CARGO_PKG_VERSION")))
@@ -129,7 +126,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn connections_that_leave_the_machine_can_be_set_up() {
-        assert!(Connections::default().to("https://vendor.test/v1").is_ok());
+    async fn connections_that_leave_the_machine_can_be_set_up_where_there_is_tls() {
+        let connections = Connections::default();
+        assert!(connections.to("http://vendor.test/v1").is_ok());
+        let encrypted = connections.to("https://vendor.test/v1");
+        if cfg!(any(feature = "aws-lc-rs", feature = "ring")) {
+            assert!(encrypted.is_ok());
+        } else {
+            assert!(encrypted.unwrap_err().contains("turn on the feature `aws-lc-rs`"));
+        }
     }
 }

@@ -7,12 +7,15 @@
 mod answer;
 mod attempt;
 mod connections;
+mod gzip;
 mod redaction;
 mod redirects;
 mod retry;
 pub(crate) mod said;
 #[cfg(test)]
 pub(crate) mod test_server;
+#[cfg_attr(not(any(feature = "aws-lc-rs", feature = "ring")), path = "without_tls.rs")]
+mod tls;
 mod tries;
 
 use reqwest::header::HeaderValue;

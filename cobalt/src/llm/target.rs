@@ -7,6 +7,7 @@ use super::client::Target;
 use super::vendors::{JUDGES, Role, is_same_origin};
 use super::{ModelChoice, ModelSettings, Provider, Secret};
 use crate::evaluators::{CheckError, Unfit};
+use crate::redact::register_secret;
 
 /// Looks up an environment variable.
 pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -191,6 +192,17 @@ impl Search<'_> {
 
     /// The key for an address: one that is said for it, or the vendor's own for the vendor's own address.
     fn key(&self, provider: Provider, model: &str, base_url: &str) -> Result<Option<Secret>, CheckError> {
+        let key = self.find_key(provider, model, base_url)?;
+        key.iter().for_each(|Secret(key)| register_secret(&format!("key-of-{}", provider.name()), key));
+        Ok(key)
+    }
+
+    fn find_key(
+        &self,
+        provider: Provider,
+        model: &str,
+        base_url: &str,
+    ) -> Result<Option<Secret>, CheckError> {
         let configured = self.taken_over(provider).filter(|configured| {
             // A configured key is for the configured address.
             self.own.base_url.is_none() || self.own.base_url == configured.base_url

@@ -47,7 +47,7 @@ pub use overlap::Overlap;
 pub(crate) use rouge::rouge_words;
 pub use rouge::{rouge_l, rouge_lsum, rouge_n};
 pub use squad::{squad_exact_match, squad_normalize, token_f1};
-#[cfg(feature = "judge")]
+#[cfg(feature = "json-schema")]
 pub(crate) use valid_json::is_json_text;
 pub use valid_json::valid_json;
 pub use vectors::{DEFAULT_EXPECTED_MIN, VectorError, cosine, dot, embedding_similarity};

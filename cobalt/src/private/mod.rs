@@ -1,6 +1,7 @@
 //! What the attributes' expansions touch. Not for use by hand; nothing here is stable.
 
 mod arguments;
+pub mod returned;
 pub mod threshold;
 
 use std::future::Future;
@@ -29,6 +30,8 @@ pub struct ExperimentDefinition {
     pub manifest_dir: &'static str,
     /// A hash of the tokens of the attribute and the function.
     pub source_hash: u64,
+    /// Whether it is declared in a target of tests or benches, which has to run it.
+    pub in_test_target: bool,
     /// Reads the data set.
     pub dataset: fn() -> Result<Dataset, BoxError>,
     /// Adds what the attribute says, and the agent.
@@ -36,6 +39,22 @@ pub struct ExperimentDefinition {
 }
 
 inventory::collect!(ExperimentDefinition);
+
+/// Why an experiment of this file was not run, if libtest runs its target, and what to do.
+#[must_use]
+pub fn run_by_libtest(experiment: &str, file: &str) -> String {
+    let path = std::path::Path::new(file);
+    let folder = path.parent().and_then(|folder| folder.file_name()).and_then(|name| name.to_str());
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    // Cargo names `tests/evals/main.rs` after its folder.
+    let name = folder.filter(|_| stem == "main").unwrap_or(stem);
+    let table = if path.iter().any(|part| part == "benches") { "bench" } else { "test" };
+    format!(
+        "the experiment `{experiment}` was not run, because libtest runs this target. Write in Cargo.toml:\n\n\
+         [[{table}]]\nname = \"{name}\"\nharness = false\n\nand in the target's file: `fn main() {{ cobalt::main(); }}`. \
+         Keep functions with `#[test]` in another file, and experiments that several targets share in the library (`src/`)."
+    )
+}
 
 /// What `#[cobalt::evaluator]` registers.
 #[derive(Debug)]
@@ -108,4 +127,21 @@ where
     F: Fn(Context) -> Result<Output, AgentError> + Send + Sync + 'static,
 {
     experiment.bind(agent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::run_by_libtest;
+
+    #[test]
+    fn the_remedy_names_the_target_as_cargo_does() {
+        for (file, table) in [
+            ("tests/help-desk.rs", "[[test]]\nname = \"help-desk\"\n"),
+            ("agents/tests/evals/main.rs", "[[test]]\nname = \"evals\"\n"),
+            ("benches/speed.rs", "[[bench]]\nname = \"speed\"\n"),
+        ] {
+            let text = run_by_libtest("desk", file);
+            assert!(text.contains(table) && text.contains("harness = false"), "{text}");
+        }
+    }
 }

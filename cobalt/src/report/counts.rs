@@ -10,7 +10,10 @@ pub(crate) struct ItemCounts {
     /// Those whose agent gave an output in every run.
     pub(super) successful: usize,
     pub(super) timeouts: usize,
+    /// Those at or above every pass mark, without an error.
     pub(super) passed: usize,
+    /// Those below a pass mark, without an error.
+    pub(super) low: usize,
     /// Evaluations without a score.
     pub(super) eval_errors: usize,
 }
@@ -21,7 +24,8 @@ impl ItemCounts {
         self.items += 1;
         self.successful += usize::from(status == Status::Ok);
         self.timeouts += usize::from(status == Status::Timeout);
-        self.passed += usize::from(item.passed);
+        self.passed += usize::from(config.passes(item));
+        self.low += usize::from(!config.passes(item) && !item.is_in_error());
         let evaluations = item.runs.iter().flat_map(|run| run.evaluations.iter());
         let without_score = evaluations
             .filter(|(name, it)| it.score.is_none() && config.evaluators.iter().any(|known| known == name));

@@ -7,6 +7,7 @@ use super::item::{ItemResult, Status};
 use super::judges::JudgeFigures;
 use super::stats::{Interval, describe, pass_at_k, pass_hat_k, sum, wilson};
 use super::summary::{LatencyStats, ScoreStats, Summary};
+use crate::experiment::Spending;
 use crate::llm::prices::PriceTable;
 
 /// What thresholds and summaries are worked out from: one value for each item or execution.
@@ -22,6 +23,10 @@ pub struct Figures<'a> {
     total_tokens: Option<u64>,
     /// Each item's cost over its runs in USD, where known.
     pub(super) cost: Vec<f64>,
+    /// Items whose agent gave an output that reports no tokens.
+    pub(super) without_tokens: usize,
+    /// Items whose agent gave an output, and whose cost is not known for want of a model or of tokens.
+    pub(super) without_cost: usize,
     /// Items with tokens of unknown cost.
     pub(super) unpriced: usize,
     /// The agent's models without a price.
@@ -32,6 +37,8 @@ pub struct Figures<'a> {
     successful: usize,
     /// Whether the agent gave any output at all.
     pub(super) answered: bool,
+    /// Items whose agent gave an output in some run.
+    pub(super) answered_items: usize,
     runs: usize,
 }
 
@@ -67,7 +74,9 @@ impl<'a> Figures<'a> {
     fn add(&mut self, item: &ItemResult, prices: &PriceTable) {
         self.latency.push(item.latency_ms());
         self.successful += usize::from(item.status() == Status::Ok);
-        self.answered |= item.runs.iter().any(|run| run.status == Status::Ok);
+        let is_answered = item.runs.iter().any(|run| run.status == Status::Ok);
+        self.answered |= is_answered;
+        self.answered_items += usize::from(is_answered);
         self.runs = self.runs.max(item.runs.len());
         for evaluator in &mut self.evaluators {
             evaluator.add(item);
@@ -80,6 +89,8 @@ impl<'a> Figures<'a> {
             self.tokens.push(tokens as f64);
         }
         self.cost.extend(usage.known_cost());
+        self.without_tokens += usize::from(usage.lacks_tokens);
+        self.without_cost += usize::from(usage.lacks_cost && !usage.unpriced);
         self.unpriced += usize::from(usage.unpriced);
         self.unpriced_models.extend(usage.unpriced_models);
         self.judges.add(item);
@@ -105,6 +116,7 @@ impl<'a> Figures<'a> {
             timeouts: self.items.iter().filter(|item| item.status() == Status::Timeout).count(),
             eval_errors: self.evaluators.iter().map(|evaluator| evaluator.errors).sum(),
             passed_items: self.items.iter().filter(|item| item.passed).count(),
+            low_items: self.items.iter().filter(|item| !item.passed && !item.is_in_error()).count(),
             unpriced_items: self.unpriced,
             unpriced_models: self.unpriced_models.union(&self.judges.unpriced).cloned().collect(),
             latency: latency.map(|l| LatencyStats {
@@ -215,6 +227,10 @@ pub(super) fn share(part: usize, whole: usize) -> Option<f64> {
 pub(super) struct Usage {
     pub(super) tokens: Option<u64>,
     cost: Option<f64>,
+    /// Whether an output reports no tokens.
+    lacks_tokens: bool,
+    /// Whether an output reports neither a cost nor what a cost follows from.
+    lacks_cost: bool,
     /// Whether some of the tokens have no known cost.
     unpriced: bool,
     /// The models whose price is not known.
@@ -228,20 +244,28 @@ impl Usage {
     }
 
     pub(super) fn of(item: &ItemResult, prices: &PriceTable) -> Self {
-        let mut usage = Self { tokens: None, cost: None, unpriced: false, unpriced_models: BTreeSet::new() };
-        for output in item.runs.iter().filter_map(|run| run.output.as_ref()) {
-            let Some(count) = output.token_count() else { continue };
-            let tokens = usage.tokens.get_or_insert(0);
-            *tokens = tokens.saturating_add(count.total);
-            let price = output.model_name().map(|model| (model, prices.price(model)));
-            // Without the two sides apart there is no price to multiply with.
-            match price.zip(count.to_price()) {
-                Some(((_, Some(price)), tokens)) => *usage.cost.get_or_insert(0.0) += price.cost(tokens),
-                _ => usage.unpriced = true,
+        let mut usage = Self {
+            tokens: None,
+            cost: None,
+            lacks_tokens: false,
+            lacks_cost: false,
+            unpriced: false,
+            unpriced_models: BTreeSet::new(),
+        };
+        // What a run that failed had used until then was used, too.
+        for run in &item.runs {
+            let spending = Spending::of(run.metadata(), prices);
+            usage.lacks_tokens |= run.output.is_some() && spending.tokens.is_none();
+            usage.lacks_cost |= run.output.is_some() && spending.cost.is_none() && !spending.is_unpriced;
+            if let Some(tokens) = spending.tokens {
+                let total = usage.tokens.get_or_insert(0);
+                *total = total.saturating_add(tokens);
             }
-            if let Some((model, None)) = price {
-                usage.unpriced_models.insert(model.to_owned());
+            if let Some(cost) = spending.cost {
+                *usage.cost.get_or_insert(0.0) += cost;
             }
+            usage.unpriced |= spending.is_unpriced;
+            usage.unpriced_models.extend(spending.unpriced_models);
         }
         usage
     }

@@ -10,9 +10,10 @@ use serde_json::Value;
 
 use super::stats::describe;
 use crate::dataset::Item;
-use crate::experiment::Output;
+use crate::experiment::{Output, Spending, TokenCount};
 use crate::llm::JudgeUsage;
-use crate::redact::{redact, redact_texts};
+use crate::llm::prices::PriceTable;
+use crate::redact::{redact, redact_fields};
 
 /// How an execution ended. Ordered from the best to the worst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -26,6 +27,18 @@ pub enum Status {
     Timeout,
     /// The agent failed or panicked.
     Error,
+}
+
+impl Status {
+    /// As it is written in files.
+    #[must_use]
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Timeout => "timeout",
+            Self::Error => "error",
+        }
+    }
 }
 
 /// What one evaluator found for one output: a score, or why there is none.
@@ -47,7 +60,8 @@ pub struct ScoredEvaluation {
     pub metadata: Item,
     /// What models were asked for it, and what that cost; absent where none was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub judge: Option<JudgeUsage>,
+    // Boxed, as most evaluations ask no model, and there may be hundreds of thousands of them.
+    pub judge: Option<Box<JudgeUsage>>,
     /// Why there is no score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -129,20 +143,42 @@ pub struct Execution {
     pub evaluations: Evaluations,
     /// Why there is no output.
     pub error: Option<String>,
+    /// What the agent recorded before it failed; empty where there is an output, whose metadata has it.
+    pub recorded: Item,
 }
 
 impl Execution {
-    /// Takes what looks like a key out of all texts.
+    /// Takes the secrets out of all texts, and out of the names in metadata.
     pub(crate) fn redact(&mut self) {
         if let Some(output) = &mut self.output {
             output.redact();
         }
         self.error.iter_mut().for_each(redact);
+        redact_fields(&mut self.recorded);
         for (_, evaluation) in &mut self.evaluations.0 {
             let ScoredEvaluation { reason, chain_of_thought, metadata, error, .. } = evaluation;
             [reason, chain_of_thought, error].into_iter().flatten().for_each(redact);
-            metadata.values_mut().for_each(redact_texts);
+            redact_fields(metadata);
         }
+    }
+
+    /// What the agent reported about itself, whether it gave an output or failed.
+    #[must_use]
+    pub fn metadata(&self) -> &Item {
+        self.output.as_ref().map_or(&self.recorded, Output::all_metadata)
+    }
+
+    /// The agent's tokens, where they are reported.
+    #[must_use]
+    pub fn token_count(&self) -> Option<TokenCount> {
+        TokenCount::of(self.metadata())
+    }
+
+    /// What the agent's calls of models cost in USD: as it is reported, else by these prices. `None` where that is not
+    /// known of all of them.
+    #[must_use]
+    pub fn cost(&self, prices: &PriceTable) -> Option<f64> {
+        Spending::of(self.metadata(), prices).cost
     }
 
     /// Whether the agent failed, or an evaluator gave no score.
@@ -161,7 +197,8 @@ pub struct ItemResult {
     pub key: String,
     /// The item.
     pub input: Arc<Item>,
-    /// Whether the item passed: no error, and for a strict experiment every score at its mark or above.
+    /// Whether the item is at or above every pass mark in every trial, without an error. Of a file that is read, it follows
+    /// from the scores and the pass marks of the run: see [`RunConfig::passes`](super::RunConfig::passes).
     pub passed: bool,
     /// The executions, at least one.
     pub runs: Vec<Execution>,
@@ -272,13 +309,20 @@ struct ExecutionOut<'a> {
 }
 
 /// An output; readers of the original's files expect one even where the agent failed.
-struct OutputOut<'a>(Option<&'a Output>);
+struct OutputOut<'a>(&'a Execution);
 
 impl Serialize for OutputOut<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
+        match &self.0.output {
             Some(output) => output.serialize(serializer),
-            None => serde_json::json!({ "output": "" }).serialize(serializer),
+            None => {
+                let mut output = serializer.serialize_map(None)?;
+                output.serialize_entry("output", "")?;
+                if !self.0.recorded.is_empty() {
+                    output.serialize_entry("metadata", &self.0.recorded)?;
+                }
+                output.end()
+            }
         }
     }
 }
@@ -286,7 +330,7 @@ impl Serialize for OutputOut<'_> {
 impl<'a> From<&'a Execution> for ExecutionOut<'a> {
     fn from(run: &'a Execution) -> Self {
         Self {
-            output: OutputOut(run.output.as_ref()),
+            output: OutputOut(run),
             latency_ms: run.latency_ms,
             evaluations: &run.evaluations,
             status: run.status,
@@ -351,7 +395,7 @@ impl Serialize for ItemResult {
             index: self.index,
             key: &self.key,
             input: &self.input,
-            output: OutputOut(first.output.as_ref()),
+            output: OutputOut(first),
             latency_ms: self.latency_ms(),
             evaluations: &first.evaluations,
             status: self.status(),
@@ -383,8 +427,12 @@ struct ExecutionIn {
 impl From<ExecutionIn> for Execution {
     fn from(run: ExecutionIn) -> Self {
         let status = run.status.unwrap_or_else(|| status_of_original(run.error.as_deref()));
-        let output = if status == Status::Ok { run.output } else { None };
-        Self { status, output, latency_ms: run.latency_ms, evaluations: run.evaluations, error: run.error }
+        let (output, recorded) = match run.output {
+            output if status == Status::Ok => (output, Item::new()),
+            output => (None, output.map(Output::into_metadata).unwrap_or_default()),
+        };
+        let ExecutionIn { latency_ms, evaluations, error, .. } = run;
+        Self { status, output, latency_ms, evaluations, error, recorded }
     }
 }
 
@@ -495,7 +543,16 @@ mod tests {
     fn what_is_written_is_read_back() {
         let failed =
             Execution { status: Status::Timeout, error: Some("slow".to_owned()), ..Execution::default() };
-        for runs in [vec![execution(0.1 + 0.2)], vec![execution(1.0), failed.clone()], vec![failed]] {
+        let recorded =
+            crate::item! { "tokens": { "input": 3, "output": 1 }, "toolCalls": [{ "tool": "look" }] };
+        let half = Execution { recorded, ..failed.clone() };
+        for runs in [
+            vec![execution(0.1 + 0.2)],
+            vec![execution(1.0), failed.clone()],
+            vec![failed],
+            vec![half.clone()],
+            vec![half, execution(1.0)],
+        ] {
             let written = item(runs);
             let text = serde_json::to_string(&written).unwrap();
             assert_eq!(serde_json::from_str::<ItemResult>(&text).unwrap(), written, "{text}");

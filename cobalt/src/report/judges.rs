@@ -25,7 +25,7 @@ impl JudgeFigures {
     pub(super) fn add(&mut self, item: &ItemResult) {
         let mut costs = Vec::new();
         let evaluations = item.runs.iter().flat_map(|run| run.evaluations.iter());
-        for usage in evaluations.filter_map(|(_, evaluation)| evaluation.judge.as_ref()) {
+        for usage in evaluations.filter_map(|(_, evaluation)| evaluation.judge.as_deref()) {
             costs.push(usage.cost);
             self.add_usage(usage);
         }
@@ -81,6 +81,7 @@ mod tests {
     /// An item of which each inner list is a run, with the usage of each of its evaluators.
     fn item(runs: Vec<Vec<Option<JudgeUsage>>>) -> ItemResult {
         let evaluation = |(place, judge): (usize, Option<JudgeUsage>)| {
+            let judge = judge.map(Box::new);
             (place.to_string().into(), ScoredEvaluation { score: Some(1.0), judge, ..Default::default() })
         };
         let run = |judges: Vec<_>| Execution {
@@ -107,7 +108,7 @@ mod tests {
             evaluations: [(
                 "e".into(),
                 ScoredEvaluation {
-                    judge: Some(usage(3, 0, 0.5, &[])),
+                    judge: Some(Box::new(usage(3, 0, 0.5, &[]))),
                     error: Some("no answer".to_owned()),
                     ..Default::default()
                 },

@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use super::figures::Usage;
 use super::item::ItemResult;
-use super::model::{DatasetSummary, GitState, Report};
+use super::model::{DatasetSummary, GitState, Report, SourcePlace};
 use super::names::ItemNames;
+use super::run_verdict::RunVerdict;
 use super::timestamp::Timestamp;
 use crate::dataset::{Item, content_hash};
 use crate::llm::prices::PriceTable;
@@ -28,6 +29,9 @@ pub struct Measurements {
     pub name: String,
     /// When the run started.
     pub timestamp: Timestamp,
+    /// Where the experiment was declared; absent in files of earlier versions, and where no attribute declared it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared_at: Option<SourcePlace>,
     /// The state of the source, where it is kept in git.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitState>,
@@ -39,6 +43,9 @@ pub struct Measurements {
     /// Whether only some of the items were run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
+    /// Whether the run failed; `false` in baseline files of earlier versions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
     /// The evaluators in their order.
     pub evaluators: Vec<EvaluatorSettings>,
     /// The items in the order of the data set.
@@ -102,10 +109,12 @@ impl Measurements {
             id: report.id.clone(),
             name: report.name.clone(),
             timestamp: report.timestamp,
+            declared_at: report.declared_at.clone(),
             git: report.git.clone(),
             dataset: report.dataset.clone(),
             runs: config.runs,
             partial: report.partial,
+            failed: report.verdict == RunVerdict::Failed,
             evaluators: evaluators.collect(),
             items: items.map(|(item, key)| MeasuredItem::of(item, key, &config.evaluators, prices)).collect(),
         }
@@ -118,10 +127,12 @@ impl Measurements {
             id: self.id.clone(),
             name: self.name.clone(),
             timestamp: self.timestamp,
+            declared_at: self.declared_at.clone(),
             git: self.git.clone(),
             dataset: self.dataset.clone(),
             runs: self.runs,
             partial: self.partial,
+            failed: self.failed,
             evaluators: self.evaluators.clone(),
             items: Vec::new(),
         }

@@ -51,6 +51,7 @@
 //! }
 //! ```
 
+mod check;
 pub mod comparison;
 mod counts;
 mod figures;
@@ -61,6 +62,7 @@ mod measurements;
 mod model;
 mod names;
 mod run_config;
+mod run_verdict;
 #[cfg(feature = "schema")]
 mod schema;
 mod shard;
@@ -71,15 +73,18 @@ mod threshold;
 mod timestamp;
 mod verdict;
 
+pub(crate) use check::check_item;
+pub use check::{ItemProblem, check_items};
 pub(crate) use counts::ItemCounts;
 pub use figures::Figures;
 pub(crate) use gates::{Against, judge_all};
 pub use item::{Evaluations, Execution, ItemResult, RunAggregation, ScoredEvaluation, Status};
 pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements};
-pub(crate) use model::SCHEMA;
 pub use model::{CiStatus, DatasetSummary, GitState, Report, SourcePlace, Violation};
+pub(crate) use model::{SCHEMA, Said};
 pub use names::ItemNames;
 pub use run_config::RunConfig;
+pub use run_verdict::RunVerdict;
 pub use shard::Shard;
 use shown::with_unit;
 pub use summary::{LatencyStats, ScoreStats, Summary};

@@ -1,5 +1,7 @@
 //! The report of a run: the shape of a result file.
 
+use std::fmt;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::comparison::Comparison;
@@ -7,6 +9,7 @@ use super::counts::ItemCounts;
 use super::item::ItemResult;
 use super::names::ItemNames;
 use super::run_config::RunConfig;
+use super::run_verdict::RunVerdict;
 use super::shard::Shard;
 use super::summary::Summary;
 use super::timestamp::Timestamp;
@@ -44,9 +47,12 @@ pub struct Report {
     /// How the thresholds were met; present when the experiment has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ci_status: Option<CiStatus>,
-    /// Whether every item and every threshold passed. For files of the original, which do not say it, it follows from these.
+    /// Whether the verdict is that the run passed. A run whose thresholds were not evaluated has not.
     #[serde(default)]
     pub passed: bool,
+    /// The verdict. Of a file that is read, it follows from its counts and thresholds: older files do not have it.
+    #[serde(default)]
+    pub verdict: RunVerdict,
     /// Whether only some of the items were run; such a run is no measure of the agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
@@ -106,28 +112,46 @@ impl Report {
         self.partial.then(|| self.items.iter().map(|item| item.index).collect())
     }
 
-    /// Reads a report of which the items are read by themselves, and tells whether [`complete`](Self::complete) is to be
-    /// called when they are.
-    pub(crate) fn head(bytes: &[u8]) -> serde_json::Result<(Self, bool)> {
-        let report = Self::deserialize(&mut serde_json::Deserializer::from_slice(bytes))?;
-        let is_incomplete = report.is_incomplete();
-        Ok((report, is_incomplete))
+    /// Reads a report of which the items are read by themselves, and what it says of its verdict, for
+    /// [`complete`](Self::complete) when they are.
+    pub(crate) fn head(bytes: &[u8]) -> serde_json::Result<(Self, Said)> {
+        let mut report = Self::deserialize(&mut serde_json::Deserializer::from_slice(bytes))?;
+        let said = Said { passed: report.passed, verdict: report.verdict };
+        report.settle(said);
+        Ok((report, said))
     }
 
-    /// Whether it is of a file of the original that leaves something to its items.
-    fn is_incomplete(&self) -> bool {
-        self.schema == 0 && !self.passed
-    }
-
-    /// Adds what a file of the original leaves to its items: how many failed, and whether all is well.
-    pub(crate) fn complete(&mut self, counts: &ItemCounts) {
-        self.passed = counts.passed == counts.items && self.ci_status.as_ref().is_none_or(|ci| ci.passed);
+    /// Adds what is counted of its items. A file of the original leaves all counts to them; older files of ours counted every
+    /// item without an error as passed where thresholds decide.
+    pub(crate) fn complete(&mut self, counts: &ItemCounts, said: Said) {
+        let is_of_original = self.schema == 0 && !said.passed;
         let summary = &mut self.summary;
-        summary.successful_items = counts.successful;
-        summary.failed_items = counts.items - counts.successful;
-        summary.timeouts = counts.timeouts;
-        summary.eval_errors = counts.eval_errors;
-        summary.passed_items = counts.passed;
+        if is_of_original {
+            summary.successful_items = counts.successful;
+            summary.failed_items = counts.items - counts.successful;
+            summary.timeouts = counts.timeouts;
+            summary.eval_errors = counts.eval_errors;
+        }
+        if is_of_original || counts.items == summary.total_items {
+            summary.passed_items = counts.passed;
+            summary.low_items = counts.low;
+        }
+        if is_of_original { self.conclude() } else { self.settle(said) }
+    }
+
+    /// Sets the verdict by what was counted and how the thresholds were met.
+    pub(crate) fn conclude(&mut self) {
+        self.verdict = RunVerdict::of(&self.config, &self.summary, self.ci_status.as_ref());
+        self.passed = self.verdict == RunVerdict::Passed;
+    }
+
+    /// Sets the verdict of a report that is read. A file that says that its run did not pass is believed.
+    fn settle(&mut self, said: Said) {
+        self.conclude();
+        if self.passed && !said.passed {
+            self.passed = false;
+            self.verdict = said.verdict.max(RunVerdict::NotEvaluated);
+        }
     }
 
     /// Everything but the items.
@@ -144,6 +168,7 @@ impl Report {
             summary: self.summary.clone(),
             ci_status: self.ci_status.clone(),
             passed: self.passed,
+            verdict: self.verdict,
             partial: self.partial,
             shard: self.shard,
             shards: self.shards.clone(),
@@ -166,13 +191,22 @@ impl Serialize for Report {
 impl<'de> Deserialize<'de> for Report {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut report = Self::deserialize(deserializer)?;
-        if report.is_incomplete() {
-            let mut counts = ItemCounts::default();
-            report.items.iter().for_each(|item| counts.add(item, &report.config));
-            report.complete(&counts);
+        let said = Said { passed: report.passed, verdict: report.verdict };
+        let mut counts = ItemCounts::default();
+        for item in &mut report.items {
+            item.passed = report.config.passes(item);
+            counts.add(item, &report.config);
         }
+        report.complete(&counts, said);
         Ok(report)
     }
+}
+
+/// What a file says of its verdict.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Said {
+    passed: bool,
+    verdict: RunVerdict,
 }
 
 /// A place in a source file.
@@ -184,6 +218,12 @@ pub struct SourcePlace {
     pub file: String,
     /// The line, counted from 1.
     pub line: u32,
+}
+
+impl fmt::Display for SourcePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
 }
 
 /// The data that a run was made on.
@@ -286,6 +326,57 @@ mod tests {
         assert!(!original(&[None, Some("no network")], Some(status(true))).passed);
     }
 
+    /// A file of ours with an item for each score, that says that all passed.
+    fn ours(scores: &[f64], strict: bool, more: &Value) -> Report {
+        let item = |(index, score): (usize, &f64)| {
+            json!({ "index": index, "key": index.to_string(), "input": {}, "status": "ok", "passed": true, "latencyMs": 1,
+                "output": { "output": "A" }, "evaluations": { "exact": { "score": score } } })
+        };
+        let mut file = json!({
+            "schema": 1, "id": "5ea00522f3eb", "name": "a", "timestamp": "2026-02-05T10:00:34.836Z", "passed": true,
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["exact"], "passMarks": [0.7],
+                "strict": strict, "thresholds": if strict { json!([]) } else { json!(["exact.avg>=0.1"]) } },
+            "summary": { "totalItems": scores.len(), "passedItems": scores.len() },
+            "items": scores.iter().enumerate().map(item).collect::<Vec<_>>(),
+        });
+        let fields = more.as_object().unwrap().clone();
+        file.as_object_mut().unwrap().extend(fields);
+        serde_json::from_value(file).unwrap()
+    }
+
+    #[test]
+    fn an_older_file_that_calls_low_items_passed_is_read_by_its_scores_and_pass_marks() {
+        let met = json!({ "ciStatus": { "passed": true, "violations": [], "summary": "" } });
+        let report = ours(&[0.0, 0.6, 0.7], false, &met);
+        assert_eq!(report.items.iter().map(|item| item.passed).collect::<Vec<_>>(), [false, false, true]);
+        assert_eq!((report.summary.passed_items, report.summary.low_items), (1, 2));
+        assert_eq!((report.passed, report.verdict), (true, RunVerdict::Passed), "its threshold decides");
+    }
+
+    #[test]
+    fn an_older_partial_run_that_says_it_passed_was_not_evaluated() {
+        let report = ours(&[0.0, 0.0], false, &json!({ "partial": true }));
+        assert_eq!((report.passed, report.verdict), (false, RunVerdict::NotEvaluated));
+        let read_again: Report = serde_json::from_str(&report.to_json().unwrap()).unwrap();
+        assert_eq!(read_again, report);
+        let head = report.without_items();
+        let head_again: Report = serde_json::from_str(&head.to_json().unwrap()).unwrap();
+        assert_eq!(head_again, head);
+    }
+
+    #[test]
+    fn a_strict_partial_run_passes_or_fails_by_its_items() {
+        let partial = json!({ "partial": true });
+        assert_eq!(ours(&[0.7, 1.0], true, &partial).verdict, RunVerdict::Passed);
+        assert_eq!(ours(&[0.7, 0.6], true, &partial).verdict, RunVerdict::Failed);
+    }
+
+    #[test]
+    fn a_file_that_says_that_its_run_did_not_pass_is_believed() {
+        let report = ours(&[1.0], true, &json!({ "passed": false }));
+        assert_eq!((report.passed, report.verdict), (false, RunVerdict::Failed));
+    }
+
     #[test]
     fn items_of_the_same_id_are_named_alike_in_runs_of_all_and_of_some() {
         let whole = Dataset::from_items(["a b", "", "a b", "c", "a b"].map(|id| crate::item! { "id": id }));
@@ -306,7 +397,8 @@ mod tests {
     #[test]
     fn the_items_of_a_file_of_the_original_are_counted() {
         let summary = original(&[None, Some("no network"), Some("timed out after 5ms")], None).summary;
-        assert_eq!((summary.total_items, summary.passed_items, summary.successful_items), (3, 1, 1));
+        assert_eq!((summary.total_items, summary.passed_items, summary.low_items), (3, 0, 1));
+        assert_eq!(summary.successful_items, 1);
         assert_eq!((summary.failed_items, summary.timeouts, summary.eval_errors), (2, 1, 0));
         assert_eq!((summary.total_duration_ms, summary.avg_latency_ms), (1003, 2.0), "what it says stays");
     }

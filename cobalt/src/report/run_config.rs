@@ -69,4 +69,16 @@ impl RunConfig {
             (lowest < mark).then_some((name, lowest))
         })
     }
+
+    /// Whether an item is at or above every pass mark in every trial, without an error.
+    #[must_use]
+    pub fn passes(&self, item: &ItemResult) -> bool {
+        !item.is_in_error() && self.low_scores(item).next().is_none()
+    }
+
+    /// Whether an item fails its test case: it is in error or, in a strict experiment, below a pass mark.
+    #[must_use]
+    pub fn fails(&self, item: &ItemResult) -> bool {
+        item.is_in_error() || self.strict && !self.passes(item)
+    }
 }

@@ -35,8 +35,10 @@ pub struct Summary {
     pub timeouts: usize,
     /// Evaluations without a score, over all executions.
     pub eval_errors: usize,
-    /// Items that passed.
+    /// Items at or above every pass mark in every trial, without an error.
     pub passed_items: usize,
+    /// Items below a pass mark in some trial, without an error.
+    pub low_items: usize,
     /// Items that used tokens whose cost is not known, for want of a price or of the model's name.
     #[serde(skip_serializing_if = "is_zero")]
     pub unpriced_items: usize,

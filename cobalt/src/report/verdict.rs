@@ -145,6 +145,10 @@ fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> 
                 .and_then(|evaluator| of_evaluator(metric, evaluator))
         }
         Category::Latency => of_amounts(metric, &figures.latency, || "no item was run".to_owned()),
+        Category::Tokens if figures.without_tokens > 0 && !figures.tokens.is_empty() => {
+            let how = "`Output::tokens(input, output)` or `Context::record`";
+            Err(only_some(figures.without_tokens, figures, "tokens", how))
+        }
         Category::Tokens => of_amounts(metric, &figures.tokens, || {
             "no output reports tokens; return `Output::new(..).tokens(input, output)`".to_owned()
         }),
@@ -152,19 +156,38 @@ fn measure(threshold: &Threshold, figures: &Figures<'_>) -> Result<f64, String> 
             "{} used tokens of unknown cost; {}",
             count(figures.unpriced, "item"),
             if figures.unpriced_models.is_empty() {
-                "report the model and both token counts with `Output`".to_owned()
+                format!("report {COST}")
             } else {
                 add_prices(&figures.unpriced_models)
             }
         )),
-        Category::Cost => of_amounts(metric, &figures.cost, || {
-            "no output reports its model and tokens; return `Output::new(..).model(..).tokens(..)`".to_owned()
-        }),
+        Category::Cost if figures.without_cost > 0 && !figures.cost.is_empty() => Err(only_some(
+            figures.without_cost,
+            figures,
+            "what it cost",
+            "`Output::cost(usd)`, `Output::model` and `Output::tokens`, or `Context::record`",
+        )),
+        Category::Cost => {
+            of_amounts(metric, &figures.cost, || format!("no output reports what it cost; report {COST}"))
+        }
         Category::JudgeCost if !figures.judges.unpriced.is_empty() => {
             Err(format!("the judges used tokens of unknown cost; {}", add_prices(&figures.judges.unpriced)))
         }
         Category::JudgeCost => of_amounts(metric, &figures.judges.cost, || "no judge answered".to_owned()),
     }
+}
+
+/// How an agent reports a cost.
+const COST: &str = "the cost with `Output::cost(usd)`, or the model and both token counts with `Output` or `Context::record`";
+
+/// Says that an amount is known of some items only, of which a sum would tell too little.
+fn only_some(without: usize, figures: &Figures<'_>, what: &str, how: &str) -> String {
+    let reporting = figures.answered_items.saturating_sub(without);
+    let verb = if reporting == 1 { "reports" } else { "report" };
+    format!(
+        "only {reporting} of {} {verb} {what}; report it of every output with {how}, as 0 tokens where no model was called",
+        count(figures.answered_items, "item"),
+    )
 }
 
 /// What to do for models without a price.
@@ -271,5 +294,58 @@ mod tests {
     fn items_that_each_failed_in_some_run_are_measured_by_their_other_runs() {
         let outcome = judged("e.avg >= 0.5", vec![vec![failed(), scored(1.0)], vec![scored(0.5), failed()]]);
         assert_eq!((outcome.passed, outcome.actual), (true, Some(0.75)));
+    }
+
+    /// So many items, of which the first report so many tokens.
+    fn reporting(items: usize, reporting: usize) -> Vec<Vec<Execution>> {
+        let output = |index| match index < reporting {
+            true => Output::new("").model("gpt-4o-mini").tokens(1_000, 100),
+            false => Output::new(""),
+        };
+        (0..items).map(|index| vec![Execution { output: Some(output(index)), ..scored(1.0) }]).collect()
+    }
+
+    #[test]
+    fn tokens_and_cost_that_only_some_items_report_are_nothing_to_measure() {
+        let metrics =
+            ["avg", "p50", "p95", "p99", "total"].map(|metric| format!("tokens.{metric} <= 1_000_000"));
+        for threshold in metrics.into_iter().chain(["tokens.min >= 1".to_owned()]) {
+            let outcome = judged(&threshold, reporting(10, 1));
+            assert_eq!((outcome.finding, outcome.actual), (Finding::Missed, None), "{threshold}");
+            let reason =
+                "has nothing to measure: only 1 of 10 items reports tokens; report it of every output";
+            assert!(outcome.message.contains(reason), "{}", outcome.message);
+            assert!(judged(&threshold, reporting(10, 10)).passed, "{threshold}");
+        }
+        let cost = judged("cost.total <= 1", reporting(10, 2));
+        assert!(cost.message.contains("only 2 of 10 items report what it cost"), "{}", cost.message);
+        assert!(cost.message.contains("`Output::cost(usd)`") && cost.message.contains("`Context::record`"));
+        assert!(judged("cost.total <= 1", reporting(2, 2)).passed);
+    }
+
+    #[test]
+    fn an_output_of_no_tokens_meets_thresholds_on_tokens_and_on_cost() {
+        let mut items = reporting(2, 1);
+        items[1][0].output = Some(Output::new("").tokens(0, 0));
+        for threshold in ["tokens.total <= 2_000", "cost.total <= 1"] {
+            let outcome = judged(threshold, items.clone());
+            assert!(outcome.passed, "{}", outcome.message);
+        }
+    }
+
+    #[test]
+    fn items_that_failed_need_not_report_tokens_and_each_run_of_the_others_must() {
+        let mut items = reporting(3, 2);
+        items[2] = vec![failed()];
+        assert!(judged("tokens.total <= 10_000", items.clone()).passed);
+        items[1].push(scored(1.0));
+        let outcome = judged("tokens.total <= 10_000", items);
+        assert!(!outcome.passed && outcome.message.contains("only 1 of 2 items"), "{}", outcome.message);
+    }
+
+    #[test]
+    fn a_rise_of_tokens_that_only_some_items_report_is_nothing_to_measure() {
+        let outcome = judged("vs_baseline.tokens.rise <= 10", reporting(10, 1));
+        assert_eq!((outcome.finding, outcome.actual), (Finding::Missed, None), "{}", outcome.message);
     }
 }

@@ -8,10 +8,14 @@ use crate::report::Summary;
 use crate::suggest;
 use crate::wording::{count, thousands};
 
-/// The agent's tokens and what they cost, in a line; `None` where none were reported.
+/// The agent's tokens and what they cost, in a line; `None` where neither was reported.
 #[must_use]
 pub fn agent_usage(summary: &Summary) -> Option<String> {
-    let mut parts = vec![thousands(summary.total_tokens?)];
+    let mut parts = match summary.total_tokens {
+        Some(tokens) => vec![thousands(tokens)],
+        None if summary.estimated_cost.is_some() => vec!["not reported".to_owned()],
+        None => return None,
+    };
     if let Some(cost) = summary.estimated_cost {
         parts.push(format!("cost {}", dollars(cost)));
     }
@@ -89,6 +93,13 @@ mod tests {
         let unpriced = Summary { judge_calls: Some(1), judge_cached: Some(0), judge_cost: None, ..asked };
         assert_eq!(judge_usage(&unpriced).unwrap(), "1 call, 12,400 tokens, unknown cost (gpt-6-luna)");
         assert_eq!(judge_usage(&Summary::default()), None);
+    }
+
+    #[test]
+    fn a_known_cost_is_shown_without_tokens() {
+        let spent = Summary { estimated_cost: Some(0.25), ..Summary::default() };
+        assert_eq!(agent_usage(&spent).unwrap(), "not reported, cost $0.25");
+        assert_eq!(agent_usage(&Summary::default()), None);
     }
 
     #[test]

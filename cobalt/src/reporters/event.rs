@@ -1,27 +1,31 @@
 //! What is told of a run, as data.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::explain::explain;
+use super::repeated::fold;
 
 use crate::dataset::Fetch;
-use crate::report::{DatasetSummary, Execution, ItemResult, Report, RunConfig, SourcePlace, Status};
+use crate::report::{
+    Category, DatasetSummary, Execution, ItemResult, Report, RunConfig, SourcePlace, Status, Threshold,
+};
 use crate::session::{MissingKey, Outcome};
-use crate::wording::cut;
+use crate::wording::{count, cut};
 
 /// The version of the events and of what is asked for; told first. The text is also how `cargo cobalt` finds out whether a
 /// binary calls [`main`](crate::main) without starting it.
-pub const PROTOCOL: &str = "cobalt experiments, protocol 1";
+pub const PROTOCOL: &str = "cobalt experiments, protocol 2";
 
 /// The most items named of those with low scores, and of those in error.
 const MOST_NAMED: usize = 8;
 /// The most items with low scores that are told at length where a threshold is missed.
 const MOST_LOW_EXPLAINED: usize = 3;
 /// The longest text told of an error in the summary, in characters.
-const LONGEST_ERROR: usize = 200;
+const LONGEST_ERROR: usize = 400;
 
 /// Something that happened. Its JSON is an object whose `event` is the variant's name in kebab-case.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -51,6 +55,12 @@ pub enum Event {
         name: String,
         /// The run's id, under which it can be resumed.
         id: String,
+        /// How many items are kept. With none, there is nothing to resume. Absent in the events of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept: Option<usize>,
+        /// Why it was stopped, where nobody asked for it: its items can no longer be kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
     },
     /// An experiment cannot be run: its data or its declaration is at fault.
     ExperimentBroken {
@@ -76,6 +86,14 @@ pub enum Event {
         /// Why no item is left.
         why: String,
     },
+    /// An experiment that earlier results fail, where only items that failed or have changed are run: nothing that this run
+    /// does replaces these results.
+    ExperimentStillFailed {
+        /// The experiment's name.
+        name: String,
+        /// Which items and thresholds failed, and in which run.
+        why: String,
+    },
     /// Test cases are printed as libtest does, as the arguments ask for, and no other events come.
     TestOutput {
         /// How many experiments are selected.
@@ -93,11 +111,74 @@ pub enum Event {
         /// What is wrong, and what to do.
         error: String,
     },
+    /// The last event of a process that said hello, unless that could not run anything. What it tells counts, whatever exit code
+    /// the process ends with: a library in it may end it with another.
+    Ended {
+        /// The exit code that the process is about to end with.
+        exit_code: i32,
+    },
     /// A key is missing, where these are asked for before anything is run.
     KeyMissing(MissingKey),
+    /// Something is probably not as it was meant. It fails nothing by itself; several binaries may say the same.
+    Warning(Warning),
     /// An event of a later version.
     #[serde(other)]
     Unknown,
+}
+
+/// What is probably not as it was meant, and fails nothing by itself: a variable that nothing reads, a run whose scores nothing
+/// bounds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Warning {
+    /// The experiment's name; absent where it concerns the whole call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<String>,
+    /// What is probably wrong, and what to do.
+    pub message: String,
+    /// Where the experiment is declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared_at: Option<SourcePlace>,
+}
+
+impl Warning {
+    /// One that concerns no experiment by itself.
+    #[must_use]
+    pub fn of_call(message: String) -> Self {
+        Self { experiment: None, message, declared_at: None }
+    }
+
+    /// What is to be said of a run that has come to its end, with all of its items: that no threshold bounds a score, where
+    /// that hides that every item is below its pass mark. `None` where there is nothing to say, and of runs without thresholds.
+    #[must_use]
+    pub fn of_report(report: &Report) -> Option<Self> {
+        let Report { name, items, config, .. } = report;
+        let thresholds = config.read_thresholds().ok()?;
+        let bounds_score =
+            |threshold: &Threshold| matches!(threshold.category(), Category::Score | Category::Evaluator(_));
+        let is_low = |item: &ItemResult| config.low_scores(item).next().is_some();
+        // Partial runs have no outcomes: their thresholds are not evaluated.
+        let is_gated = !config.strict && !report.thresholds().is_empty();
+        if !is_gated || thresholds.iter().any(bounds_score) || items.is_empty() || !items.iter().all(is_low) {
+            return None;
+        }
+        let message = format!(
+            "no threshold bounds a score, and all items are below their pass mark ({}); add a threshold such as \
+             `score.avg >= 0.8`, or `strict = true`",
+            count(items.len(), "item")
+        );
+        Some(Self { experiment: Some(name.clone()), message, declared_at: report.declared_at.clone() })
+    }
+}
+
+/// `<experiment>: <message>`
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.experiment {
+            Some(experiment) => write!(f, "{experiment}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
 }
 
 /// An experiment that is declared.
@@ -201,8 +282,12 @@ pub struct ItemFinished {
     pub item: String,
     /// The worst of its runs.
     pub status: Status,
-    /// Whether it passed.
+    /// Whether it is at or above every pass mark in every trial, without an error.
     pub passed: bool,
+    /// Whether it fails by itself: in error or, in a strict experiment, below a pass mark. Absent in events of older versions,
+    /// which call an item passed that does not fail: see [`fails`](Self::fails).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<bool>,
     /// How long the agent took, in milliseconds; the mean of several runs.
     pub latency_ms: f64,
     /// The scores from 0 to 1, means of several runs; absent for an evaluator that gave none.
@@ -233,7 +318,7 @@ pub struct ExperimentFinished {
     pub low: Vec<LowItem>,
     /// How many items have low scores.
     pub low_items: usize,
-    /// Items in error, the first of them.
+    /// Items in error, the first of them; those with the same error are one.
     pub failed: Vec<FailedItem>,
     /// How many items are in error.
     pub items_in_error: usize,
@@ -264,9 +349,26 @@ pub struct FailedItem {
     pub item: String,
     /// Why.
     pub error: String,
+    /// How many further items have the same error.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub more: usize,
+    /// The names of the first of these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl ItemFinished {
+    /// Whether it fails by itself: in error or, in a strict experiment, below a pass mark.
+    #[must_use]
+    pub fn fails(&self) -> bool {
+        self.failed.unwrap_or(!self.passed)
+    }
+
     /// `name` is the item's name in test cases.
     pub(crate) fn of(experiment: usize, item: &ItemResult, name: &str, config: &RunConfig) -> Self {
         let mean = |evaluator: &String| {
@@ -280,6 +382,7 @@ impl ItemFinished {
             item: name.to_owned(),
             status: item.status(),
             passed: item.passed,
+            failed: Some(config.fails(item)),
             latency_ms: item.latency_ms(),
             scores: config.evaluators.iter().filter_map(mean).collect(),
             low: config.low_scores(item).map(|(name, _)| name.to_owned()).collect(),
@@ -313,7 +416,7 @@ impl ExperimentFinished {
             low_items: low.len(),
             low: low.iter().take(MOST_NAMED).enumerate().map(low_item).collect(),
             items_in_error: failed.len(),
-            failed: failed.into_iter().take(MOST_NAMED).collect(),
+            failed: fold(failed).into_iter().take(MOST_NAMED).collect(),
             path: path.map(|path| path.display().to_string()),
             unsaved: None,
         }
@@ -337,5 +440,6 @@ fn explain_low(item: &ItemResult, report: &Report) -> String {
 
 fn failed_item(item: &ItemResult, names: &[String]) -> Option<FailedItem> {
     let error = item.why_in_error()?;
-    Some(FailedItem { item: names[item.index].clone(), error: cut(&error, LONGEST_ERROR).into_owned() })
+    let error = cut(&error, LONGEST_ERROR).into_owned();
+    Some(FailedItem { item: names[item.index].clone(), error, more: 0, also: Vec::new() })
 }

@@ -9,6 +9,7 @@ mod explain;
 mod fetched;
 mod paint;
 mod printable;
+mod repeated;
 mod stream;
 mod summary;
 
@@ -16,11 +17,12 @@ pub use cost::{agent_usage, judge_usage, unpriced};
 pub use difference::{DifferenceFigures, explained};
 pub use event::{
     Event, ExperimentFinished, ExperimentStarted, FailedItem, ItemFinished, Listed, LowItem, PROTOCOL,
-    RunFinished,
+    RunFinished, Warning,
 };
 pub use explain::{expected_field, explain};
 pub use fetched::fetched;
 pub use paint::Paint;
 pub use printable::printable;
+pub(crate) use repeated::Repeated;
 pub(crate) use stream::Stream;
-pub use summary::{SCORE_COLUMNS, figure, grounds, score_figures, summary, time, times};
+pub use summary::{SCORE_COLUMNS, at_pass_marks, figure, grounds, score_figures, summary, time, times};

@@ -9,7 +9,7 @@ use super::event::{ExperimentFinished, FailedItem, LowItem};
 use super::paint::Paint;
 use super::printable::printable;
 use crate::report::comparison::Finding;
-use crate::report::{Report, ScoreStats, Summary, ThresholdOutcome};
+use crate::report::{Report, RunVerdict, ScoreStats, Summary, ThresholdOutcome};
 use crate::wording::count;
 
 /// The titles of the columns in which [`score_figures`] has an evaluator's statistics.
@@ -64,8 +64,11 @@ fn line(text: &mut String, label: &str, rest: &str) -> fmt::Result {
 }
 
 fn verdict(finished: &ExperimentFinished, paint: Paint) -> String {
-    let passed = finished.report.passed;
-    let word = if passed { paint.good("passed") } else { paint.bad("FAILED") };
+    let word = match finished.report.verdict {
+        RunVerdict::Passed => paint.good("passed"),
+        RunVerdict::NotEvaluated => paint.odd("not evaluated"),
+        RunVerdict::Failed => paint.bad("FAILED"),
+    };
     let grounds = grounds(&finished.report, finished.items_in_error);
     if grounds.is_empty() { word } else { format!("{word}, {}", grounds.join(", ")) }
 }
@@ -134,10 +137,16 @@ pub fn score_figures(stats: &ScoreStats) -> [String; SCORE_COLUMNS.len()] {
 }
 
 fn items(finished: &ExperimentFinished, paint: Paint) -> String {
-    let Summary { total_items, failed_items, timeouts, eval_errors, .. } = finished.report.summary;
+    let Summary { total_items, passed_items, failed_items, timeouts, eval_errors, .. } =
+        finished.report.summary;
+    let config = &finished.report.config;
     let mut parts = vec![total_items.to_string()];
-    if finished.report.config.runs > 1 {
-        parts[0] += &format!(", {} runs each", finished.report.config.runs);
+    if config.runs > 1 {
+        parts[0] += &format!(", {} runs each", config.runs);
+    }
+    // In a strict experiment, the verdict says it.
+    if !config.strict && !config.evaluators.is_empty() {
+        parts.push(at_pass_marks(passed_items, total_items));
     }
     let mut bad = |number: usize, noun: &str| {
         if number > 0 {
@@ -148,6 +157,12 @@ fn items(finished: &ExperimentFinished, paint: Paint) -> String {
     bad(timeouts, "timeout");
     bad(eval_errors, "evaluation error");
     parts.join(", ")
+}
+
+/// How many items are at their pass marks, without an error; where thresholds decide, that is no verdict.
+#[must_use]
+pub fn at_pass_marks(passed: usize, total: usize) -> String {
+    format!("{passed} of {total} at their pass marks")
 }
 
 /// How long a run and its items took, in a line.
@@ -166,11 +181,22 @@ pub fn times(summary: &Summary) -> String {
 }
 
 fn failed(text: &mut String, failed: &[FailedItem], all: usize, paint: Paint) -> fmt::Result {
-    let lines = failed.iter().map(|FailedItem { item, error }| {
-        let error = printable(error).replace('\n', " ");
-        format!("{item}: {}", paint.bad(error))
+    let lines = failed.iter().map(|failed| {
+        let error = printable(&failed.error).replace('\n', " ");
+        format!("{}: {}", names_of(failed), paint.bad(error))
     });
-    named_items(text, "error", lines, all)
+    let shown: usize = failed.iter().map(|failed| 1 + failed.more).sum();
+    named_items(text, "error", lines, all.saturating_sub(shown))
+}
+
+/// The item in error, or how many with the same error there are, and the first of them.
+fn names_of(failed: &FailedItem) -> String {
+    let FailedItem { item, more, also, .. } = failed;
+    if *more == 0 {
+        return item.clone();
+    }
+    let left = if also.len() < *more { ", …" } else { "" };
+    format!("{} ({item}, {}{left})", count(1 + more, "item"), also.join(", "))
 }
 
 fn low(text: &mut String, finished: &ExperimentFinished, paint: Paint) -> fmt::Result {
@@ -187,7 +213,7 @@ fn low(text: &mut String, finished: &ExperimentFinished, paint: Paint) -> fmt::R
         }
         line
     });
-    named_items(text, "low", lines, finished.low_items)
+    named_items(text, "low", lines, finished.low_items.saturating_sub(finished.low.len()))
 }
 
 /// The low scores of an item, of which the first stand for all where there are many.
@@ -204,10 +230,9 @@ fn low_scores(low: &[String]) -> String {
 fn named_items(
     text: &mut String,
     label: &str,
-    lines: impl ExactSizeIterator<Item = String>,
-    all: usize,
+    lines: impl Iterator<Item = String>,
+    left: usize,
 ) -> fmt::Result {
-    let left = all - lines.len();
     for (index, rest) in lines.enumerate() {
         line(text, if index == 0 { label } else { "" }, &rest)?;
     }
@@ -262,6 +287,34 @@ mod tests {
     #[test]
     fn times_are_shown_in_the_unit_that_suits_them() {
         assert_eq!([0.0123, 12.3, 1234.0, 125_000.0].map(time), ["12 µs", "12 ms", "1.2 s", "2 min 5 s"]);
+    }
+
+    /// The summary of a run with a threshold, one of whose two items is below its pass mark.
+    fn gated(more: serde_json::Value) -> String {
+        let mut report = serde_json::json!({
+            "schema": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z",
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1, "evaluators": ["right"], "passMarks": [0.5],
+                "thresholds": ["right.avg>=0.4"] },
+            "summary": { "totalItems": 2, "passedItems": 1, "lowItems": 1 },
+        });
+        let serde_json::Value::Object(more) = more else { unreachable!() };
+        report.as_object_mut().unwrap().extend(more);
+        let report: Report = serde_json::from_value(report).unwrap();
+        let finished = ExperimentFinished::of(0, &report, &[], None);
+        summary(&finished, Path::new(""), Paint::Plain)
+    }
+
+    #[test]
+    fn a_gated_run_counts_items_at_their_pass_marks_apart_from_its_verdict() {
+        let met = serde_json::json!({ "passed": true, "violations": [], "summary": "1 threshold met" });
+        let text = gated(serde_json::json!({ "passed": true, "ciStatus": met }));
+        assert!(text.starts_with("desk: passed, 1 threshold met\n"), "{text}");
+        assert!(text.contains("  items   2, 1 of 2 at their pass marks\n"), "{text}");
+        let text = gated(serde_json::json!({ "partial": true }));
+        assert!(text.starts_with("desk: not evaluated, partial run\n"), "{text}");
+        let shard = serde_json::json!({ "index": 3, "of": 3 });
+        let text = gated(serde_json::json!({ "partial": true, "shard": shard }));
+        assert!(text.starts_with("desk: not evaluated, shard 3/3\n"), "{text}");
     }
 
     #[test]

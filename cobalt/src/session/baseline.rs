@@ -13,12 +13,18 @@ use crate::suggest;
 /// What to do where there is no baseline.
 const SET_ONE: &str = "keep a run that is good enough with `cargo cobalt baseline set`";
 
+/// What is said of a baseline that is a run that failed.
+pub(super) const FAILED: &str = "the baseline is a run that failed: a run as bad as that counts as no worse; keep one that \
+                                 passed with `cargo cobalt baseline set`";
+
 /// A run to be held against.
 #[derive(Debug)]
 pub(crate) enum Baseline {
     Found(Box<Measurements>),
     /// There is none, for a reason that says what to do.
     Absent(String),
+    /// The runs that were named are of other experiments.
+    OfOthers(String),
 }
 
 impl Baseline {
@@ -27,12 +33,23 @@ impl Baseline {
         Self::Absent("only some of the items are run".to_owned())
     }
 
+    /// What is to be said of it before anything runs. Of a run without thresholds against a baseline, `is_needed` is false.
+    pub(super) fn warning(&self, is_needed: bool) -> Option<String> {
+        match self {
+            Self::Found(run) if run.failed => Some(format!("{FAILED} (run {})", run.id)),
+            Self::OfOthers(reason) if is_needed => {
+                Some(format!("its thresholds against a baseline are not evaluated: {reason}"))
+            }
+            _ => None,
+        }
+    }
+
     /// That of the experiment of this name. A file that is there and cannot be read is an error.
     pub(crate) fn find(experiment: &str, config: &Config) -> Result<Self, Error> {
         let path = match config.baseline_files() {
             Some(files) => match among(files, experiment)? {
                 Ok(path) => path,
-                Err(reason) => return Ok(Self::Absent(reason)),
+                Err(without) => return Ok(without),
             },
             None => return Self::kept(experiment, config),
         };
@@ -47,7 +64,7 @@ impl Baseline {
         }
         Self::read(&path, experiment, config.prices()).map_err(|error| match error {
             Error::Storage { action, path, source } => {
-                let reason = format!("{source}; set it anew with `cargo cobalt baseline set`");
+                let reason = format!("{source}; update it with `cargo cobalt baseline set`");
                 Error::Storage { action, path, source: io::Error::new(source.kind(), reason) }
             }
             error => error,
@@ -58,7 +75,7 @@ impl Baseline {
         let run = read_measurements(path, prices)?;
         let shown = path.display();
         if run.name != experiment {
-            return Ok(Self::Absent(format!("`{shown}` is the baseline of `{}`; {SET_ONE}", run.name)));
+            return Ok(Self::OfOthers(format!("`{shown}` is the baseline of `{}`; {SET_ONE}", run.name)));
         }
         if run.partial {
             return Ok(Self::Absent(format!(
@@ -70,8 +87,8 @@ impl Baseline {
     }
 }
 
-/// The file of the experiment among those that were named, or why none is.
-fn among(named: &[PathBuf], experiment: &str) -> Result<Result<PathBuf, String>, Error> {
+/// The file of the experiment among those that were named, or what there is without one.
+fn among(named: &[PathBuf], experiment: &str) -> Result<Result<PathBuf, Baseline>, Error> {
     let mut others = Vec::new();
     for path in named {
         for file in files(path)? {
@@ -83,10 +100,12 @@ fn among(named: &[PathBuf], experiment: &str) -> Result<Result<PathBuf, String>,
         }
     }
     if others.is_empty() {
-        return Ok(Err(format!("there is no baseline where one is looked for; {SET_ONE}")));
+        let reason = format!("there is no baseline where one is looked for; {SET_ONE}");
+        return Ok(Err(Baseline::Absent(reason)));
     }
     let others = suggest::list(others.iter().map(String::as_str));
-    Ok(Err(format!("the runs to be held against are of {others}, and none is of `{experiment}`")))
+    let reason = format!("the baseline runs are of {others}, and none is of `{experiment}`");
+    Ok(Err(Baseline::OfOthers(reason)))
 }
 
 /// The files that a path stands for: itself, or those of the folder that it is.

@@ -10,8 +10,25 @@ use crate::report::Report;
 pub(crate) enum Ending {
     /// All items are done.
     Finished(Box<Outcome>),
-    /// It was stopped before; its journal stays.
-    Interrupted { experiment: String, id: String },
+    /// It was stopped before.
+    Interrupted(Interrupted),
+}
+
+/// A run that was stopped before its end.
+#[derive(Debug)]
+pub(crate) struct Interrupted {
+    pub(crate) experiment: String,
+    pub(crate) id: String,
+    /// How many items are in its journal, which stays unless there is none.
+    pub(crate) kept: usize,
+    /// Why it was stopped, where nobody asked for it: its journal could not be written.
+    pub(crate) error: Option<Error>,
+}
+
+impl From<Interrupted> for Error {
+    fn from(Interrupted { experiment, id, kept, error }: Interrupted) -> Self {
+        error.unwrap_or(Self::Interrupted { experiment, id, kept })
+    }
 }
 
 /// What a finished experiment came to.

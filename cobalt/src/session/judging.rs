@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::baseline::Baseline;
+use super::baseline::{Baseline, FAILED};
 use crate::config::{Config, OnInconclusive};
 use crate::report::comparison::{Comparison, compare, too_old};
 use crate::report::{Against, Figures, Measurements, Report, Threshold, ci_status, judge_all};
@@ -19,7 +19,7 @@ pub(crate) fn judge(
     let thresholds = if report.partial { &[][..] } else { thresholds };
     let runs = match baseline {
         Baseline::Found(run) => Ok((&**run, Measurements::of(report, config.prices()))),
-        Baseline::Absent(reason) => Err(&**reason),
+        Baseline::Absent(reason) | Baseline::OfOthers(reason) => Err(&**reason),
     };
     let against = Against {
         runs: runs.as_ref().map(|(baseline, now)| (*baseline, now)).map_err(|reason| *reason),
@@ -30,17 +30,18 @@ pub(crate) fn judge(
     let evaluators: Vec<_> = report.config.evaluators().collect();
     let figures = Figures::gather(&report.items, &evaluators, config.prices());
     let outcomes = judge_all(thresholds, &figures, &against);
-    let summary = figures.summary(duration);
-    report.passed =
-        summary.passed_items == summary.total_items && outcomes.iter().all(|threshold| threshold.passed);
-    report.summary = summary;
+    report.summary = figures.summary(duration);
     report.baseline = comparison.map(Box::new);
     report.ci_status = ci_status(thresholds, &outcomes);
+    report.conclude();
 }
 
 /// How a run differs from its baseline, and what speaks against holding it against that.
 fn difference(baseline: &Measurements, now: &Measurements, max_age: Duration) -> Option<Comparison> {
     let mut comparison = compare(baseline, &[now]).pop()?;
     comparison.notes.extend(too_old(baseline, now.timestamp, max_age));
+    if baseline.failed {
+        comparison.notes.push(FAILED.to_owned());
+    }
     Some(comparison)
 }

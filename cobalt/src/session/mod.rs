@@ -15,7 +15,7 @@ mod resolve;
 mod run;
 mod value;
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
 use tokio::runtime::Handle;
@@ -24,7 +24,7 @@ use tokio::task::AbortHandle;
 pub(crate) use baseline::Baseline;
 pub use check::MissingKey;
 pub(crate) use check::MissingKeys;
-pub(crate) use ending::{Ending, Outcome};
+pub(crate) use ending::{Ending, Interrupted, Outcome};
 pub(crate) use judging::judge;
 pub(crate) use plan::Plan;
 pub(crate) use recorder::Listener;
@@ -54,12 +54,14 @@ impl Session {
         let mut tasks = Vec::with_capacity(runs.len());
         let mut records = Vec::with_capacity(runs.len());
         for (experiment, run) in runs.into_iter().enumerate() {
-            let (work, record) = run.split(experiment);
+            let (work, mut record) = run.split(experiment);
+            let task = runtime.spawn(engine::run(work, events.clone())).abort_handle();
+            record.stops(task.clone());
             records.push(record);
-            tasks.push(runtime.spawn(engine::run(work, events.clone())).abort_handle());
+            tasks.push(task);
         }
         let recorder = std::thread::spawn(move || recorder::record(records, config, listener, &received));
-        Self { interrupter: Interrupter { tasks, events }, recorder }
+        Self { interrupter: Interrupter { tasks: tasks.into(), events }, recorder }
     }
 
     /// A hand on the session with which to stop it.
@@ -78,14 +80,14 @@ impl Session {
 /// Stops a session before its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupter {
-    tasks: Vec<AbortHandle>,
+    tasks: Arc<[AbortHandle]>,
     events: mpsc::Sender<Event>,
 }
 
 impl Interrupter {
     /// Cancels what is going on; what is finished stays in the journals.
     pub(crate) fn interrupt(&self) {
-        for task in &self.tasks {
+        for task in &*self.tasks {
             task.abort();
         }
         // Where the recorder has ended, there is nothing left to interrupt.

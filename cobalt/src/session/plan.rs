@@ -10,7 +10,8 @@ use crate::error::{BoxError, Error};
 use crate::experiment::{AgentFn, Definition, Experiment, Prepared, Progress};
 use crate::llm::Models;
 use crate::nesting::{DEEPEST, is_too_deep};
-use crate::report::{DatasetSummary, RunConfig};
+use crate::report::{DatasetSummary, RunConfig, Threshold};
+use crate::reporters::Warning;
 
 /// An experiment fit to run, with its items and their identities.
 pub(crate) struct Plan {
@@ -52,6 +53,17 @@ impl Plan {
     pub(crate) fn find_baseline(&mut self, config: &Config) -> Result<(), Error> {
         self.baseline = Baseline::find(self.name(), config)?;
         Ok(())
+    }
+
+    /// What is to be said before it is run.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = Warning> {
+        let is_needed = self.definition.thresholds.iter().any(Threshold::is_against_baseline);
+        let warning = |message| Warning {
+            experiment: Some(self.name().to_owned()),
+            message,
+            declared_at: self.definition.declared_at.clone(),
+        };
+        self.baseline.warning(is_needed).into_iter().map(warning)
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -100,7 +112,7 @@ impl Plan {
 /// A data set that can be run.
 fn fit(dataset: Dataset) -> Result<Dataset, BoxError> {
     if dataset.is_empty() {
-        return Err("the data set is empty; add items, or mend the filter that left none".into());
+        return Err("the data set is empty; add items, or fix the filter that left none".into());
     }
     match dataset.iter().position(|item| item.values().any(is_too_deep)) {
         Some(index) => Err(DatasetError::TooDeep { index, deepest: DEEPEST }.into()),

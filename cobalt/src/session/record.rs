@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
 
 use super::baseline::Baseline;
-use super::ending::{Ending, Outcome};
+use super::ending::{Ending, Interrupted, Outcome};
 use super::judging::judge;
 use crate::config::Config;
 use crate::engine::Work;
@@ -26,8 +27,10 @@ pub(crate) struct Record {
     pub(super) saves: bool,
     /// What the run is held against.
     baseline: Baseline,
-    /// The first thing that went wrong with the journal; the result file may still be written.
+    /// The first thing that went wrong with the journal. If all items were done by then, the result file may still be written.
     journal_error: Option<Error>,
+    /// The engine's work, which is stopped once the journal cannot be written: what it finds would be lost, and costs.
+    engine: Option<AbortHandle>,
     pub(super) items: Vec<ItemResult>,
     /// How many items `items` will be in the end.
     expected: usize,
@@ -62,6 +65,7 @@ impl Record {
             journal,
             baseline,
             journal_error: None,
+            engine: None,
             expected: items.len() + work.items.len(),
             executed: items.len() * work.definition.runs,
             items,
@@ -93,25 +97,56 @@ impl Record {
         self.arrived += 1;
     }
 
-    /// Puts the batch on disk, and lets the engine go on.
+    /// Gives the record a handle on the engine's work.
+    pub(super) fn stops(&mut self, engine: AbortHandle) {
+        self.engine = Some(engine);
+    }
+
+    /// Puts the batch on disk, and lets the engine start further items.
     pub(super) fn flush(&mut self) {
         if self.arrived > 0 {
             self.with_journal(JournalWriter::flush);
-            self.slots.add_permits(std::mem::take(&mut self.arrived));
+            let arrived = std::mem::take(&mut self.arrived);
+            if self.journal_error.is_none() {
+                self.slots.add_permits(arrived);
+            }
         }
     }
 
+    /// When [`sync`](Self::sync) is to be called next, if it is.
+    pub(super) fn sync_due(&self) -> Option<Instant> {
+        self.journal.as_ref()?.sync_due()
+    }
+
+    /// Waits until the journal is on the device.
+    pub(super) fn sync(&mut self) {
+        self.with_journal(JournalWriter::sync);
+    }
+
+    /// Writes to the journal. Once that fails, no item is started any more, and what is under way is cancelled.
     fn with_journal(&mut self, write: impl FnOnce(&mut JournalWriter) -> Result<(), Error>) {
         if let Some(journal) = &mut self.journal
             && let Err(error) = write(journal)
         {
             self.journal_error.get_or_insert(error);
+            self.slots.close();
+            if let Some(engine) = self.engine.take() {
+                engine.abort();
+            }
         }
     }
 
     pub(super) fn interrupt(&mut self) -> Ending {
+        // Where it could not be written, there may be room by now.
+        self.with_journal(JournalWriter::flush);
+        self.sync();
         self.ended = true;
-        Ending::Interrupted { experiment: self.header.name.clone(), id: self.header.id.clone() }
+        let (id, items) = (self.header.id.clone(), self.expected);
+        // Dropped, and so unlocked or, where it has no item, removed.
+        let kept = self.journal.take().map_or(0, |journal| journal.kept());
+        let stopped = |source| Error::Stopped { id: id.clone(), kept, items, source: Box::new(source) };
+        let error = self.journal_error.take().map(stopped);
+        Ending::Interrupted(Interrupted { experiment: self.header.name.clone(), id, kept, error })
     }
 
     pub(super) fn finish(&mut self, config: &Config, git: Option<GitState>) -> Ending {
@@ -132,9 +167,12 @@ impl Record {
         match write_report(layout, report) {
             Ok(path) => (Some(path), self.journal.take().and_then(|journal| journal.remove().err())),
             Err(error) => {
-                let id = self.header.id.clone();
+                self.sync();
+                let (id, items) = (self.header.id.clone(), self.expected);
+                let kept = self.journal.take().map_or(0, |journal| journal.kept());
                 // Where the journal broke off, that is where it began to go wrong.
                 let kept = match self.journal_error.take() {
+                    Some(first) if kept == 0 => Error::Stopped { id, kept, items, source: Box::new(first) },
                     Some(first) => Error::PartlyInJournal { id, source: Box::new(first) },
                     None => Error::InJournal { id, source: Box::new(error) },
                 };

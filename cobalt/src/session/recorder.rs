@@ -1,10 +1,10 @@
 //! Keeps what the engine tells: puts each item into the journal, and the whole into the report and the result file.
 //!
 //! It runs on a thread of its own and takes all events that are there at a time, so that many quick items cost one
-//! write. A listener hears of an item only when it is on disk.
+//! write. A listener hears of an item only when it is in the journal, unless that cannot be written: then the run is stopped.
 
-use std::sync::mpsc::{self, Receiver};
-use std::time::Duration;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use super::ending::Ending;
 use super::record::Record;
@@ -51,7 +51,7 @@ pub(super) fn record(
     listener.flush();
     let mut git = Git::ask(records.iter().any(|record| record.saves));
     while records.iter().any(|record| !record.ended) {
-        let Ok(first) = events.recv() else { return };
+        let Some(first) = next(events, &mut records) else { return };
         let batch: Vec<_> = std::iter::once(first).chain(events.try_iter().take(BATCH)).collect();
         for event in &batch {
             if let Event::ItemFinished { experiment, item } = event {
@@ -60,6 +60,10 @@ pub(super) fn record(
         }
         records.iter_mut().for_each(Record::flush);
         for event in batch {
+            // What was under way when an experiment was stopped may still come to its end.
+            if event.experiment().is_some_and(|experiment| records[experiment].ended) {
+                continue;
+            }
             match event {
                 Event::ExecutionFinished { experiment, index, run } => {
                     records[experiment].executed();
@@ -82,6 +86,21 @@ pub(super) fn record(
             }
         }
         listener.flush();
+    }
+}
+
+/// The next event. The journals are synced whenever that is due.
+fn next(events: &Receiver<Event>, records: &mut [Record]) -> Option<Event> {
+    loop {
+        let now = Instant::now();
+        let is_due = |record: &&mut Record| record.sync_due().is_some_and(|due| due <= now);
+        records.iter_mut().filter(is_due).for_each(Record::sync);
+        let Some(due) = records.iter().filter_map(Record::sync_due).min() else { return events.recv().ok() };
+        match events.recv_timeout(due.saturating_duration_since(now)) {
+            Ok(event) => return Some(event),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return None,
+        }
     }
 }
 

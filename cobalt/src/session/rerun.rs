@@ -1,9 +1,9 @@
 //! Which items are run where only those are wanted that failed last time, or that are not as they were then.
 //!
-//! What an item came to last time is taken from the result files: of the newest whole run of the experiment, and of the
-//! partial ones since.
+//! An item's latest result is taken from the files: of the newest whole run of the experiment, and of the partial and
+//! interrupted ones since. What of these results fails the experiment, and is not replaced by what is run, is told with it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,8 +12,10 @@ use crate::config::{Config, Only};
 use crate::dataset::content_hash;
 use crate::error::Error;
 use crate::evaluators::Evaluator;
+use crate::redact::redacted_item;
 use crate::report::{EvaluatorSettings, MeasuredItem, Measurements, Report};
-use crate::store::latest_reports;
+use crate::store::{Earlier, latest_runs};
+use crate::wording::count;
 
 /// The items that are left of those that were selected, and why it is these.
 pub(crate) struct Rerun {
@@ -21,6 +23,8 @@ pub(crate) struct Rerun {
     pub(crate) items: Option<Vec<usize>>,
     /// Why, for people.
     pub(crate) why: String,
+    /// Which earlier results fail the experiment, whatever comes of these items.
+    pub(crate) still_failed: Option<String>,
 }
 
 /// Why an item is run. Of several reasons, the first counts.
@@ -52,14 +56,22 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What an item came to last time.
+/// An item's latest result.
 struct Latest {
     /// What has changed since that all items of that run have in common.
     change: Option<Reason>,
     /// A hash of the item as it was.
     content: String,
-    failed: bool,
+    /// Whether it was in error.
+    in_error: bool,
+    /// Whether it was below a pass mark.
+    low: bool,
+    /// The id of the run that it is of.
+    run: String,
 }
+
+/// The most items named of those that fail an experiment.
+const MOST_NAMED: usize = 5;
 
 impl Plan {
     /// Which of the selected items are run, where `None` means all items.
@@ -69,15 +81,17 @@ impl Plan {
         selected: Option<Vec<usize>>,
         config: &Config,
     ) -> Result<Rerun, Error> {
-        let reports = latest_reports(config.layout(), self.name())?;
-        let Some(newest) = reports.first().map(|report| report.id.clone()) else {
-            return Ok(Rerun { items: selected, why: "all, as there is no earlier run".to_owned() });
+        let runs = latest_runs(config.layout(), self.name())?;
+        let Some(newest) = runs.first().map(|run| run.report.id.clone()) else {
+            let why = "all, as there is no earlier run".to_owned();
+            return Ok(Rerun { items: selected, why, still_failed: None });
         };
-        let latest = self.latest(&reports, config);
+        let latest = self.latest(&runs, config);
         let mut items = Vec::new();
         let mut reasons = BTreeMap::<_, usize>::new();
         let some_are_selected = selected.is_some();
-        for index in selected.unwrap_or_else(|| (0..self.dataset.len()).collect()) {
+        let selected = selected.unwrap_or_else(|| (0..self.dataset.len()).collect());
+        for &index in &selected {
             if let Some(reason) = self.reason(only, index, latest.get(&*self.keys[index])) {
                 items.push(index);
                 *reasons.entry(reason).or_default() += 1;
@@ -91,18 +105,79 @@ impl Plan {
         };
         let why = if items.is_empty() { none() } else { reasons.join(", ") };
         let items = (items.len() < self.dataset.len()).then_some(items);
-        Ok(Rerun { items, why })
+        let still_failed = items.as_ref().and_then(|items| {
+            let run: HashSet<_> = items.iter().collect();
+            let others = selected.into_iter().filter(|index| !run.contains(index));
+            let mut reasons = self.failed_items(others, &latest);
+            // Who selects items does not ask for the thresholds, which are about all.
+            reasons.extend((!some_are_selected).then(|| self.failed_thresholds(&runs)).flatten());
+            (!reasons.is_empty()).then(|| reasons.join("; "))
+        });
+        Ok(Rerun { items, why, still_failed })
     }
 
-    /// What each item came to in the newest of the runs that have it, by its key.
-    fn latest(&self, reports: &[Report], config: &Config) -> HashMap<String, Latest> {
+    /// Which of the items that are not run fail the experiment by their latest results.
+    fn failed_items(
+        &self,
+        items: impl Iterator<Item = usize>,
+        latest: &HashMap<String, Latest>,
+    ) -> Vec<String> {
+        let names = self.dataset.case_keys();
+        let mut failed = BTreeMap::<_, Vec<&str>>::new();
+        for index in items {
+            let Some(latest) = latest.get(&*self.keys[index]) else { continue };
+            if latest.in_error || self.definition.strict && latest.low {
+                let what = if latest.in_error { "in error" } else { "below a pass mark" };
+                failed.entry((what, &*latest.run)).or_default().push(&*names[index]);
+            }
+        }
+        let reason = |((what, run), names): ((&str, &str), Vec<&str>)| {
+            let more = names.len().saturating_sub(MOST_NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let named = names.iter().take(MOST_NAMED).copied().collect::<Vec<_>>().join(", ");
+            format!("{} {what} in run `{run}` ({named}{more})", count(names.len(), "item"))
+        };
+        failed.into_iter().map(reason).collect()
+    }
+
+    /// Which thresholds fail the experiment: those that did not pass in the last run of all items, with their bounds of then. If
+    /// a later one was interrupted with items in error or below a pass mark, it is not known whether they still pass.
+    fn failed_thresholds(&self, runs: &[Earlier]) -> Option<String> {
+        if self.definition.thresholds.is_empty() {
+            return None;
+        }
+        let whole = runs.iter().find(|run| run.is_whole()).map(|run| &run.report);
+        let outcomes = whole.map_or(&[][..], Report::thresholds).iter();
+        let missed = outcomes.filter(|outcome| !outcome.passed);
+        let missed: Vec<_> = missed.map(|outcome| format!("`{}`", outcome.name)).collect();
+        if let Some(whole) = whole.filter(|_| !missed.is_empty()) {
+            let (id, missed) = (&whole.id, missed.join(", "));
+            return Some(format!(
+                "{missed} did not pass in run `{id}`, the last one of all items; only another one evaluates thresholds"
+            ));
+        }
+        let interrupted = runs.iter().filter(|run| run.is_interrupted && !run.report.partial);
+        let failed = |run: &Earlier| run.report.items.iter().filter(|item| !item.passed).count();
+        let mut failed = interrupted.map(|run| (&run.report.id, failed(run)));
+        let (id, items) = failed.find(|(_, items)| *items > 0)?;
+        let items = count(items, "item");
+        Some(format!(
+            "run `{id}` of all items was interrupted with {items} in error or below a pass mark, before its thresholds were \
+             evaluated; `cargo cobalt run --resume {id}` or another run of all items evaluates them"
+        ))
+    }
+
+    /// The result of each item in the newest of the runs that have it, by its key.
+    fn latest(&self, runs: &[Earlier], config: &Config) -> HashMap<String, Latest> {
         let mut latest = HashMap::new();
-        for report in reports {
+        for Earlier { report, .. } in runs {
             let Measurements { runs, evaluators, items, .. } = Measurements::of(report, config.prices());
             let change = self.change_since(report.sources.as_deref(), runs, &evaluators);
             for item in items {
-                let failed = !item.failed.is_empty() || self.has_low_score(&item, &evaluators);
-                latest.entry(item.key).or_insert(Latest { change, content: item.content, failed });
+                let (in_error, low) = (!item.failed.is_empty(), self.has_low_score(&item, &evaluators));
+                let run = report.id.clone();
+                let result = Latest { change, content: item.content, in_error, low, run };
+                latest.entry(item.key).or_insert(result);
             }
         }
         latest
@@ -146,10 +221,12 @@ impl Plan {
 
     fn reason(&self, only: Only, index: usize, latest: Option<&Latest>) -> Option<Reason> {
         match (only, latest) {
-            (Only::Failed, latest) => latest.filter(|latest| latest.failed).map(|_| Reason::Failed),
+            (Only::Failed, latest) => {
+                latest.filter(|latest| latest.in_error || latest.low).map(|_| Reason::Failed)
+            }
             (Only::Changed, None) => Some(Reason::NoResult),
             (Only::Changed, Some(Latest { change, content, .. })) => change.or_else(|| {
-                let is_same = content_hash(self.dataset.shared(index)) == *content;
+                let is_same = content_hash(&redacted_item(self.dataset.shared(index))) == *content;
                 (!is_same).then_some(Reason::ContentChanged)
             }),
         }

@@ -1,5 +1,7 @@
 //! What an experiment declares, completed by the configuration.
 
+use std::collections::HashSet;
+
 use crate::config::Config;
 use crate::error::Error;
 use crate::experiment::{Declaration, Definition};
@@ -47,6 +49,6 @@ pub(super) fn resolve(declaration: Declaration, config: &Config) -> Result<Defin
 
 /// Adds the thresholds that are not there yet under the same name.
 pub(crate) fn add_missing(thresholds: &mut Vec<Threshold>, more: &[Threshold]) {
-    let declared: Vec<_> = thresholds.iter().map(Threshold::case_name).collect();
+    let declared: HashSet<_> = thresholds.iter().map(Threshold::case_name).collect();
     thresholds.extend(more.iter().filter(|threshold| !declared.contains(&threshold.case_name())).cloned());
 }

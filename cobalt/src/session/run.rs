@@ -1,6 +1,7 @@
 //! What is run of a plan: all items or some, from the start or from where an earlier process was cut off.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -61,6 +62,26 @@ impl Default for Done {
     fn default() -> Self {
         Self { timestamp: Timestamp::now(), elapsed: Duration::ZERO, sources: None, items: Vec::new() }
     }
+}
+
+/// What is to be said of a run that is resumed, beside that.
+fn resuming(damaged: usize, path: &Path, is_locked: bool) -> Option<String> {
+    let path = path.display();
+    let mut notes = Vec::new();
+    if damaged > 0 {
+        let (lines, are, their) = match damaged {
+            1 => ("line", "is", "its item is"),
+            _ => ("lines", "are", "their items are"),
+        };
+        notes.push(format!("{damaged} {lines} of `{path}` {are} damaged and left out; {their} run again"));
+    }
+    if !is_locked {
+        notes.push(format!(
+            "`{path}` cannot be locked on this file system; make sure that no other process runs the same run, or set \
+             COBALT_DIR to a folder on a local disk for further runs"
+        ));
+    }
+    (!notes.is_empty()).then(|| format!("those left of the run; {}", notes.join("; ")))
 }
 
 /// When the data was fetched that there is now.
@@ -134,6 +155,12 @@ impl Run {
     }
 
     fn begin(plan: Plan, selected: Selected, layout: &Layout, id: String, done: Done) -> Result<Self, Error> {
+        let items = plan.dataset.len();
+        if let Some(index) = selected.items.iter().flatten().find(|index| **index >= items) {
+            let reason =
+                format!("it has item {index}, and the data set now has {items} items; start a new run");
+            return Err(Error::Resume { id, reason });
+        }
         let Done { timestamp, sources, items: done, elapsed } = done;
         let header = JournalHeader {
             journal: JOURNAL_VERSION,
@@ -148,6 +175,7 @@ impl Run {
             sources: common(sources, &plan),
             selection: selected.items,
             shard: selected.shard,
+            checksums: true,
         };
         let mut journal = if plan.save { Some(JournalWriter::create(layout, &header)?) } else { None };
         if let Some(journal) = &mut journal {
@@ -161,7 +189,7 @@ impl Run {
 
     /// The rest of a run that was cut off. Refused where its results would not fit to those of the rest.
     pub(crate) fn resume(mut plan: Plan, layout: &Layout, id: &str) -> Result<Self, Error> {
-        let Resumed { contents, journal } = Resumed::open(layout, id)?;
+        let Resumed { mut contents, journal, path, is_locked } = Resumed::open(layout, id)?;
         let refuse = |reason: String| Err(Error::Resume { id: id.to_owned(), reason });
         let mut header = contents.header;
         if header.name != plan.name() {
@@ -176,6 +204,9 @@ impl Run {
                 fetched(&plan)
             ));
         }
+        if header.dataset.items != plan.dataset.len() {
+            return refuse("the first line of its journal is damaged; start a new run".to_owned());
+        }
         // It may have been asked for by a flag, and goes on as it began.
         Arc::make_mut(&mut plan.definition).runs = header.config.runs;
         if header.definition != plan.definition.fingerprint() {
@@ -184,8 +215,13 @@ impl Run {
             );
         }
         header.sources = common(header.sources, &plan);
+        // Lines of earlier versions have no checksums: a damaged one may be JSON, and name another item.
+        let lines = contents.items.len();
+        contents.items.retain(|item| plan.keys.get(item.index).is_some_and(|key| **key == *item.key));
+        let damaged = contents.damaged + lines - contents.items.len();
+        let why = resuming(damaged, &path, is_locked);
         let (journal, done, elapsed) = (Some(journal), contents.items, contents.elapsed);
-        Ok(Self { plan, header, journal, done, elapsed, why: None })
+        Ok(Self { plan, header, journal, done, elapsed, why })
     }
 
     /// The same run once more, of which only what ended in an error is run again; a new one where there is none yet.
@@ -219,7 +255,7 @@ impl Run {
         let mut seen = HashSet::new();
         done.reverse();
         done.retain(|item| {
-            // A damaged line may still be JSON, and speak of another item.
+            // What an earlier attempt left may be of another item.
             let is_known = plan.keys.get(item.index).is_some_and(|key| **key == *item.key);
             is_known && item.runs.len() == plan.definition.runs && seen.insert(item.index)
         });

@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::experiment::{Agent, Experiment};
 use crate::report::{ItemResult, Report};
+use crate::reporters::printable;
 
 impl Experiment {
     /// Runs the agent over the data set and reports.
@@ -23,7 +24,7 @@ impl Experiment {
     /// The configuration is wrong, the data set cannot be read or is empty, a setting makes no sense, an evaluator cannot
     /// score the items or lacks a key, a variable of [`ignore_without`](Self::ignore_without) is not set, there is no tokio
     /// runtime, the baseline cannot be read, the run to resume does not fit, or the results cannot be written (the report is
-    /// then in the error).
+    /// then in the error; a run whose journal cannot be written is stopped at once).
     pub async fn run<M>(self, agent: impl Agent<M>) -> Result<Report, Error> {
         self.declaration.refuse_if_ignored()?;
         let config = Config::from_environment()?;
@@ -37,19 +38,25 @@ impl Experiment {
             plan.find_baseline(&config)?;
         }
         missing.into_result()?;
+        for warning in plan.warnings() {
+            eprintln!("warning: {}", printable(&warning.to_string()));
+        }
         let runtime =
             Handle::try_current().map_err(|_| Error::NoRuntime { experiment: plan.name().to_owned() })?;
         let run = match resumed {
             Some(run) => Run::resume(plan, layout, &run.id)?,
             None => Run::new(plan, Selected::default(), layout)?,
         };
+        if let Some(why) = run.why() {
+            eprintln!("note: {}: {why}", run.plan().name());
+        }
         let (sender, ending) = oneshot::channel();
         let session = Session::start(vec![run], config, Only(Some(sender)), &runtime);
         // Whoever drops this future wants no more of the run.
         let _cancel = InterruptOnDrop(session.interrupter());
         match ending.await.expect("the recorder tells how each experiment ended") {
             Ending::Finished(outcome) => outcome.into_report(),
-            Ending::Interrupted { experiment, id } => Err(Error::Interrupted { experiment, id }),
+            Ending::Interrupted(interrupted) => Err(interrupted.into()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::error::Error;
-use crate::report::{Shard, ThresholdError};
+use crate::report::{ItemProblem, Shard, ThresholdError};
 use crate::wording::count;
 
 /// The most items that a message names.
@@ -29,6 +29,23 @@ pub enum MergeError {
     NoData {
         /// The file.
         path: PathBuf,
+    },
+
+    /// An item has values that no run gives.
+    #[error(
+        "item {index} (`{key}`) in `{}` is damaged: {problem}; copy the file again from where the shard was run, or run the \
+         shard again",
+        .path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The item's place in the data set, from 0.
+        index: usize,
+        /// Its key.
+        key: String,
+        /// What is wrong with it.
+        problem: ItemProblem,
     },
 
     /// Two files are no parts of one run.

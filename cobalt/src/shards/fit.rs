@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::{MergeError, ShardFile};
-use crate::report::{DatasetSummary, ItemResult, Report, Shard};
+use crate::report::{DatasetSummary, ItemResult, Report, Shard, check_items};
 
 /// Refuses files that are not of shards, and that differ in what makes their results parts of one run.
 pub(super) fn check(files: &[ShardFile]) -> Result<(), MergeError> {
@@ -14,6 +14,10 @@ pub(super) fn check(files: &[ShardFile]) -> Result<(), MergeError> {
         }
         if report.dataset.as_ref().is_none_or(|dataset| dataset.items == 0) {
             return Err(MergeError::NoData { path: path.clone() });
+        }
+        if let Err((place, problem)) = check_items(report) {
+            let ItemResult { index, key, .. } = &report.items[place];
+            return Err(MergeError::Damaged { path: path.clone(), index: *index, key: key.clone(), problem });
         }
     }
     let mut first_known = BTreeMap::new();

@@ -58,7 +58,8 @@ fn joined(files: &[ShardFile]) -> Result<Report, MergeError> {
     });
     Ok(Report {
         schema: SCHEMA,
-        id: new_run_id(),
+        // The only shard is the whole run already, and keeps its id: its results count once.
+        id: if files.len() == 1 { first.id.clone() } else { new_run_id() },
         timestamp: reports().map(|report| report.timestamp).min().unwrap_or(first.timestamp),
         summary: Summary {
             total_duration_ms: reports().map(|report| report.summary.total_duration_ms).max().unwrap_or(0),
@@ -66,7 +67,7 @@ fn joined(files: &[ShardFile]) -> Result<Report, MergeError> {
         },
         partial: false,
         shard: None,
-        shards: reports().map(|report| report.id.clone()).collect(),
+        shards: reports().map(|report| report.id.clone()).filter(|_| files.len() > 1).collect(),
         git: git.filter(|_| reports().all(|report| report.git.is_some())),
         sources: common(reports().map(|report| report.sources.as_ref())).cloned(),
         ci_status: None,

@@ -8,14 +8,14 @@ use serde::de::{Error as _, IgnoredAny};
 use serde_json::{Deserializer, Error, Result};
 
 use super::results::without_mark;
-use crate::report::{ItemCounts, ItemResult, Report};
+use crate::report::{ItemCounts, ItemResult, Report, Said};
 
 /// The text of a result file, one of the original's too, with or without a byte order mark.
 pub struct ReportText<'a> {
     bytes: &'a [u8],
     head: Report,
-    /// Whether the head lacks what is counted of the items.
-    is_incomplete: bool,
+    /// What the head says of its verdict.
+    said: Said,
     /// Where the list of items lies; empty where there is none.
     items: Range<usize>,
 }
@@ -32,8 +32,8 @@ impl<'a> ReportText<'a> {
             let items = Text { bytes, at: start }.find_items()?;
             let (before, after) = (&bytes[start..items.start], &bytes[items.end..]);
             let none: &[u8] = if items.is_empty() { b"" } else { b"[]" };
-            let (head, is_incomplete) = Report::head(&[before, none, after].concat())?;
-            Ok(Self { bytes, head, is_incomplete, items })
+            let (head, said) = Report::head(&[before, none, after].concat())?;
+            Ok(Self { bytes, head, said, items })
         };
         parse().map_err(|error| whole_error(bytes, error))
     }
@@ -56,7 +56,8 @@ impl<'a> ReportText<'a> {
         let config = &self.head.config;
         let items = text.list(|text| {
             let start = text.at;
-            let item: ItemResult = text.value()?;
+            let mut item: ItemResult = text.value()?;
+            item.passed = config.passes(&item);
             counts.add(&item, config);
             each(start..text.at, item);
             Ok(())
@@ -64,9 +65,7 @@ impl<'a> ReportText<'a> {
         if !self.items.is_empty() {
             items.map_err(|error| whole_error(self.bytes, error))?;
         }
-        if self.is_incomplete {
-            self.head.complete(&counts);
-        }
+        self.head.complete(&counts, self.said);
         Ok(self.head)
     }
 }
@@ -197,11 +196,10 @@ mod tests {
             assert_eq!(head, whole.without_items());
             assert_eq!(items.iter().map(|(_, item)| item.clone()).collect::<Vec<_>>(), whole.items);
             for (text, item) in items {
-                assert_eq!(
-                    serde_json::from_str::<ItemResult>(&text).unwrap(),
-                    item,
-                    "the place is the item's"
-                );
+                let own: ItemResult = serde_json::from_str(&text).unwrap();
+                // Its own text does not have the pass marks.
+                let own = ItemResult { passed: item.passed, ..own };
+                assert_eq!(own, item, "the place is the item's");
             }
         }
     }

@@ -6,10 +6,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::journal::{JournalError, JournalHeader, read_journal};
+use super::locking::Lock;
 
 /// How long an empty journal counts as that of a run that is going on, whether it is locked or not: the process that has made
 /// it may be about to lock it, and writes only then.
 const FRESH: Duration = Duration::from_secs(5);
+
+/// How long a journal counts as that of a run that is going on after it was last written, where files cannot be locked.
+const UNLOCKED_FRESH: Duration = Duration::from_secs(60 * 60);
 
 /// The journal of a run that is not going on. It is locked while this lives, so that none takes the run up.
 #[derive(Debug)]
@@ -28,14 +32,8 @@ impl CutOffJournal {
     ///
     /// The file cannot be read, or is no journal.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
-        let Some(file) = lock(path)? else { return Ok(None) };
-        let mut first = Vec::new();
-        BufReader::new(&file).read_until(b'\n', &mut first)?;
-        let header = match read_journal(&first) {
-            Ok(contents) => Some(contents.header),
-            Err(JournalError::Empty) => None,
-            Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
-        };
+        let Some(file) = lock(path, Lock::try_on)? else { return Ok(None) };
+        let header = header(&file)?;
         Ok(Some(Self { path: path.to_owned(), header, _file: file }))
     }
 
@@ -55,17 +53,44 @@ impl CutOffJournal {
 ///
 /// The file cannot be read.
 pub fn is_going_on(path: &Path) -> io::Result<bool> {
-    Ok(lock(path)?.is_none())
+    Ok(lock(path, Lock::try_shared_on)?.is_none())
+}
+
+/// The bytes of the journal of an experiment's run that no process writes to, as far as locks tell. `None` for a run in
+/// progress, and for one of another experiment.
+pub(super) fn read_interrupted(path: &Path, experiment: &str) -> io::Result<Option<Vec<u8>>> {
+    let file = File::open(path)?;
+    // Without locks, what the journal has so far is all that anybody can know.
+    if Lock::try_shared_on(&file)? == Lock::Busy || header(&file)?.is_none_or(|it| it.name != experiment) {
+        return Ok(None);
+    }
+    fs::read(path).map(Some)
+}
+
+/// The first line of a journal; `None` if it was not written to its end.
+fn header(file: &File) -> io::Result<Option<JournalHeader>> {
+    let mut first = Vec::new();
+    BufReader::new(file).read_until(b'\n', &mut first)?;
+    match read_journal(&first) {
+        Ok(contents) => Ok(Some(contents.header)),
+        Err(JournalError::Empty) => Ok(None),
+        Err(error) => Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+    }
 }
 
 /// A journal locked, or `None` where its run is going on, or may be.
-fn lock(path: &Path) -> io::Result<Option<File>> {
+fn lock(path: &Path, try_lock: fn(&File) -> io::Result<Lock>) -> io::Result<Option<File>> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     let age = SystemTime::now().duration_since(metadata.modified()?).unwrap_or_default();
     let is_about_to_be_locked = metadata.len() == 0 && age < FRESH;
-    // Where files cannot be locked, nobody knows.
-    Ok((!is_about_to_be_locked && file.try_lock().is_ok()).then_some(file))
+    let is_free = !is_about_to_be_locked
+        && match try_lock(&file) {
+            Ok(Lock::Held) => true,
+            Ok(Lock::Impossible) => age > UNLOCKED_FRESH,
+            Ok(Lock::Busy) | Err(_) => false,
+        };
+    Ok(is_free.then_some(file))
 }
 
 #[cfg(test)]
@@ -101,6 +126,15 @@ mod tests {
         assert!(is_going_on(file.path()).unwrap());
         drop(writer);
         assert!(!is_going_on(file.path()).unwrap());
+    }
+
+    #[test]
+    fn readers_of_a_journal_do_not_take_each_other_for_its_writer() {
+        let file = journal("{\"journal\": 1");
+        let reader = File::open(file.path()).unwrap();
+        reader.lock_shared().unwrap();
+        assert!(!is_going_on(file.path()).unwrap());
+        assert!(CutOffJournal::open(file.path()).unwrap().is_none(), "it may not be removed now");
     }
 
     #[test]

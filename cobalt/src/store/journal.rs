@@ -1,26 +1,29 @@
 //! The journal of a run: a line that says what is run, then a line for each finished item.
 //!
 //! A line is appended as soon as its item is finished. A process that is killed leaves at worst a last line without its
-//! end; it is dropped, and the run can be resumed from all the others.
+//! end; it is dropped, and the run can be resumed from all the others. Each line ends with a checksum.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::collections::{HashSet, VecDeque};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::checksum::{self, Checksum};
 use super::layout::{Layout, storage};
-use super::results::read_report;
+use super::locking::Lock;
+use super::results::{read_report, sync_folder};
 use crate::error::Error;
-use crate::report::{DatasetSummary, ItemResult, RunConfig, Shard, SourcePlace, Timestamp};
+use crate::redact::redacted_document;
+use crate::report::{DatasetSummary, ItemResult, RunConfig, Shard, SourcePlace, Timestamp, check_item};
 
 /// The version of the journal's shape.
 pub(crate) const JOURNAL_VERSION: u32 = 1;
 
-/// How long the lock of a journal is waited for.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// How long a line may be in the journal before it is synced to the device.
+const SYNC_AFTER: Duration = Duration::from_secs(1);
 
 /// A journal's first line: what is run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,6 +57,63 @@ pub struct JournalHeader {
     /// The shard that these items are of, where the run is divided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
+    /// Whether each line must have a checksum; earlier versions wrote none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub checksums: bool,
+}
+
+impl JournalHeader {
+    /// Reads a first line.
+    fn read(line: &[u8]) -> Result<Self, JournalError> {
+        let header: Self = serde_json::from_slice(line).map_err(JournalError::Header)?;
+        if header.journal != JOURNAL_VERSION {
+            return Err(JournalError::Version(header.journal));
+        }
+        if !header.is_whole(line) {
+            return Err(JournalError::Damaged);
+        }
+        Ok(header)
+    }
+
+    /// Whether a line of the journal, the first one too, is as it was written, as far as its checksum tells.
+    #[must_use]
+    pub fn is_whole(&self, line: &[u8]) -> bool {
+        match checksum::verify(line) {
+            Checksum::Right => true,
+            Checksum::Missing => !self.checksums,
+            Checksum::Wrong => false,
+        }
+    }
+
+    /// Whether an item has an index and values that one of this run can have.
+    #[must_use]
+    pub fn fits(&self, item: &ItemResult) -> bool {
+        item.index < self.dataset.items && check_item(item, &self.config).is_ok()
+    }
+
+    /// Reads a line behind the first. `None` where it is damaged; its item counts as not run.
+    #[must_use]
+    pub fn read_entry(&self, line: &[u8]) -> Option<JournalEntry> {
+        if !self.is_whole(line) {
+            return None;
+        }
+        // It may have been written before a value was known to be secret.
+        let line = redacted_document(line.to_vec());
+        let entry: JournalEntry = serde_json::from_slice(&line).ok()?;
+        self.fits(&entry.item).then_some(entry)
+    }
+
+    /// The indexes of the items to run, where these are not all.
+    fn selected(&self) -> Result<Option<HashSet<usize>>, JournalError> {
+        let Some(selection) = &self.selection else { return Ok(None) };
+        let mut selected = HashSet::with_capacity(selection.len());
+        for &index in selection {
+            if index >= self.dataset.items || !selected.insert(index) {
+                return Err(JournalError::Selection { index, items: self.dataset.items });
+            }
+        }
+        Ok(Some(selected))
+    }
 }
 
 #[derive(Serialize)]
@@ -81,7 +141,8 @@ pub struct JournalContents {
     pub items: Vec<ItemResult>,
     /// How long the run had gone on when the last of them was.
     pub elapsed: Duration,
-    /// How many whole lines could not be understood; their items count as not run.
+    /// How many whole lines are damaged: they cannot be read, differ from their checksums, or have values that no run gives.
+    /// Their items count as not run.
     pub damaged: usize,
     /// How many bytes of the file are whole lines.
     whole: u64,
@@ -97,6 +158,20 @@ pub enum JournalError {
     /// The first line is no header.
     #[error("the first line of its journal cannot be understood: {0}")]
     Header(serde_json::Error),
+    /// The first line is not what was written.
+    #[error("the first line of its journal is damaged, as its checksum tells; start a new run")]
+    Damaged,
+    /// The first line names items that are not there, or one of them twice.
+    #[error(
+        "the first line of its journal is damaged: its selection has item {index} twice, or the data set, with {items} items, \
+         does not have it; start a new run"
+    )]
+    Selection {
+        /// The item's place, from 0.
+        index: usize,
+        /// How many items the data set has.
+        items: usize,
+    },
     /// A later version wrote it.
     #[error(
         "its journal has version {0}, and this version knows {JOURNAL_VERSION}; use the version that wrote it"
@@ -114,18 +189,19 @@ pub fn read_journal(bytes: &[u8]) -> Result<JournalContents, JournalError> {
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let mut lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n');
     let first = lines.next().ok_or(JournalError::Empty)?;
-    let header: JournalHeader = serde_json::from_slice(first).map_err(JournalError::Header)?;
-    if header.journal != JOURNAL_VERSION {
-        return Err(JournalError::Version(header.journal));
-    }
+    let header = JournalHeader::read(first)?;
+    let selected = header.selected()?;
+    let is_selected =
+        |entry: &JournalEntry| selected.as_ref().is_none_or(|selected| selected.contains(&entry.item.index));
     let (mut items, mut elapsed, mut damaged) = (Vec::new(), 0, 0);
     for line in lines {
-        match serde_json::from_slice::<JournalEntry>(line) {
-            Ok(entry) => {
-                elapsed = elapsed.max(entry.at);
-                items.push(entry.item);
+        match header.read_entry(line).filter(is_selected) {
+            Some(JournalEntry { at, mut item }) => {
+                elapsed = elapsed.max(at);
+                item.passed = header.config.passes(&item);
+                items.push(item);
             }
-            Err(_) => damaged += 1,
+            None => damaged += 1,
         }
     }
     Ok(JournalContents {
@@ -137,12 +213,24 @@ pub fn read_journal(bytes: &[u8]) -> Result<JournalContents, JournalError> {
     })
 }
 
-/// Appends to a journal, which is locked for other processes.
+/// Appends to a journal, which is locked for other processes where the file system can do that. One that is dropped without
+/// an item in it is removed: there is nothing to resume.
 #[derive(Debug)]
 pub(crate) struct JournalWriter {
     file: File,
     path: PathBuf,
+    /// Lines that are not written yet.
     lines: Vec<u8>,
+    /// Which line each of them is: an item's, by its index, or the first.
+    queued: VecDeque<Option<usize>>,
+    /// The items of the run that have a whole line in the file, by their indexes.
+    kept: HashSet<usize>,
+    /// Whether the file holds more than the header and those: damaged lines.
+    has_more: bool,
+    /// Whether the file's name is synced, too.
+    is_named: bool,
+    /// When the first of the lines was written that are not synced yet.
+    unsynced_since: Option<Instant>,
 }
 
 impl JournalWriter {
@@ -152,39 +240,89 @@ impl JournalWriter {
         let path = layout.journal(&header.id);
         let write = || {
             let file = OpenOptions::new().append(true).create_new(true).open(&path)?;
-            file.try_lock().map_err(io::Error::from)?;
-            let mut journal = Self { file, path: path.clone(), lines: Vec::new() };
-            journal.push_line(header)?;
-            journal.flush_lines()?;
+            let mut journal = Self::of(file, &path, HashSet::new(), false);
+            // The run's id is new, so that no other process has this file, with or without a lock.
+            if Lock::try_on(&journal.file)? == Lock::Busy {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            journal.push_line(None, header)?;
+            journal.write_lines()?;
             Ok(journal)
         };
         write().map_err(|source| storage("write", &path, source))
     }
 
-    fn push_line(&mut self, line: &impl Serialize) -> io::Result<()> {
+    fn of(file: File, path: &Path, kept: HashSet<usize>, has_more: bool) -> Self {
+        let (path, lines, queued) = (path.to_owned(), Vec::new(), VecDeque::new());
+        Self { file, path, lines, queued, kept, has_more, is_named: false, unsynced_since: None }
+    }
+
+    fn push_line(&mut self, item: Option<usize>, line: &impl Serialize) -> io::Result<()> {
+        let start = self.lines.len();
         serde_json::to_writer(&mut self.lines, line)?;
+        checksum::add(&mut self.lines, start);
         self.lines.push(b'\n');
+        self.queued.push_back(item);
         Ok(())
     }
 
     /// One write for all lines that have gathered. What could not be written is kept for the next try.
-    fn flush_lines(&mut self) -> io::Result<()> {
-        write_out(&mut self.lines, &mut self.file)
+    fn write_lines(&mut self) -> io::Result<()> {
+        if self.lines.is_empty() {
+            return Ok(());
+        }
+        self.unsynced_since.get_or_insert_with(Instant::now);
+        let (whole, outcome) = write_out(&mut self.lines, &mut self.file);
+        self.kept.extend(self.queued.drain(..whole).flatten());
+        outcome
     }
 
-    /// Adds an item; it is on disk after [`flush`](Self::flush).
+    /// Adds an item; it is in the file after [`flush`](Self::flush).
     pub(crate) fn push(&mut self, at: Duration, item: &ItemResult) -> Result<(), Error> {
         let at = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
-        self.push_line(&EntryOut { at, item }).map_err(|source| storage("write", &self.path, source))
+        self.push_line(Some(item.index), &EntryOut { at, item })
+            .map_err(|source| storage("write", &self.path, source))
     }
 
     /// Writes the items that were added.
     pub(crate) fn flush(&mut self) -> Result<(), Error> {
-        self.flush_lines().map_err(|source| storage("write", &self.path, source))
+        self.write_lines().map_err(|source| storage("write", &self.path, source))
+    }
+
+    /// How many items of the run are in the file.
+    pub(crate) fn kept(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// When [`sync`](Self::sync) is to be called; `None` where everything is synced.
+    pub(crate) fn sync_due(&self) -> Option<Instant> {
+        self.unsynced_since.map(|since| since + SYNC_AFTER)
+    }
+
+    /// Waits until what is written is on the device.
+    pub(crate) fn sync(&mut self) -> Result<(), Error> {
+        if self.unsynced_since.take().is_none() {
+            return Ok(());
+        }
+        match self.file.sync_data() {
+            // Not every kind of file can be synced.
+            Err(source)
+                if !matches!(source.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) =>
+            {
+                return Err(storage("write", &self.path, source));
+            }
+            _ => {}
+        }
+        if !std::mem::replace(&mut self.is_named, true) {
+            sync_folder(&self.path);
+        }
+        Ok(())
     }
 
     /// Removes the journal of a run whose result file is written.
-    pub(crate) fn remove(self) -> Result<(), Error> {
+    pub(crate) fn remove(mut self) -> Result<(), Error> {
+        // It is removed here, and not when it is dropped, whatever comes of it.
+        self.has_more = true;
         match fs::remove_file(&self.path) {
             // Someone may have tidied up since the run began.
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
@@ -195,18 +333,28 @@ impl JournalWriter {
     }
 }
 
-/// Writes `bytes` and takes away what was written, so that after an error, as on a full disk, the next try goes on
-/// in the middle of the line.
-fn write_out(bytes: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
-    while !bytes.is_empty() {
-        match to.write(bytes) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(written) => drop(bytes.drain(..written)),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+impl Drop for JournalWriter {
+    fn drop(&mut self) {
+        if self.kept.is_empty() && !self.has_more {
+            // One that cannot be removed is listed by `cargo cobalt clean`.
+            let _ = fs::remove_file(&self.path);
         }
     }
-    Ok(())
+}
+
+/// Writes `bytes` and takes away what was written, so that after an error, as on a full disk, the next try continues in the
+/// middle of the line. Answers with the number of lines that were ended, too.
+fn write_out(bytes: &mut Vec<u8>, to: &mut impl Write) -> (usize, io::Result<()>) {
+    let mut ended = 0;
+    while !bytes.is_empty() {
+        match to.write(bytes) {
+            Ok(0) => return (ended, Err(io::ErrorKind::WriteZero.into())),
+            Ok(written) => ended += bytes.drain(..written).filter(|byte| *byte == b'\n').count(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return (ended, Err(error)),
+        }
+    }
+    (ended, Ok(()))
 }
 
 /// A run taken up again: what it had done, and its journal to go on with.
@@ -214,6 +362,10 @@ fn write_out(bytes: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
 pub(crate) struct Resumed {
     pub(crate) contents: JournalContents,
     pub(crate) journal: JournalWriter,
+    /// The file, for messages.
+    pub(crate) path: PathBuf,
+    /// Whether no other process can have it.
+    pub(crate) is_locked: bool,
 }
 
 impl Resumed {
@@ -226,31 +378,18 @@ impl Resumed {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(refuse(missing(layout, id))),
             Err(source) => return Err(storage("open", &path, source)),
         };
-        match lock(&file) {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(refuse("it is still going on in another process; wait for it to end".to_owned()));
-            }
-            Err(TryLockError::Error(source)) => return Err(storage("lock", &path, source)),
+        let lock = Lock::on(&file).map_err(|source| storage("lock", &path, source))?;
+        if lock == Lock::Busy {
+            return Err(refuse("it is in progress in another process; wait for it to finish".to_owned()));
         }
         // The process that held it until this moment has removed it: that run is finished.
         if !path.exists() {
             return Err(refuse(missing(layout, id)));
         }
         let contents = read_locked(&path, &file, refuse)?;
-        Ok(Self { contents, journal: JournalWriter { file, path, lines: Vec::new() } })
-    }
-}
-
-/// Locks a file, and waits a little for that. A process that was killed as it started another one leaves the lock to
-/// that until it is under way.
-fn lock(file: &File) -> Result<(), TryLockError> {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(PATIENCE / 20),
-            outcome => return outcome,
-        }
+        let kept = contents.items.iter().map(|item| item.index).collect();
+        let journal = JournalWriter::of(file, &path, kept, contents.damaged > 0);
+        Ok(Self { contents, journal, path, is_locked: lock == Lock::Held })
     }
 }
 
@@ -340,9 +479,36 @@ mod tests {
     fn a_line_that_was_cut_by_a_full_disk_is_completed_later() {
         let mut disk = FullForAWhile { written: Vec::new(), calls: 0 };
         let mut lines = b"first line\n".to_vec();
-        assert_eq!(write_out(&mut lines, &mut disk).unwrap_err().kind(), io::ErrorKind::StorageFull);
+        let (ended, outcome) = write_out(&mut lines, &mut disk);
+        assert_eq!((ended, outcome.unwrap_err().kind()), (0, io::ErrorKind::StorageFull));
         lines.extend(b"second line\n");
-        write_out(&mut lines, &mut disk).unwrap();
+        let (ended, outcome) = write_out(&mut lines, &mut disk);
+        assert_eq!((ended, outcome.is_ok()), (2, true));
         assert_eq!(disk.written, b"first line\nsecond line\n");
+    }
+
+    #[test]
+    fn an_item_is_read_without_the_secrets_that_are_known_now() {
+        let header = serde_json::json!({
+            "journal": 1, "id": "aaaabbbbcccc", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "tags": [],
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": [], "passMarks": [] },
+            "dataset": { "source": "inline", "items": 1, "hash": "d" }, "definition": "f", "checksums": true,
+        });
+        let item = serde_json::json!({
+            "index": 0, "key": "item-0", "status": "ok", "passed": true, "latencyMs": 1, "input": {},
+            "output": { "output": "it is kn0wn-of-the-journal" }, "evaluations": {},
+        });
+        let mut lines = Vec::new();
+        for line in [header, serde_json::json!({ "at": 1, "item": item })] {
+            let start = lines.len();
+            lines.extend(line.to_string().bytes());
+            checksum::add(&mut lines, start);
+            lines.push(b'\n');
+        }
+        crate::redact::register_secret("JOURNAL_KEY", "kn0wn-of-the-journal");
+        let contents = read_journal(&lines).unwrap();
+        assert_eq!(contents.damaged, 0);
+        let item = serde_json::to_value(&contents.items[0]).unwrap();
+        assert_eq!(item["output"]["output"], "it is [redacted:JOURNAL_KEY]");
     }
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::layout::{Layout, file_slug, storage};
 use crate::error::Error;
+use crate::redact::redacted_document;
 use crate::report::{Report, Timestamp};
 
 /// How many bytes of a result file's name tell when the run started.
@@ -112,13 +113,27 @@ pub(crate) fn write_whole(
         write(&mut file)?;
         let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.sync_all()?;
-        fs::rename(draft, path)
+        fs::rename(draft, path)?;
+        sync_folder(path);
+        Ok(())
     });
     written.map_err(|source| {
         // What is left of the draft is of no use; that it cannot be removed either would hide the first reason.
         let _ = fs::remove_file(draft);
         storage("write", path, source)
     })
+}
+
+/// Waits until the name of a file that was made or renamed is on the device, as the file itself is when it is synced. The
+/// file is there by then for all who look, so that a folder that cannot be synced is no error.
+pub fn sync_folder(file: &Path) {
+    // Other systems cannot open a folder, and keep names by themselves.
+    if cfg!(unix)
+        && let Some(folder) = file.parent()
+    {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    }
 }
 
 fn write_json(to: &mut impl Write, head: &impl Serialize, items: &[impl Serialize]) -> io::Result<()> {
@@ -141,6 +156,7 @@ fn write_json(to: &mut impl Write, head: &impl Serialize, items: &[impl Serializ
 /// The file cannot be read, or is no result file; the message names the file, and the line and column.
 pub fn read_report(path: &Path) -> Result<Report, Error> {
     let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
+    let bytes = redacted_document(bytes);
     serde_json::from_slice(without_mark(&bytes)).map_err(|error| {
         storage("read", path, io::Error::new(io::ErrorKind::InvalidData, format!("no result file: {error}")))
     })

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::journal::JournalHeader;
 use crate::llm::prices::{PRICES_AS_OF, PriceTable};
-use crate::report::{Figures, ItemResult, Report, SCHEMA, Summary};
+use crate::report::{Figures, ItemResult, Report, RunVerdict, SCHEMA, Summary};
 
 impl JournalHeader {
     /// How many items there are to run.
@@ -20,11 +20,15 @@ impl JournalHeader {
         let mut report = self.report(items);
         let evaluators: Vec<_> = report.config.evaluators().collect();
         report.summary = Figures::gather(&report.items, &evaluators, prices).summary(elapsed);
+        // What has failed already stands; what has not may still fail.
+        report.verdict = RunVerdict::of(&report.config, &report.summary, None).max(RunVerdict::NotEvaluated);
         report
     }
 
     /// A report of these items, with no figures and not judged.
-    pub(crate) fn report(&self, items: Vec<ItemResult>) -> Report {
+    pub(crate) fn report(&self, mut items: Vec<ItemResult>) -> Report {
+        // Older journals call every item passed that has no error, where thresholds decide.
+        items.iter_mut().for_each(|item| item.passed = self.config.passes(item));
         Report {
             schema: SCHEMA,
             id: self.id.clone(),
@@ -35,6 +39,7 @@ impl JournalHeader {
             config: self.config.clone(),
             ci_status: None,
             passed: false,
+            verdict: RunVerdict::NotEvaluated,
             summary: Summary::default(),
             // Some of the items are no measure of the agent.
             partial: self.selection.is_some(),
@@ -76,9 +81,10 @@ mod tests {
         assert_eq!(header.planned_items(), 3);
         let report = header.report_so_far(items, elapsed, &PriceTable::default());
         let summary = &report.summary;
-        assert_eq!((summary.total_items, summary.passed_items, summary.eval_errors), (2, 1, 0));
+        assert_eq!((summary.total_items, summary.passed_items, summary.eval_errors), (2, 2, 0));
         assert_eq!((summary.scores["right"].avg, summary.total_duration_ms), (0.75, 12));
         assert!(!report.passed && !report.partial && report.ci_status.is_none());
+        assert_eq!(report.verdict, RunVerdict::NotEvaluated);
         assert_eq!(report.tags, ["smoke"]);
     }
 }

@@ -153,14 +153,17 @@ fn what_a_run_does_not_tell_is_not_compared() {
 }
 
 #[test]
-fn an_interval_of_long_tailed_latencies_follows_the_tail() {
-    let base = with(scored("a", &[1.0; 60]), |_, item| item.latency_ms = 100.0);
-    let other = with(scored("b", &[1.0; 60]), |index, item| {
-        item.latency_ms = if index < 3 { 4000.0 } else { 90.0 + index as f64 / 3.0 }
+fn the_interval_and_the_test_of_amounts_are_both_students() {
+    let base = with(scored("a", &[1.0; 4]), |_, item| item.latency_ms = 100.0);
+    // Differences of 10, 20, 30 and 60 ms: mean 30, standard error 10.8012; t with 3 degrees of freedom.
+    let other = with(scored("b", &[1.0; 4]), |index, item| {
+        item.latency_ms = 100.0 + [10.0, 20.0, 30.0, 60.0][index];
     });
     let latency = &compared(&base, &other).amounts[0];
     let ci95 = latency.ci95.unwrap();
-    assert!(latency.difference - ci95.low < ci95.high - latency.difference, "{latency:?}");
+    assert!((ci95.low + 4.3743).abs() < 1e-3 && (ci95.high - 64.3743).abs() < 1e-3, "{latency:?}");
+    assert_eq!(latency.test, Some(Test::PairedT));
+    assert!((latency.p_value.unwrap() - 0.0692).abs() < 1e-3, "{latency:?}");
 }
 
 #[test]

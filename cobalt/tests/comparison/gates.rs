@@ -47,7 +47,7 @@ fn a_drop_that_noise_may_explain_is_open_and_says_what_would_settle_it() {
     let found = judged(&scored("a", &right(12, 8)), &scored("b", &right(10, 10)), drop(0.02));
     assert!(found.finding == Finding::Inconclusive && is_close(found.actual.unwrap(), 0.1));
     assert!(found.message.contains("20 items cannot tell it from noise; about "), "{}", found.message);
-    let single = judged(&scored("a", &[1.0]), &scored("b", &[0.0]), drop(0.02));
+    let single = judged(&scored("a", &[0.9]), &scored("b", &[0.5]), drop(0.02));
     assert_eq!(single.finding, Finding::Inconclusive);
     assert!(single.message.contains("one item, or one cluster of items"), "{}", single.message);
 }
@@ -85,7 +85,7 @@ fn what_the_baseline_lacks_is_open_and_what_the_run_lacks_is_missed() {
     assert!(
         found
             .message
-            .contains("no item of the baseline has scores; set it anew with `cargo cobalt baseline set`")
+            .contains("no item of the baseline has scores; update it with `cargo cobalt baseline set`")
     );
     let found = judged(&with_new, &now, new);
     assert_eq!((found.finding, found.actual), (Finding::Missed, None));
@@ -99,8 +99,22 @@ fn what_the_baseline_lacks_is_open_and_what_the_run_lacks_is_missed() {
     );
     let other = run("b", vec![item("x", &[1.0])]);
     let found = judged(&base, &other, drop(0.02));
+    assert_eq!((found.finding, found.actual), (Finding::Missed, None));
+    assert!(
+        found.message.ends_with(
+            "the baseline has no item in common with this run; update it with `cargo cobalt baseline set`"
+        ),
+        "{}",
+        found.message
+    );
+    let changed = with(now.clone(), |_, item| item.content = "2".to_owned());
+    let found = judged(&base, &changed, drop(0.02));
     assert_eq!(found.finding, Finding::Inconclusive);
-    assert!(found.message.contains("the runs have no item in common"), "{}", found.message);
+    assert!(
+        found.message.contains("no item can be compared; left out: 2 items changed"),
+        "{}",
+        found.message
+    );
 }
 
 #[test]
@@ -178,7 +192,7 @@ fn a_drop_by_what_is_allowed_meets_the_gate_whatever_its_rounding() {
 
 #[test]
 fn a_gate_needs_at_least_seven_items() {
-    let found = judged(&scored("a", &[0.9, 0.8, 0.7]), &scored("b", &[0.3, 0.2, 0.0]), drop(0.02));
+    let found = judged(&scored("a", &[0.9, 0.8, 0.7]), &scored("b", &[0.5, 0.4, 0.3]), drop(0.02));
     assert_eq!(found.finding, Finding::Inconclusive);
     assert!(
         found.message.contains("3 items cannot tell it from noise; about 7 items would"),
@@ -196,4 +210,70 @@ fn a_drop_near_the_bound_takes_many_items_to_tell() {
     let (_, items) = found.message.split_once("; about ").unwrap();
     let items: usize = items.split(' ').next().unwrap().replace(',', "").parse().unwrap();
     assert!(items > 300, "{}", found.message);
+}
+
+#[test]
+fn a_gate_whose_every_item_collapsed_is_missed_however_few_items_or_many_gates_there_are() {
+    for items in 1..=6 {
+        let found = judged(&scored("a", &right(items, 0)), &scored("b", &right(0, items)), drop(0.02));
+        assert_eq!((found.finding, found.actual), (Finding::Missed, Some(1.0)), "{}", found.message);
+        assert!(found.message.contains("as every item is lower by at least 0.5 ("), "{}", found.message);
+    }
+    // By the tests alone, three gates are open: 3 in 256 are more than 1 %.
+    let (base, now, gate) = (scored("a", &right(8, 0)), scored("b", &right(0, 8)), drop(0.02));
+    for gates in [3, 12] {
+        let found = judge_against(&base, &now, &vec![&gate; gates]);
+        assert!(found.iter().all(|one| one.finding == Finding::Missed), "{found:?}");
+    }
+    // Items that share a cluster fell, too.
+    let together = |run| with(run, |_, item| item.cluster = Some("one".to_owned()));
+    assert_eq!(judged(&together(base), &together(now), drop(0.02)).finding, Finding::Missed);
+}
+
+#[test]
+fn of_several_runs_the_mean_of_every_item_counts() {
+    let several = |id, runs: &[f64]| run(id, (0..3).map(|key| item(key, runs)).collect());
+    let base = several("a", &[1.0, 1.0, 1.0, 1.0]);
+    let found = |runs: &[f64]| judged(&base, &several("b", runs), drop(0.02)).finding;
+    assert_eq!(found(&[0.0, 1.0, 0.0, 0.0]), Finding::Missed);
+    assert_eq!(found(&[0.0, 1.0, 1.0, 1.0]), Finding::Inconclusive);
+}
+
+#[test]
+fn a_drop_that_spares_an_item_or_is_small_or_allowed_is_no_collapse() {
+    let finding = |before: &[f64], after: &[f64], bound| {
+        judged(&scored("a", before), &scored("b", after), drop(bound)).finding
+    };
+    assert_eq!(finding(&right(4, 0), &right(1, 3), 0.02), Finding::Inconclusive, "one item is as it was");
+    assert_eq!(finding(&right(3, 1), &right(0, 4), 0.02), Finding::Inconclusive, "one was wrong before");
+    assert_eq!(finding(&[0.9; 3], &[0.5, 0.5, 0.6], 0.02), Finding::Inconclusive, "graded scores vary");
+    assert_eq!(finding(&[0.9], &[0.3], 0.7), Finding::Inconclusive, "no more than is allowed");
+}
+
+#[test]
+fn an_amount_that_is_more_for_every_item_is_no_collapse() {
+    let timed = |id, ms: f64| with(scored(id, &[1.0; 3]), |_, item| item.latency_ms = ms);
+    let (base, now) = (timed("a", 100.0), timed("b", 300.0));
+    for (metric, bound) in [(Metric::Rise, 1.0), (Metric::Ratio, 1.1)] {
+        let found = judged(&base, &now, gate(Category::Latency, metric, bound));
+        assert_eq!(found.finding, Finding::Inconclusive, "{}", found.message);
+    }
+}
+
+#[test]
+fn how_many_items_are_needed_counts_all_gates_that_are_corrected_for() {
+    let (base, now) = (scored("a", &[0.9; 4]), scored("b", &[0.6, 0.5, 0.5, 0.6]));
+    let gate = drop(0.02);
+    for (gates, items) in [(1, 7), (2, 8), (3, 9), (5, 9), (6, 10), (12, 11)] {
+        let found = &judge_against(&base, &now, &vec![&gate; gates])[0];
+        let needed = format!("4 items cannot tell it from noise; about {items} items would");
+        assert!(found.message.contains(&needed), "{gates} gates: {}", found.message);
+        // They do.
+        let [base, now] = [&base, &now].map(|run| {
+            let scores = (0..items).map(|index| run.items[index % 4].scores["correct"][0]);
+            scored(&run.id, &scores.collect::<Vec<_>>())
+        });
+        let found = judge_against(&base, &now, &vec![&gate; gates]);
+        assert_eq!(found[0].finding, Finding::Missed, "{gates} gates: {}", found[0].message);
+    }
 }

@@ -13,10 +13,12 @@ pub(crate) fn run(id: &str, items: Vec<MeasuredItem>) -> Measurements {
         id: id.to_owned(),
         name: "answers".to_owned(),
         timestamp: Timestamp::from(time),
+        declared_at: None,
         git: None,
         dataset: None,
         runs: items.iter().flat_map(|item| item.scores.values().map(Vec::len)).max().unwrap_or(1),
         partial: false,
+        failed: false,
         evaluators: vec![evaluator("correct")],
         items,
     }

@@ -166,3 +166,16 @@ fn a_baseline_of_fewer_runs_neither_fails_an_unchanged_agent_nor_hides_a_drop() 
     let share = missed((60, 0.9), ALLOWED, ALLOWED + 0.25, 20);
     assert!(share > 0.9, "{share}");
 }
+
+#[test]
+fn an_unchanged_agent_with_few_items_seldom_looks_like_a_collapse() {
+    for items in 1..=6 {
+        let share = |noise| Setting { items, noise }.missed(&drop(0.0), 0.0, TRIALS, 11);
+        let graded = share(Noise::Spread(0.1, 1));
+        let wrong = share(Noise::Wrong(0.0));
+        println!("{items} items: graded {graded:.4}, right or wrong {wrong:.4}");
+        assert!(graded <= 0.001, "{items} items: {graded}");
+        // All are right by the chance p in the one run and wrong in the other: (p (1 - p))ⁿ is at most 1 in 4ⁿ.
+        assert!(wrong <= 0.25_f64.powi(i32::try_from(items).unwrap()) + 0.01, "{items} items: {wrong}");
+    }
+}

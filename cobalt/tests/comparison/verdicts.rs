@@ -1,8 +1,9 @@
 //! What is said of a difference, and what would settle an open question.
 
+use cobalt::report::Measurements;
 use cobalt::report::comparison::{SampleSize, Verdict};
 
-use crate::runs::{compared, difference, evaluator, item, right, run, scored, with};
+use crate::runs::{Random, compared, difference, evaluator, item, right, run, scored, with};
 
 #[test]
 fn a_difference_beyond_noise_is_better_or_worse() {
@@ -14,6 +15,51 @@ fn a_difference_beyond_noise_is_better_or_worse() {
     };
     assert_eq!(compared(&latency("a", 1.0), &latency("b", 1.5)).amounts[0].verdict, Verdict::Worse);
     assert_eq!(compared(&latency("a", 1.0), &latency("b", 0.5)).amounts[0].verdict, Verdict::Better);
+}
+
+/// A run of so many items with long-tailed amounts, whose logarithms are shifted, and with scores of three kinds.
+fn noisy(id: &str, items: usize, shift: f64, random: &mut Random) -> Measurements {
+    let runs = if random.uniform() < 0.5 { 1 } else { 3 };
+    let has_clusters = random.uniform() < 0.3;
+    let is_binary = random.uniform() < 0.5;
+    let items = (0..items).map(|key| {
+        let mut score = || {
+            let score = (0.6 - shift / 2.0 + 0.4 * random.normal()).clamp(0.0, 1.0);
+            if is_binary { score.round() } else { score }
+        };
+        let mut item = item(key, &(0..runs).map(|_| score()).collect::<Vec<_>>());
+        item.latency_ms = (5.0 + shift + random.normal()).exp();
+        item.tokens = Some((5.0 + shift + 0.5 * random.normal()).exp() as u64);
+        item.cost = Some((shift + 1.5 * random.normal()).exp() / 100.0);
+        item.failed = if random.uniform() < 0.1 { vec![0] } else { Vec::new() };
+        item.cluster = has_clusters.then(|| (key / 3).to_string());
+        item
+    });
+    let items = items.collect();
+    Measurements { runs, ..run(id, items) }
+}
+
+#[test]
+fn what_is_better_or_worse_has_an_interval_on_one_side_of_0() {
+    let mut random = Random(7);
+    let mut decided = [0_u32; 2];
+    for trial in 0..400 {
+        let items = 2 + trial % 40;
+        let shift = f64::from(u32::try_from(trial % 7).unwrap()) / 10.0;
+        let (base, other) = (noisy("a", items, 0.0, &mut random), noisy("b", items, shift, &mut random));
+        let comparison = compared(&base, &other);
+        for found in comparison.evaluators.iter().chain(&comparison.amounts) {
+            let Some(ci95) = found.ci95 else { continue };
+            let is_clear = match found.verdict {
+                Verdict::Better | Verdict::Worse if found.difference > 0.0 => ci95.low > 0.0,
+                Verdict::Better | Verdict::Worse => ci95.high < 0.0,
+                _ => continue,
+            };
+            assert!(is_clear, "trial {trial}: {found:?}");
+            decided[usize::from(found.name == "correct")] += 1;
+        }
+    }
+    assert!(decided.iter().all(|decided| *decided > 20), "of amounts and scores: {decided:?}");
 }
 
 #[test]

@@ -5,13 +5,13 @@ import type { Plan, PlannedItem } from './plan';
 import { PRICES_AS_OF } from './prices';
 import { digits } from './random';
 import { deviation, mean, spread, sum } from './statistics';
-import { PASS_MARK, scoresOf, summaryOf } from './summary';
+import { isInError, PASS_MARK, scoresOf, summaryOf } from './summary';
 import { ciStatusOf } from './thresholds';
 
 export function reportOf(plan: Plan): Report {
   const { name, evaluators, thresholds = [], partialOf } = plan;
   const strict = plan.strict ?? thresholds.length === 0;
-  const items = plan.items.map((item, index) => itemOf(plan, item, index, strict));
+  const items = plan.items.map((item, index) => itemOf(plan, item, index));
   const concurrency = plan.concurrency ?? 8;
   const worked = sum(items.map((item) => item.latencyMs * (plan.runs ?? 1)));
   const summary = summaryOf(items, evaluators, Math.round((worked / concurrency) * 1.15 + 180));
@@ -36,6 +36,9 @@ export function reportOf(plan: Plan): Report {
   const isPartial = partialOf !== undefined;
   const baseline = plan.baseline && !isPartial ? comparisonOf(plan.baseline, whole, evaluators) : undefined;
   const ciStatus = isPartial ? undefined : ciStatusOf(thresholds, { items, summary, baseline });
+  const hasFailed = items.some((item) => (strict ? !item.passed : isInError(item)));
+  const isOpen = ciStatus === undefined && thresholds.length > 0;
+  const verdict = hasFailed || ciStatus?.passed === false ? 'failed' : isOpen ? 'notEvaluated' : 'passed';
   return {
     schema: 1,
     id: whole.id,
@@ -46,7 +49,8 @@ export function reportOf(plan: Plan): Report {
     config: whole.config,
     summary,
     ...(ciStatus && { ciStatus }),
-    passed: items.every((item) => item.passed) && (ciStatus?.passed ?? true),
+    passed: verdict === 'passed',
+    verdict,
     ...(isPartial && { partial: true }),
     dataset: {
       source: plan.dataset ?? 'inline',
@@ -61,13 +65,10 @@ export function reportOf(plan: Plan): Report {
   };
 }
 
-function itemOf(plan: Plan, planned: PlannedItem, index: number, strict: boolean): Item {
+function itemOf(plan: Plan, planned: PlannedItem, index: number): Item {
   const { executions } = planned;
   const [first] = executions;
   if (!first) throw new Error(`the item ${planned.key} has no execution`);
-  const isInError = (run: Execution) =>
-    run.status !== 'ok' ||
-    Object.values(run.evaluations).some((evaluation) => evaluation.score === undefined);
   const item: Item = {
     index,
     key: planned.key,
@@ -87,7 +88,7 @@ function itemOf(plan: Plan, planned: PlannedItem, index: number, strict: boolean
   const isLow = plan.evaluators.some(({ name, passMark }) =>
     scoresOf(item, name).some((score) => score < (passMark ?? PASS_MARK)),
   );
-  item.passed = !executions.some(isInError) && !(strict && isLow);
+  item.passed = !isInError(item) && !isLow;
   return item;
 }
 

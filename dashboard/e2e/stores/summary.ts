@@ -14,6 +14,14 @@ export function scoresOf(item: Item, evaluator: string): number[] {
   return executionsOf(item).flatMap((run) => run.evaluations[evaluator]?.score ?? []);
 }
 
+/** Whether the agent failed in some run, or an evaluator gave no score. */
+export const isInError = (item: Item) =>
+  executionsOf(item).some(
+    (run) =>
+      run.status !== 'ok' ||
+      Object.values(run.evaluations).some((evaluation) => evaluation.score === undefined),
+  );
+
 export function summaryOf(
   items: Item[],
   evaluators: PlannedEvaluator[],
@@ -42,6 +50,7 @@ export function summaryOf(
     timeouts: failed.filter((item) => item.status === 'timeout').length,
     evalErrors: evaluations.filter((evaluation) => evaluation.score === undefined).length,
     passedItems: items.filter((item) => item.passed).length,
+    lowItems: items.filter((item) => !item.passed && !isInError(item)).length,
     ...judgesOf(executions),
     ...(latencies.length > 0 && { latency: spread(latencies) }),
   };

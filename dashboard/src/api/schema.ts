@@ -623,6 +623,7 @@ export interface components {
             name: string;
             /** @description The beginning of what the agent returned in the first run; absent where it failed. */
             output?: string | null;
+            /** @description Whether it is at or above every pass mark in every trial, without an error. */
             passed: boolean;
             /**
              * Format: uint
@@ -778,11 +779,8 @@ export interface components {
             /** @description The start, ISO 8601 in UTC. */
             timestamp: string;
         };
-        /**
-         * @description The schema of [`RunStatus`].
-         * @enum {string}
-         */
-        Outcome: "passed" | "failed" | "error";
+        /** @description The schema of [`RunStatus`]. */
+        Outcome: ("passed" | "failed" | "error") | "notEvaluated";
         /**
          * @description An agent's answer with what it reports about itself.
          *
@@ -870,7 +868,7 @@ export interface components {
             /** @description Whether only some of the items were run; such a run is no measure of the agent. */
             partial?: boolean;
             /**
-             * @description Whether every item and every threshold passed. For files of the original, which do not say it, it follows from these.
+             * @description Whether the verdict is that the run passed. A run whose thresholds were not evaluated has not.
              * @default false
              */
             passed: boolean;
@@ -900,7 +898,14 @@ export interface components {
              * @description When the run started.
              */
             timestamp: string;
+            /**
+             * @description The verdict. Of a file that is read, it follows from its counts and thresholds: older files do not have it.
+             * @default failed
+             */
+            verdict: components["schemas"]["ReportVerdict"];
         };
+        /** @description The verdict on a run. Ordered from the best to the worst. */
+        ReportVerdict: "passed" | "notEvaluated" | "failed";
         /** @description One evaluator's scores over an item's runs. */
         RunAggregation: {
             /**
@@ -1038,8 +1043,18 @@ export interface components {
              * @description The judges', in USD.
              */
             judgeCost?: number | null;
+            /**
+             * Format: int64
+             * @description Items below a pass mark, without an error.
+             */
+            lowItems: number;
             /** @description The experiment's name. */
             name: string;
+            /**
+             * Format: int64
+             * @description Items at or above every pass mark, without an error.
+             */
+            passedItems: number;
             /** @description Each evaluator's means in the runs of the experiment up to this one, oldest first; null where a run has none. */
             recentScores?: {
                 [key: string]: (number | null)[];
@@ -1329,7 +1344,13 @@ export interface components {
             latency?: components["schemas"]["LatencyStats"] | null;
             /**
              * Format: uint
-             * @description Items that passed.
+             * @description Items below a pass mark in some trial, without an error.
+             * @default 0
+             */
+            lowItems: number;
+            /**
+             * Format: uint
+             * @description Items at or above every pass mark in every trial, without an error.
              * @default 0
              */
             passedItems: number;
@@ -1378,7 +1399,7 @@ export interface components {
             unpricedModels?: string[];
         };
         /** @description How a p-value was worked out. */
-        Test: "mcnemar" | "sign-flip-exact" | "sign-flip-monte-carlo" | "permutation";
+        Test: "paired-t" | "mcnemar" | "sign-flip-exact" | "sign-flip-monte-carlo" | "permutation";
         /** @description A threshold whose figure the points have, too. */
         ThresholdLine: {
             /**

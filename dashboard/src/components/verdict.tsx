@@ -31,12 +31,11 @@ export function Verdict({ of }: { of: RunVerdict | LiveRun['state'] }) {
 }
 
 /** What is to be said of an item: the gravest of it. */
-export function itemLook(row: Pick<ItemRow, 'status' | 'passed' | 'low' | 'evalErrors'>): Look {
+export function itemLook(row: Pick<ItemRow, 'status' | 'passed' | 'evalErrors'>): Look {
   if (row.status === 'error') return { tone: 'bad', icon: <CircleAlert />, word: 'Error' };
   if (row.status === 'timeout') return { tone: 'bad', icon: <Clock />, word: 'Timeout' };
   if (row.evalErrors.length > 0) return { tone: 'bad', icon: <CircleAlert />, word: 'Not scored' };
-  if (!row.passed) return { tone: 'bad', icon: <CircleX />, word: 'Failed' };
-  if (row.low.length > 0) return { tone: 'warn', icon: <CircleDashed />, word: 'Low' };
+  if (!row.passed) return { tone: 'warn', icon: <CircleDashed />, word: 'Below pass mark' };
   return { tone: 'good', icon: <CircleCheck />, word: 'Passed' };
 }
 

@@ -65,6 +65,7 @@ export const comparedRun = (given: Partial<ComparedRun> = {}): ComparedRun => ({
     timeouts: 0,
     evalErrors: 0,
     passedItems: 9,
+    lowItems: 3,
   } as unknown as ComparedRun['summary'],
   ...given,
 });

@@ -23,6 +23,7 @@ export const report = (given: Partial<Report> = {}): Report => ({
   tags: ['nightly'],
   items: [],
   passed: true,
+  verdict: 'passed',
   config: {
     runs: 1,
     concurrency: 4,
@@ -37,6 +38,7 @@ export const report = (given: Partial<Report> = {}): Report => ({
     avgLatencyMs: 310,
     successfulItems: 12,
     passedItems: 12,
+    lowItems: 0,
     failedItems: 0,
     timeouts: 0,
     evalErrors: 0,

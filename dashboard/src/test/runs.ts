@@ -11,6 +11,8 @@ export const runRow = (given: Partial<RunRow> = {}): RunRow => ({
   durationMs: 4200,
   verdict: 'passed',
   status: 'passed',
+  passedItems: 12,
+  lowItems: 0,
   failedItems: 0,
   evalErrors: 0,
   avgLatencyMs: 310,

@@ -8,11 +8,12 @@ use std::process::ExitCode;
 use std::slice;
 
 use cobalt::config::Flags;
-use cobalt::redact::{REDACTED, redacted};
+use cobalt::redact::{REDACTED, has_mark, redacted};
 use cobalt::wording::count;
 use serde_json::Value;
 
 use self::there::{New, sorted};
+pub(crate) use self::wanted::{place, within};
 use super::write::DataFile;
 use crate::cli::AddItems;
 use crate::config::settings;
@@ -73,7 +74,7 @@ fn warn(New { name, item }: &New, path: &str) {
         let fields: Vec<_> = fields.collect();
         (!fields.is_empty()).then(|| one_line(&cobalt::suggest::list(fields)))
     };
-    if let Some(fields) = those(|text| text.contains(REDACTED)) {
+    if let Some(fields) = those(has_mark) {
         eprintln!(
             "warning: `{name}` holds `{REDACTED}` in {fields}, which stands for a secret in what is kept of outputs: see to it \
              that `{path}` has what is to stand there"

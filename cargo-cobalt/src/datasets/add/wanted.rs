@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use cobalt::Report;
+use cobalt::name::case_name;
 use cobalt::report::{ItemNames, ItemResult};
 use cobalt::suggest;
 
@@ -39,16 +40,21 @@ pub(super) fn wanted<'a>(
 }
 
 /// By the key, else the name in test cases, also behind that of the experiment, else the index.
-fn place(report: &Report, name: &str, keys: &[String], cases: &[String]) -> Option<usize> {
+pub(crate) fn place(report: &Report, name: &str, keys: &[String], cases: &[String]) -> Option<usize> {
     let find = |known: &[String], name: &str| known.iter().position(|known| known == name);
-    let of_experiment = || name.strip_prefix(&*report.name)?.strip_prefix("::");
     let index = || {
         name.parse().ok().and_then(|index: usize| report.items.iter().position(|item| item.index == index))
     };
     find(keys, name)
         .or_else(|| find(cases, name))
-        .or_else(|| of_experiment().and_then(|name| find(cases, name)))
+        .or_else(|| within(report, name).and_then(|name| find(cases, name)))
         .or_else(index)
+}
+
+/// What stands behind the experiment's name and `::`, in either form of that name.
+pub(crate) fn within<'n>(report: &Report, name: &'n str) -> Option<&'n str> {
+    let forms = [report.name.clone(), case_name(&report.name)];
+    forms.iter().find_map(|form| name.strip_prefix(form.as_str())?.strip_prefix("::"))
 }
 
 /// The places of the items in error, and of those with a score below its mark.

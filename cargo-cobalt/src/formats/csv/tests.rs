@@ -24,6 +24,16 @@ fn read(text: &str) -> Vec<impl Fn(&str) -> String + use<>> {
 }
 
 #[test]
+fn an_item_below_its_pass_mark_has_not_passed_though_thresholds_decide() {
+    let mut low = item(1, &json!("b"), 0.0);
+    low["passed"] = json!(true);
+    let mut report = report(&[item(0, &json!("a"), 1.0), low]);
+    report["config"]["thresholds"] = json!(["right.avg>=0.1"]);
+    let text = csv(&results(vec![report]), &PriceTable::default());
+    assert_eq!(read(&text).iter().map(|row| row("passed")).collect::<Vec<_>>(), ["true", "false"]);
+}
+
+#[test]
 fn each_run_of_each_item_has_a_row_with_what_it_used_and_what_was_found() {
     let mut twice = item(0, &json!("unused"), 1.0);
     let run = |tokens: u64| {
@@ -55,6 +65,19 @@ fn each_run_of_each_item_has_a_row_with_what_it_used_and_what_was_found() {
         cells(2, &["status", "error", "output", "tokens", "cost_usd", "right.score"]),
         ["error", "the agent broke", "", "", "", ""]
     );
+}
+
+#[test]
+fn what_a_failed_item_used_and_a_cost_that_was_reported_have_their_cells() {
+    let mut failed = broken(0, "timeout", "timed out after 1s");
+    failed["output"]["metadata"] =
+        json!({ "model": "gpt-4o", "tokens": { "input": 1_000_000, "output": 0 } });
+    let mut known = broken(1, "error", "the agent broke");
+    known["output"]["metadata"] = json!({ "model": "ours", "tokens": 7, "cost": 0.25 });
+    let rows = read(&csv(&results(vec![report(&[failed, known])]), &PriceTable::default()));
+    let cells = |row: usize| ["output", "tokens", "input_tokens", "cost_usd"].map(|name| rows[row](name));
+    assert_eq!(cells(0), ["", "1000000", "1000000", "2.5"]);
+    assert_eq!(cells(1), ["", "7", "", "0.25"]);
 }
 
 #[test]

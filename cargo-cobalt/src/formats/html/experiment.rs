@@ -1,12 +1,12 @@
 //! The section of an experiment: its verdict, what it was run with, its figures, and its items.
 
 use cobalt::Report;
-use cobalt::report::Status;
-use cobalt::reporters::{printable, time};
+use cobalt::report::{RunVerdict, Status};
+use cobalt::reporters::{at_pass_marks, printable, time};
 use cobalt::wording::count;
 use maud::{Markup, html};
 
-use super::words::{Mark, badge, code, name};
+use super::words::{code, name, verdict_badge};
 use super::{amounts, baseline, items, scores, thresholds};
 use crate::compare::words;
 use crate::reporters::{Finished, Results};
@@ -17,13 +17,13 @@ const FEW: usize = 3;
 /// An experiment. Its place among all gives it a name within the page.
 pub(super) fn section(index: usize, finished: &Finished, results: &Results) -> Markup {
     let report = &finished.report;
-    let is_open = !report.passed || results.experiments.len() <= FEW;
+    let is_open = report.verdict == RunVerdict::Failed || results.experiments.len() <= FEW;
     html! {
         section.experiment id={ "experiment-" (index) } aria-label=(printable(&report.name)) {
             details open[is_open] {
                 summary {
                     h2 { (name(&report.name)) }
-                    (badge(Mark::of(report.passed), if report.passed { "passed" } else { "failed" }))
+                    (verdict_badge(report.verdict))
                     span.why { (why(report)) }
                 }
                 (facts(report))
@@ -70,6 +70,9 @@ fn why(report: &Report) -> String {
 fn facts(report: &Report) -> Markup {
     let config = &report.config;
     let runs = (config.runs > 1).then(|| format!(", {} each", count(config.runs, "run")));
+    // In a strict experiment, the verdict says it.
+    let at_marks = (!config.strict && !config.evaluators.is_empty())
+        .then(|| format!(", {}", at_pass_marks(report.summary.passed_items, report.summary.total_items)));
     let timeout = (config.timeout > 0).then(|| format!(", timeout {}", time(config.timeout as f64)));
     html! {
         dl.facts {
@@ -78,7 +81,7 @@ fn facts(report: &Report) -> Markup {
             div {
                 dt { "Items" }
                 dd {
-                    (count(report.summary.total_items, "item")) (runs.unwrap_or_default()) ", " (config.concurrency) " at a time"
+                    (count(report.summary.total_items, "item")) (at_marks.unwrap_or_default()) (runs.unwrap_or_default()) ", " (config.concurrency) " at a time"
                     (timeout.unwrap_or_default())
                 }
             }

@@ -57,6 +57,9 @@ struct Data<'a> {
 struct ItemData<'a> {
     name: &'a str,
     passed: bool,
+    /// Whether it fails by itself: in error or, in a strict experiment, below a pass mark.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    failed: bool,
     /// Whether something failed, or a score is absent.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     error: bool,
@@ -93,6 +96,7 @@ fn data(report: &Report) -> String {
     let items = report.items.iter().zip(&names).map(|(item, name)| ItemData {
         name,
         passed: item.passed,
+        failed: report.config.fails(item),
         error: item.is_in_error(),
         status: item.status(),
         input: &item.input,
@@ -107,7 +111,7 @@ fn data(report: &Report) -> String {
 
 impl<'a> RunData<'a> {
     fn of(run: &'a Execution) -> Self {
-        let metadata = run.output.as_ref().map(cobalt::Output::all_metadata).filter(|it| !it.is_empty());
+        let metadata = Some(run.metadata()).filter(|it| !it.is_empty());
         Self {
             status: run.status,
             output: run.output.as_ref().map(cobalt::Output::value),

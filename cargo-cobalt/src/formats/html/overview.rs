@@ -5,7 +5,7 @@ use cobalt::llm::prices::format_cost;
 use cobalt::reporters::time;
 use maud::{Markup, html};
 
-use super::words::{Mark, badge, name};
+use super::words::{name, verdict_badge};
 use crate::reporters::Finished;
 
 /// The table, whose names lead to the sections.
@@ -32,11 +32,10 @@ pub(super) fn table(experiments: &[Finished]) -> Markup {
 fn row(index: usize, report: &Report) -> Markup {
     let summary = &report.summary;
     let scores = report.config.evaluators.iter().filter_map(|it| Some((it, summary.scores.get(it)?.avg)));
-    let word = if report.passed { "passed" } else { "failed" };
     html! {
         tr {
             th scope="row" { a href={ "#experiment-" (index) } { (name(&report.name)) } }
-            td { (badge(Mark::of(report.passed), word)) }
+            td { (verdict_badge(report.verdict)) }
             td.number { (summary.total_items) }
             td {
                 @for (index, (evaluator, avg)) in scores.enumerate() {

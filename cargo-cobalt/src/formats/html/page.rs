@@ -1,5 +1,6 @@
 //! The page as a whole: the verdict of everything, what went wrong beside, and the experiments.
 
+use cobalt::report::RunVerdict;
 use cobalt::reporters::printable;
 use cobalt::wording::count;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -58,12 +59,11 @@ fn title(results: &Results) -> String {
 
 /// The verdict of everything. A call in which nothing was run has none.
 fn verdict(results: &Results) -> (Mark, &'static str) {
-    if !results.passed() {
-        (Mark::Bad, "failed")
-    } else if results.experiments.is_empty() {
-        (Mark::None, "not run")
-    } else {
-        (Mark::Good, "passed")
+    match results.verdict() {
+        RunVerdict::Failed => (Mark::Bad, "failed"),
+        _ if results.experiments.is_empty() => (Mark::None, "not run"),
+        RunVerdict::NotEvaluated => (Mark::Odd, "not evaluated"),
+        RunVerdict::Passed => (Mark::Good, "passed"),
     }
 }
 
@@ -77,10 +77,12 @@ fn heading(results: &Results, title: &str) -> Markup {
 
 /// How many experiments came to what.
 fn counts(results: &Results) -> String {
-    let passed = results.experiments.iter().filter(|finished| finished.report.passed).count();
+    let number = |wanted| results.with_verdict(move |verdict| verdict == wanted).count();
     let counts = [
-        (passed, "passed"),
-        (results.experiments.len() - passed, "failed"),
+        (number(RunVerdict::Passed), "passed"),
+        (number(RunVerdict::NotEvaluated), "not evaluated"),
+        (number(RunVerdict::Failed), "failed"),
+        (results.only_still_failed().count(), "still failed by earlier results"),
         (results.broken.len(), "could not be run"),
         (results.cut_off.len(), "stopped before the end"),
         (results.ignored.len(), "ignored"),
@@ -109,7 +111,17 @@ fn troubles(results: &Results) -> Markup {
         @for cut_off in &results.cut_off {
             div.trouble.bad role="note" {
                 h2 { (name(&cut_off.name)) " was stopped before its end" }
-                p { "Go on with " (code(&format!("cargo cobalt run --resume {}", cut_off.id))) }
+                @if cut_off.kept {
+                    p { "Resume with " (code(&cut_off.resume())) }
+                } @else {
+                    p { "No item was finished; run it again." }
+                }
+            }
+        }
+        @for (failed, why) in &results.still_failed {
+            div.trouble.bad role="note" {
+                h2 { (name(failed)) " is still failed by earlier results" }
+                p { (name(why)) }
             }
         }
         @for (ignored, variable) in &results.ignored {

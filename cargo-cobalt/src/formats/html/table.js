@@ -5,7 +5,7 @@ const PART = 100;
 const FILTERS = [
   ["all", "All", () => true],
   ["passed", "Passed", (row) => row.item.passed],
-  ["failed", "Failed", (row) => !row.item.passed],
+  ["failed", "Failed", (row) => row.item.failed],
   ["low", "Low scores", (row) => row.low.length > 0],
   ["error", "Errors", (row) => row.item.error === true && row.item.status !== "timeout"],
   ["timeout", "Timeouts", (row) => row.item.status === "timeout"],
@@ -34,7 +34,7 @@ function haystack(row) {
 function verdict(row) {
   if (row.item.status !== "ok") return ["bad", row.item.status];
   if (row.item.error) return ["bad", "no score"];
-  if (!row.item.passed) return ["bad", "failed"];
+  if (row.item.failed) return ["bad", "failed"];
   return row.low.length > 0 ? ["odd", "low"] : ["good", "passed"];
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use cobalt::Report;
-use cobalt::report::Status;
+use cobalt::report::{RunVerdict, Status};
 use serde_json::{Value, json};
 
 use super::html;
@@ -57,7 +57,7 @@ fn results(reports: impl IntoIterator<Item = Report>) -> Results {
 fn with_thresholds(mut report: Report, thresholds: Value) -> Report {
     let status = json!({ "passed": true, "violations": [], "thresholds": thresholds, "summary": "as told" });
     report.ci_status = Some(serde_json::from_value(status).unwrap());
-    report.passed = true;
+    (report.passed, report.verdict) = (true, RunVerdict::Passed);
     report
 }
 
@@ -119,7 +119,7 @@ fn the_page_may_run_its_own_script_only_and_fetch_nothing() {
 
 #[test]
 fn what_did_not_come_to_its_end_fails_the_page_and_is_named() {
-    let passed = || Report { passed: true, ..report(&["a"]) };
+    let passed = || Report { passed: true, verdict: RunVerdict::Passed, ..report(&["a"]) };
     assert!(html(&results([passed()])).contains("<title>a passed</title>"));
     let place = Some(cobalt::report::SourcePlace { file: "tests/evals.rs".to_owned(), line: 7 });
     let broken = Broken { name: "b".to_owned(), error: "no such file".to_owned(), declared_at: place };
@@ -128,12 +128,30 @@ fn what_did_not_come_to_its_end_fails_the_page_and_is_named() {
         page.contains("<title>2 experiments failed</title>") && page.contains("1 passed, 1 could not be run")
     );
     assert!(page.contains("no such file") && page.contains("tests/evals.rs:7"));
-    let cut_off = CutOff { name: "c".to_owned(), id: "0123456789ab".to_owned(), declared_at: None };
+    let cut_off =
+        CutOff { name: "c".to_owned(), id: "0123456789ab".to_owned(), kept: true, declared_at: None };
     let page = html(&Results { cut_off: vec![cut_off], ..Results::default() });
     assert!(page.contains("c failed</title>") && page.contains("cargo cobalt run --resume 0123456789ab"));
     let page = html(&Results { errors: vec!["it ended early".to_owned()], ..results([passed()]) });
     assert!(page.contains("<title>a failed</title>") && page.contains("it ended early"));
     assert!(html(&Results::default()).contains("no experiment was run"));
+}
+
+#[test]
+fn a_run_without_evaluated_thresholds_is_not_shown_as_passed() {
+    let mut report = report(&["a"]);
+    (report.config.strict, report.config.thresholds) = (false, vec!["constructor.avg>=0.5".to_owned()]);
+    (report.partial, report.verdict) = (true, RunVerdict::NotEvaluated);
+    let page = html(&results([report]));
+    assert!(
+        page.contains("<title>a not evaluated</title>") && page.contains("1 not evaluated"),
+        "{}",
+        markup(&page)
+    );
+    assert!(page.contains("0 of 1 at their pass marks") && !page.contains("> passed<"), "{}", markup(&page));
+    let still_failed = vec![("b".to_owned(), "1 item in error in run `a` (x)".to_owned())];
+    let page = html(&Results { still_failed, ..Results::default() });
+    assert!(page.contains("is still failed by earlier results") && page.contains("failed</title>"));
 }
 
 #[test]

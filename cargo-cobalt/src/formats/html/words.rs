@@ -1,5 +1,6 @@
 //! What the parts of the page say alike: verdicts, names, counts.
 
+use cobalt::report::RunVerdict;
 use cobalt::reporters::printable;
 use maud::{Markup, html};
 
@@ -15,6 +16,14 @@ pub(super) enum Mark {
 impl Mark {
     pub(super) fn of(passed: bool) -> Self {
         if passed { Self::Good } else { Self::Bad }
+    }
+
+    pub(super) fn of_verdict(verdict: RunVerdict) -> Self {
+        match verdict {
+            RunVerdict::Passed => Self::Good,
+            RunVerdict::NotEvaluated => Self::Odd,
+            RunVerdict::Failed => Self::Bad,
+        }
     }
 
     /// The class of what is marked so.
@@ -41,6 +50,11 @@ impl Mark {
 /// A verdict in a word, set off by its colour and its sign.
 pub(super) fn badge(mark: Mark, word: &str) -> Markup {
     html! { span.badge.(mark.class()) { span aria-hidden="true" { (mark.sign()) " " } (word) } }
+}
+
+/// The verdict on a run.
+pub(super) fn verdict_badge(verdict: RunVerdict) -> Markup {
+    badge(Mark::of_verdict(verdict), &verdict.to_string())
 }
 
 /// A text that others wrote, in letters of one width. It keeps to itself whichever way it is written.

@@ -2,7 +2,7 @@
 
 use cobalt::Report;
 use cobalt::report::comparison::Finding;
-use cobalt::report::{ItemResult, SourcePlace, Status, ThresholdOutcome, Violation};
+use cobalt::report::{ItemResult, RunVerdict, SourcePlace, Status, ThresholdOutcome, Violation};
 use cobalt::reporters::{explain, figure};
 
 use super::model::{Case, Outcome, Problem};
@@ -22,7 +22,7 @@ pub(super) fn cases(finished: &Finished) -> Vec<Case> {
 /// What stands for a run that did not pass though none of its cases says so.
 fn unexplained(report: &Report, cases: &[Case]) -> Option<Case> {
     let is_told = cases.iter().any(|case| matches!(case.outcome, Outcome::Failed(_) | Outcome::Errored(_)));
-    let is_unexplained = !report.passed && !is_told;
+    let is_unexplained = report.verdict == RunVerdict::Failed && !is_told;
     let outcome =
         || Outcome::Failed(Problem::new("failed", "the run did not pass; its file does not say why"));
     is_unexplained.then(|| Case::new(report.name.clone(), outcome()))
@@ -31,13 +31,13 @@ fn unexplained(report: &Report, cases: &[Case]) -> Option<Case> {
 fn item_case(report: &Report, item: &ItemResult, name: &str) -> Case {
     let told = explain(item, &report.name, &report.config);
     let problem = |kind, message| Problem { kind, message, text: placed(report, &told) };
-    let (outcome, output) = match item.passed {
-        true => (Outcome::Passed, Some(told)),
-        false if item.is_in_error() => {
+    let (outcome, output) = match report.config.fails(item) {
+        false => (Outcome::Passed, Some(told)),
+        true if item.is_in_error() => {
             let (kind, message) = error(item);
             (Outcome::Errored(problem(kind, message)), None)
         }
-        false => (Outcome::Failed(problem("low-score", low(report, item))), None),
+        true => (Outcome::Failed(problem("low-score", low(report, item))), None),
     };
     let milliseconds: f64 = item.runs.iter().map(|run| run.latency_ms).sum();
     Case { seconds: milliseconds / 1000.0, output, ..Case::new(format!("{}::{name}", report.name), outcome) }
@@ -89,8 +89,15 @@ fn threshold_cases(report: &Report) -> Vec<Case> {
         Some(status) if thresholds.is_empty() => {
             status.violations.iter().map(|violation| violation_case(report, violation)).collect()
         }
+        None => report.config.thresholds.iter().map(|name| not_evaluated(report, name)).collect(),
         _ => thresholds.iter().map(|threshold| threshold_case(report, threshold)).collect(),
     }
+}
+
+/// A threshold of a run of some of the items.
+fn not_evaluated(report: &Report, threshold: &str) -> Case {
+    let why = "not evaluated: only some of the items were run".to_owned();
+    Case::new(threshold_name(report, threshold), Outcome::Skipped(why))
 }
 
 fn threshold_case(report: &Report, threshold: &ThresholdOutcome) -> Case {

@@ -18,6 +18,7 @@ pub(super) fn suites(results: &Results) -> Vec<Suite> {
     suites.extend(results.ignored.iter().map(ignored));
     suites
         .extend(results.skipped.iter().map(|(name, why)| not_run(name, None, Outcome::Skipped(why.clone()))));
+    suites.extend(results.still_failed.iter().map(|(name, why)| still_failed(name, why)));
     suites.extend(errors(&results.errors));
     tell_apart(&mut suites);
     suites
@@ -42,9 +43,9 @@ fn broken(broken: &Broken) -> Suite {
 }
 
 fn cut_off(run: &CutOff) -> Suite {
-    let CutOff { name, id, declared_at } = run;
-    let message =
-        format!("the run was stopped before its end; `cargo cobalt run --resume {id}` runs the rest");
+    let CutOff { name, declared_at, .. } = run;
+    let advice = run.advice(|command| format!("`{command}`"));
+    let message = format!("the run was stopped before its end; {advice}");
     not_run(name, declared_at.as_ref(), Outcome::Errored(Problem::new("cut-off", &message)))
 }
 
@@ -56,6 +57,12 @@ fn not_run(name: &str, declared_at: Option<&SourcePlace>, outcome: Outcome) -> S
         cases: vec![Case::new(name.to_owned(), outcome)],
         ..Suite::default()
     }
+}
+
+/// The suite of an experiment that earlier results fail.
+fn still_failed(name: &str, why: &str) -> Suite {
+    let message = format!("still failed by earlier results: {why}");
+    not_run(name, None, Outcome::Failed(Problem::new("still-failed", &message)))
 }
 
 /// The suite of what went wrong beside the experiments, if anything did.
@@ -89,6 +96,9 @@ fn properties(report: &Report) -> Vec<(String, String)> {
     };
     add("tags", (!report.tags.is_empty()).then(|| report.tags.join(", ")));
     add("partial", report.partial.then(|| "true".to_owned()));
+    add("verdict", Some(report.verdict.to_string()));
+    add("items.at_pass_marks", Some(summary.passed_items.to_string()));
+    add("items.below_pass_mark", Some(summary.low_items.to_string()));
     if let Some(GitState { commit, dirty }) = &report.git {
         add("commit", Some(commit.clone()));
         add("dirty", Some(dirty.to_string()));

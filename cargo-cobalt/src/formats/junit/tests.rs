@@ -166,7 +166,9 @@ fn low_scores_are_failures_and_what_could_not_be_measured_are_errors() {
         broken(3, "error", "the agent broke"),
         without_score,
     ];
-    let root = read(&junit(&results(vec![report(&items)])));
+    let mut report = report(&items);
+    report["config"]["strict"] = json!(true);
+    let root = read(&junit(&results(vec![report])));
     let suite = root.all("testsuite").next().unwrap();
     assert_eq!(
         suite.cases(),
@@ -230,10 +232,17 @@ fn nothing_that_was_not_run_or_not_kept_is_left_out_or_shown_as_passed() {
     let results = Results {
         experiments: vec![unsaved],
         broken: vec![Broken { name: "sums".to_owned(), error: "no data".to_owned(), declared_at: None }],
-        cut_off: vec![CutOff { name: "long".to_owned(), id: "aaaaaaaaaaaa".to_owned(), declared_at: None }],
+        cut_off: vec![CutOff {
+            name: "long".to_owned(),
+            id: "aaaaaaaaaaaa".to_owned(),
+            kept: true,
+            declared_at: None,
+        }],
         ignored: vec![("judged".to_owned(), "OPENAI_API_KEY".to_owned())],
         skipped: vec![("idle".to_owned(), "nothing has changed".to_owned())],
+        still_failed: vec![("idle".to_owned(), "1 item in error in run `a` (x)".to_owned())],
         errors: vec!["`trial/evals` was ended: signal: 6".to_owned()],
+        warnings: Vec::new(),
     };
     let root = read(&junit(&results));
     let cases: Vec<_> = root.all("testsuite").flat_map(Element::cases).collect();
@@ -245,8 +254,31 @@ fn nothing_that_was_not_run_or_not_kept_is_left_out_or_shown_as_passed() {
             "long cut-off",
             "judged skipped",
             "idle skipped",
+            "idle still-failed",
             "error 1 error",
         ]
+    );
+}
+
+#[test]
+fn a_partial_run_of_a_gated_experiment_has_its_thresholds_skipped_and_its_verdict_told() {
+    let mut report = report(&[item(0, &json!("a"), 0.0), item(1, &json!("b"), 1.0)]);
+    report["config"]["thresholds"] = json!(["right.avg>=0.8"]);
+    (report["partial"], report["passed"]) = (json!(true), json!(true));
+    let root = read(&junit(&results(vec![report])));
+    let suite = root.all("testsuite").next().unwrap();
+    assert_eq!(
+        suite.cases(),
+        ["desk::k0 passed", "desk::k1 passed", "desk::thresholds::right.avg>=0.8 skipped"]
+    );
+    let property = |name: &str| {
+        let mut properties = suite.all("properties").flat_map(|properties| properties.all("property"));
+        properties.find(|property| property.get("name") == name).unwrap().get("value").to_owned()
+    };
+    assert_eq!(property("verdict"), "not evaluated");
+    assert_eq!(
+        (property("items.at_pass_marks"), property("items.below_pass_mark")),
+        ("1".to_owned(), "1".to_owned())
     );
 }
 

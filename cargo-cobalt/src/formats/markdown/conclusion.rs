@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use cobalt::Report;
 use cobalt::llm::prices::format_cost;
+use cobalt::report::RunVerdict;
 use cobalt::wording::{count, cut};
 
 use crate::markdown::{cell, code, fenced, sentence};
@@ -29,6 +30,13 @@ pub(crate) fn conclusion(results: &Results) -> String {
         }
         results.failed_first().for_each(|finished| text += &row(finished));
     }
+    for warning in &results.warnings {
+        let name = warning.experiment.as_deref().map_or_else(String::new, |name| format!("{}: ", code(name)));
+        let _ = writeln!(text, "\n> ⚠️ {name}{}", sentence(&warning.message));
+    }
+    for (name, why) in &results.still_failed {
+        let _ = writeln!(text, "\n{} is still failed by earlier results: {}.", code(name), sentence(why));
+    }
     for (name, variable) in &results.ignored {
         let _ = writeln!(text, "\n{} was not run, as {} is not set.", code(name), code(variable));
     }
@@ -43,28 +51,43 @@ fn verdict(results: &Results) -> String {
     let failed = failed(results);
     let all = selected(results);
     let counted = count(all, "experiment");
-    match (all, results.passed()) {
-        (0, true) => "⚪ No experiment was run".to_owned(),
-        (0, false) => "❌ No experiment could be run".to_owned(),
-        (1, true) => format!("✅ {} passed", code(&results.experiments[0].report.name)),
-        (_, true) => format!("✅ {counted} passed"),
-        (_, false) if failed.is_empty() => format!("❌ {counted} passed, but not all could be run"),
-        (1, false) => format!("❌ {} failed", listed(&failed)),
-        (_, false) => format!("❌ {} of {counted} failed: {}", failed.len(), listed(&failed)),
+    let number = |wanted| results.with_verdict(move |verdict| verdict == wanted).count();
+    let (passed, open) = (number(RunVerdict::Passed), number(RunVerdict::NotEvaluated));
+    match (all, results.verdict()) {
+        (0, RunVerdict::Failed) => "❌ No experiment could be run".to_owned(),
+        (0, _) => "⚪ No experiment was run".to_owned(),
+        (1, RunVerdict::Passed) => format!("✅ {} passed", code(&results.experiments[0].report.name)),
+        (1, RunVerdict::NotEvaluated) => {
+            format!("⚪ {} was not evaluated", code(&results.experiments[0].report.name))
+        }
+        (_, RunVerdict::Passed) => format!("✅ {counted} passed"),
+        (_, RunVerdict::NotEvaluated) => format!("⚪ {open} of {counted} not evaluated, {passed} passed"),
+        (_, RunVerdict::Failed) if failed.is_empty() && open == 0 => {
+            format!("❌ {counted} passed, but not all could be run")
+        }
+        (_, RunVerdict::Failed) if failed.is_empty() => {
+            format!("❌ {open} of {counted} not evaluated, {passed} passed, but not all could be run")
+        }
+        (1, RunVerdict::Failed) => format!("❌ {} failed", listed(&failed)),
+        (_, RunVerdict::Failed) => format!("❌ {} of {counted} failed: {}", failed.len(), listed(&failed)),
     }
 }
 
 /// How many experiments there was something to run of.
 fn selected(results: &Results) -> usize {
-    results.experiments.len() + results.broken.len() + results.cut_off.len()
+    let Results { experiments, broken, cut_off, .. } = results;
+    experiments.len() + broken.len() + cut_off.len() + results.only_still_failed().count()
 }
 
 /// The names of the experiments that failed, could not be run or did not come to their end.
 fn failed(results: &Results) -> Vec<&str> {
     let broken = results.broken.iter().map(|broken| &*broken.name);
     let cut_off = results.cut_off.iter().map(|run| &*run.name);
-    let failed = results.experiments.iter().filter(|finished| !finished.report.passed);
-    broken.chain(cut_off).chain(failed.map(|finished| &*finished.report.name)).collect()
+    let failed = results.with_verdict(|verdict| verdict == RunVerdict::Failed);
+    let mut names: Vec<_> =
+        broken.chain(cut_off).chain(failed.map(|finished| &*finished.report.name)).collect();
+    names.extend(results.only_still_failed());
+    names
 }
 
 /// The first of these names, and how many more there are.
@@ -98,7 +121,11 @@ fn row(finished: &Finished) -> String {
 
 /// A run's verdict in a word.
 pub(super) fn word(report: &Report) -> &'static str {
-    if report.passed { "✅ passed" } else { "❌ failed" }
+    match report.verdict {
+        RunVerdict::Passed => "✅ passed",
+        RunVerdict::NotEvaluated => "⚪ not evaluated",
+        RunVerdict::Failed => "❌ failed",
+    }
 }
 
 fn average(report: &Report, evaluator: &str) -> String {
@@ -116,13 +143,10 @@ pub(crate) fn troubles(results: &Results) -> String {
     for Broken { name, error, .. } in &results.broken {
         let _ = write!(text, "\n### {}: ❌ could not be run\n\n{}", code(name), error_text(error));
     }
-    for CutOff { name, id, .. } in &results.cut_off {
-        let resume = code(&format!("cargo cobalt run --resume {id}"));
-        let _ = writeln!(
-            text,
-            "\n### {}: ❌ stopped before its end\n\nWhat is finished is kept; {resume} runs the rest.",
-            code(name)
-        );
+    for run in &results.cut_off {
+        let advice = run.advice(|command| code(command).to_string());
+        let name = code(&run.name);
+        let _ = writeln!(text, "\n### {name}: ❌ stopped before its end\n\nThe run was stopped: {advice}.");
     }
     if !results.errors.is_empty() {
         if selected(results) > 0 {
@@ -169,6 +193,35 @@ mod tests {
         assert_eq!(verdict(&some), expected);
         let beside = Results { errors: some.errors, ..results(&[("desk", true)]) };
         assert_eq!(verdict(&beside), "❌ 1 experiment passed, but not all could be run");
+    }
+
+    #[test]
+    fn a_run_without_evaluated_thresholds_neither_passed_nor_failed() {
+        let partial = || {
+            let mut report = report(&[item(0, &json!("a"), 0.0), item(1, &json!("b"), 1.0)]);
+            report["config"]["thresholds"] = json!(["right.avg>=0.8"]);
+            report["partial"] = json!(true);
+            finished(report)
+        };
+        let alone = Results::of(vec![partial()]);
+        assert_eq!(verdict(&alone), "⚪ `desk` was not evaluated");
+        let text = markdown(&alone);
+        assert!(text.contains("### `desk`: ⚪ not evaluated, partial run\n"), "{text}");
+        assert!(text.contains("- items: 1 of 2 at their pass marks\n"), "{text}");
+        let mut beside = results(&[("good", true)]);
+        beside.experiments.push(partial());
+        assert_eq!(verdict(&beside), "⚪ 1 of 2 experiments not evaluated, 1 passed");
+        beside.experiments.extend(results(&[("bad", false)]).experiments);
+        assert_eq!(verdict(&beside), "❌ 1 of 3 experiments failed: `bad`");
+    }
+
+    #[test]
+    fn earlier_results_that_fail_an_experiment_fail_the_call() {
+        let still_failed = vec![("desk".to_owned(), "1 item in error in run `a` (x)".to_owned())];
+        let results = Results { still_failed, ..Results::default() };
+        assert_eq!(verdict(&results), "❌ `desk` failed");
+        let text = markdown(&results);
+        assert!(text.contains("`desk` is still failed by earlier results: "), "{text}");
     }
 
     #[test]

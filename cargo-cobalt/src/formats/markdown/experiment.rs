@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 
 use cobalt::Report;
-use cobalt::reporters::{SCORE_COLUMNS, agent_usage, grounds, judge_usage, score_figures, times};
+use cobalt::report::Summary;
+use cobalt::reporters::{
+    SCORE_COLUMNS, agent_usage, at_pass_marks, grounds, judge_usage, score_figures, times,
+};
 use cobalt::wording::count;
 
 use super::conclusion::word;
@@ -90,7 +93,16 @@ fn scores(report: &Report) -> String {
 
 /// Times, tokens and costs, a line each.
 fn amounts(report: &Report) -> String {
-    format!("\n- time: {}\n{}", times(&report.summary), usage(report))
+    format!("\n{}- time: {}\n{}", at_marks(report), times(&report.summary), usage(report))
+}
+
+/// How many items are at their pass marks, in a line; empty in a strict experiment, of which the verdict says it.
+pub(crate) fn at_marks(report: &Report) -> String {
+    let Summary { passed_items, total_items, .. } = report.summary;
+    if report.config.strict || report.config.evaluators.is_empty() {
+        return String::new();
+    }
+    format!("- items: {}\n", at_pass_marks(passed_items, total_items))
 }
 
 /// Tokens and costs, a line each; empty where they are not known.

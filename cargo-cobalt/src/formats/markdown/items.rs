@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use cobalt::Report;
+use cobalt::report::RunVerdict;
 use cobalt::reporters::explain;
 use cobalt::wording::{count, cut};
 
@@ -20,7 +21,8 @@ pub(super) fn items(report: &Report, notable: &[Notable<'_>], most: usize) -> St
         return String::new();
     }
     // Where something failed, the reader is spared a click.
-    let open = if notable[0].gravity == Gravity::Low && report.passed { "" } else { " open" };
+    let open =
+        if notable[0].gravity == Gravity::Low && report.verdict != RunVerdict::Failed { "" } else { " open" };
     let mut text = format!("\n<details{open}><summary>{}</summary>\n", title(notable));
     for item in notable.iter().take(most) {
         let reason = item.reason(code, |error| code(&cut(error, LONGEST_ERROR)));

@@ -7,7 +7,7 @@ mod regressed;
 mod thresholds;
 
 pub(crate) use self::conclusion::{conclusion, troubles};
-pub(crate) use self::experiment::{experiment, origin, usage, verdict};
+pub(crate) use self::experiment::{at_marks, experiment, origin, usage, verdict};
 pub(crate) use self::items::title;
 pub(crate) use self::regressed::regressed;
 use crate::reporters::Results;

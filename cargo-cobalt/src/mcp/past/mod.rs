@@ -15,8 +15,8 @@ use cobalt::store::read_journal;
 use cobalt::suggest;
 
 use self::recent::result;
-use self::unfinished::so_far;
-pub(super) use self::unfinished::{State, UnfinishedRun, journals};
+pub(super) use self::unfinished::{State, UnfinishedRun};
+pub(crate) use self::unfinished::{journals, so_far};
 use super::projects::{Project, Projects};
 use crate::error::Error;
 use crate::index::{Index, Run, Skipped};

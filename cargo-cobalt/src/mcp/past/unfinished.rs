@@ -65,14 +65,14 @@ impl State {
 }
 
 /// The journals in a folder, by the ids of their runs.
-pub(in crate::mcp) fn journals(folder: &Path) -> BTreeMap<String, PathBuf> {
+pub(crate) fn journals(folder: &Path) -> BTreeMap<String, PathBuf> {
     let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let journals = paths.filter(|path| path.extension() == Some(OsStr::new("jsonl")));
     journals.filter_map(|path| Some((path.file_stem()?.to_str()?.to_owned(), path))).collect()
 }
 
 /// What is finished of a run. An item that was run again counts by its later line.
-pub(super) fn so_far(contents: JournalContents, settings: &Config) -> Report {
+pub(crate) fn so_far(contents: JournalContents, settings: &Config) -> Report {
     let JournalContents { header, items, elapsed, .. } = contents;
     let items: BTreeMap<_, _> = items.into_iter().map(|item| (item.index, item)).collect();
     header.report_so_far(items.into_values().collect(), elapsed, settings.prices())

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use cobalt::Report;
+use cobalt::name::find;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -77,7 +78,10 @@ struct Chosen<'a> {
 impl Arguments {
     fn chosen<'a>(&self, past: &'a Past) -> Result<Chosen<'a>, Error> {
         let counts = whole_runs(past);
-        let is_alone = |experiment: &str| counts.get(experiment) == Some(&1);
+        let is_alone = |typed: &str| {
+            let experiment = find(typed, counts.keys().copied());
+            experiment.and_then(|experiment| counts.get(experiment)) == Some(&1)
+        };
         let of_one = |pair| Chosen { pairs: vec![pair], ..Chosen::default() };
         match (&self.experiment, self.baseline.as_deref()) {
             (Some(experiment), None) if is_alone(experiment) => Ok(Chosen::default()),

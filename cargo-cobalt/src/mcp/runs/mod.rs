@@ -5,6 +5,7 @@ mod wanted;
 
 use std::fmt::Write as _;
 
+use cobalt::name::is_name_of;
 use cobalt::wording::count;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -68,8 +69,9 @@ impl RunList {
         };
         list.skipped_files.iter_mut().for_each(|it| *it = cut::text(it, NAME));
         if cursor.is_none() && wanted.status.is_none() {
-            let is_wanted =
-                |run: &UnfinishedRun| wanted.experiment.as_ref().is_none_or(|name| run.experiment == *name);
+            let is_wanted = |run: &UnfinishedRun| {
+                wanted.experiment.as_ref().is_none_or(|typed| is_name_of(typed, &run.experiment))
+            };
             list.unfinished = past.unfinished().into_iter().filter(is_wanted).take(BESIDE).collect();
             list.unfinished.iter_mut().for_each(|run| run.experiment = cut::text(&run.experiment, NAME));
         }

@@ -36,8 +36,14 @@ pub(super) struct RunRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     scores_left_out: Option<usize>,
     total_items: i64,
-    /// Items whose agent failed or took too long.
+    /// Items at or above every pass mark in every trial, without an error.
+    passed_items: i64,
+    /// All others: those below a pass mark, and those in error.
     failed_items: i64,
+    /// Items below a pass mark in some trial, without an error.
+    items_below_pass_mark: i64,
+    /// Items whose agent failed or took too long, or of which an evaluator gave no score.
+    items_in_error: i64,
     /// Evaluations without a score.
     eval_errors: i64,
     /// The mean time that the agent took, in milliseconds.
@@ -67,6 +73,7 @@ impl RunRow {
         let missing = run.scores.len() - scores.len();
         let mut tags: Vec<_> = run.tags.iter().map(|tag| cut::text(tag, NAME)).collect();
         keep(&mut tags, TAGS, "tags", &mut Vec::new());
+        let failed_items = run.total_items.saturating_sub(run.passed_items);
         Self {
             id: run.id.clone(),
             experiment: cut::text(&run.name, NAME),
@@ -75,7 +82,10 @@ impl RunRow {
             scores: scores.into_iter().collect(),
             scores_left_out: (missing > 0).then_some(missing),
             total_items: run.total_items,
-            failed_items: run.failed_items,
+            passed_items: run.passed_items,
+            failed_items,
+            items_below_pass_mark: run.low_items,
+            items_in_error: failed_items.saturating_sub(run.low_items),
             eval_errors: run.eval_errors,
             avg_latency_ms: run.avg_latency_ms,
             cost: run.cost,
@@ -115,6 +125,7 @@ impl RunRow {
 pub(super) fn verdict(run: &PastRun<'_>) -> Status {
     match run.run.status {
         _ if run.is_partial => Status::Partial,
+        RunStatus::NotEvaluated => Status::Partial,
         RunStatus::Passed => Status::Passed,
         RunStatus::Failed => Status::Failed,
         RunStatus::Error => Status::Error,

@@ -1,7 +1,7 @@
 //! Which runs are listed, and where the next page of them begins.
 
 use cobalt::hash::sha256_hex;
-use cobalt::suggest;
+use cobalt::{name, suggest};
 use serde::Serialize;
 
 use super::NAME;
@@ -30,7 +30,7 @@ impl WantedRuns {
         names.extend(unfinished.iter().map(|run| &*run.experiment));
         names.sort_unstable();
         names.dedup();
-        if names.is_empty() || names.contains(&&**experiment) {
+        if names.is_empty() || name::find(experiment, names.iter().copied()).is_some() {
             return Ok(());
         }
         let instead = suggest::instead(experiment, names);
@@ -41,7 +41,7 @@ impl WantedRuns {
     }
 
     pub(super) fn has(&self, run: &PastRun<'_>) -> bool {
-        self.experiment.as_ref().is_none_or(|name| run.run.name == *name)
+        self.experiment.as_ref().is_none_or(|typed| name::is_name_of(typed, &run.run.name))
             && self.status.is_none_or(|status| status == verdict(run))
     }
 

@@ -19,7 +19,7 @@ mod text;
 mod wanted;
 
 use cobalt::Report;
-use cobalt::report::{ItemNames, ItemResult};
+use cobalt::report::{ItemNames, ItemResult, Summary};
 use cobalt::suggest;
 use cobalt::wording::count;
 use schemars::JsonSchema;
@@ -55,6 +55,12 @@ pub(super) struct ShownRun {
     #[serde(flatten)]
     #[schemars(with = "Report")]
     run: Map<String, Value>,
+    /// How many items of the run are at or above every pass mark in every trial, without an error.
+    items_at_pass_marks: usize,
+    /// How many are below a pass mark in some trial, without an error; where thresholds decide, that fails no item by itself.
+    items_below_pass_mark: usize,
+    /// How many are in error: the agent failed or took too long, or an evaluator gave no score.
+    items_in_error: usize,
     /// How many items there are of those that were asked for.
     pub(super) items_matching: usize,
     /// How many of them are here: the worst that were not on a page before.
@@ -106,12 +112,16 @@ pub(super) fn run(
         items.push(Value::from(item));
         lines.push(text::line(result, key, &report.config));
     }
+    let Summary { total_items, passed_items, low_items, .. } = report.summary;
     let (items_shown, next) = (items.len(), start + items.len());
     run.insert("items".to_owned(), items.into());
     let next_cursor = (next < matching.len()).then(|| cursor::at(next, report, wanted));
     Ok(ShownRun {
         rest: next_cursor.as_deref().map(|cursor| rest(&head, items_shown, matching.len(), cursor)),
         verdict: verdict(report),
+        items_at_pass_marks: passed_items,
+        items_below_pass_mark: low_items,
+        items_in_error: total_items.saturating_sub(passed_items + low_items),
         items_matching: matching.len(),
         head,
         lines,

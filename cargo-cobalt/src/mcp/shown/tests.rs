@@ -53,19 +53,19 @@ fn keys_of(run: &ShownRun) -> Vec<&str> {
 #[test]
 fn items_in_error_come_first_then_those_that_failed_by_their_lowest_score() {
     let (report, wanted) = (mixed(), Wanted::default());
-    assert_eq!(keys_of(&shown(&report, &wanted)), ["broken", "worst", "failed", "low", "good"]);
+    assert_eq!(keys_of(&shown(&report, &wanted)), ["broken", "worst", "low", "failed", "good"]);
     let by_right = Wanted { evaluator: Some("right".to_owned()), ..wanted };
-    assert_eq!(keys_of(&shown(&report, &by_right)), ["failed", "worst", "low", "good"], "it was not asked");
+    assert_eq!(keys_of(&shown(&report, &by_right)), ["low", "failed", "worst", "good"], "it was not asked");
 }
 
 #[test]
 fn a_status_and_a_score_choose_among_items() {
     let report = mixed();
     for (status, expected) in [
-        (ItemStatus::Passed, &["low", "good"][..]),
-        (ItemStatus::Failed, &["broken", "worst", "failed"]),
+        (ItemStatus::Passed, &["good"][..]),
+        (ItemStatus::Failed, &["broken", "worst", "low", "failed"]),
         (ItemStatus::Error, &["broken"]),
-        (ItemStatus::Low, &["worst", "failed", "low"]),
+        (ItemStatus::Low, &["worst", "low", "failed"]),
     ] {
         let wanted = Wanted { status: Some(status), ..Wanted::default() };
         assert_eq!(keys_of(&shown(&report, &wanted)), expected, "{status:?}");
@@ -76,7 +76,7 @@ fn a_status_and_a_score_choose_among_items() {
         ..Wanted::default()
     };
     assert_eq!(keys_of(&shown(&report, &most(0.2, None))), ["worst", "low"], "the score itself is in");
-    assert_eq!(keys_of(&shown(&report, &most(0.4, Some("right")))), ["failed", "low"]);
+    assert_eq!(keys_of(&shown(&report, &most(0.4, Some("right")))), ["low", "failed"]);
     assert!(run(&report, &most(f64::NAN, None), None, BUDGET).is_err());
 }
 
@@ -89,7 +89,7 @@ fn a_cursor_is_good_for_its_run_and_choice_alone() {
     let rest = run(&report, &all, Some(cursor), BUDGET).unwrap();
     assert_eq!(
         (keys_of(&rest), &rest.next_cursor),
-        (vec!["failed", "low", "good"], &None),
+        (vec!["low", "failed", "good"], &None),
         "any `limit` will do"
     );
     let other = Report { id: "ba9876543210".to_owned(), ..mixed() };

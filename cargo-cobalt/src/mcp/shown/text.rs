@@ -7,7 +7,7 @@ use cobalt::reporters::{SCORE_COLUMNS, figure, score_figures, times};
 use cobalt::wording::count;
 
 use super::{ShownRun, cut, size};
-use crate::formats::markdown::{origin, usage};
+use crate::formats::markdown::{at_marks, origin, usage};
 use crate::markdown::{cell, code, sentence};
 
 /// How many bytes a text takes at the most, as [`size()`] counts them.
@@ -42,7 +42,8 @@ pub(in crate::mcp) fn text(shown: &ShownRun) -> String {
     text += &thresholds(shown);
     let _ = write!(
         text,
-        "\n- time: {}\n{}",
+        "\n{}- time: {}\n{}",
+        at_marks(head),
         times(&head.summary),
         usage(head).lines().map(|line| whole(line.to_owned()) + "\n").collect::<String>()
     );
@@ -113,11 +114,10 @@ pub(super) fn line(item: &ItemResult, key: &str, config: &RunConfig) -> String {
         return format!("- {name} in error: {}", code(&cut::text(&error, REASON)));
     }
     let mut low: Vec<_> = config.low_scores(item).collect();
-    let word = match (low.is_empty(), item.passed) {
-        (true, true) => "passed, lowest",
-        (true, false) => "failed, lowest",
-        (false, true) => "low",
-        (false, false) => "failed",
+    let word = match (low.is_empty(), config.strict) {
+        (true, _) => "passed, lowest",
+        (false, false) => "below its pass mark",
+        (false, true) => "failed",
     };
     if low.is_empty() {
         let scores = config.evaluators.iter();

@@ -11,9 +11,9 @@ use crate::error::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::mcp) enum ItemStatus {
-    /// It passed.
+    /// It is at or above every pass mark in every trial, without an error.
     Passed,
-    /// It did not pass, for whatever reason.
+    /// It is below a pass mark, or in error.
     Failed,
     /// The agent failed or took too long, or an evaluator gave no score.
     Error,
@@ -35,7 +35,7 @@ pub(in crate::mcp) struct Wanted {
 }
 
 impl Wanted {
-    /// The places of the items that are wanted, the worst first: those in error, then those that did not pass by their lowest score, then the
+    /// The places of the items that are wanted, the worst first: those in error, then those below a pass mark by their lowest score, then the
     /// others by theirs.
     pub(super) fn of(&self, report: &Report) -> Result<Vec<usize>, Error> {
         self.check(report)?;

@@ -42,15 +42,15 @@ pub(super) struct Arguments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::mcp) enum Status {
-    /// All is well.
+    /// A run: nothing failed, and its thresholds were evaluated. An item: it is at or above every pass mark, without an error.
     Passed,
-    /// A run: a threshold or, in a strict experiment, an item missed. An item: it did not pass, for whatever reason.
+    /// A run: a threshold or, in a strict experiment, an item missed. An item: it is below a pass mark, or in error.
     Failed,
     /// The agent failed or took too long, or an evaluator gave no score.
     Error,
     /// An item with a score below its evaluator's pass mark, whether or not that fails it.
     Low,
-    /// A run of some of the items.
+    /// A run of some of the items, of which thresholds are not evaluated.
     Partial,
 }
 

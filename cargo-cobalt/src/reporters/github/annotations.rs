@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use cobalt::Report;
-use cobalt::report::SourcePlace;
 use cobalt::report::comparison::Finding;
-use cobalt::reporters::{explain, grounds, printable};
+use cobalt::report::{RunVerdict, SourcePlace};
+use cobalt::reporters::{Warning, at_pass_marks, explain, grounds, printable};
 use cobalt::wording::{count, cut};
 
 use super::command::{Annotation, Level};
@@ -89,7 +89,7 @@ fn annotation(level: Level, title: &str, message: &str, place: Option<(String, u
     Annotation { level, title: printable(&cut(title, LONGEST_TITLE)).into_owned(), message, place }
 }
 
-/// What kept experiments from their end.
+/// What kept experiments from their end, and what is probably not as it was meant.
 fn of_the_call(results: &Results, places: &Places) -> Vec<Ranked> {
     let errors =
         results.errors.iter().map(|error| (Rank::Call, annotation(Level::Error, "cobalt", error, None)));
@@ -97,15 +97,25 @@ fn of_the_call(results: &Results, places: &Places) -> Vec<Ranked> {
         let place = declared_at.as_ref().map(|place| places.of(place));
         (Rank::Experiment, annotation(Level::Error, &format!("{name} could not be run"), error, place))
     });
-    let cut_off = results.cut_off.iter().map(|CutOff { name, id, declared_at }| {
+    let cut_off = results.cut_off.iter().map(|run| {
+        let CutOff { name, declared_at, .. } = run;
         let place = declared_at.as_ref().map(|place| places.of(place));
-        let message = format!("what is finished is kept; `cargo cobalt run --resume {id}` runs the rest");
+        let message = run.advice(|command| format!("`{command}`"));
         (
             Rank::Experiment,
             annotation(Level::Error, &format!("{name} was stopped before its end"), &message, place),
         )
     });
-    errors.chain(broken).chain(cut_off).collect()
+    let warnings = results.warnings.iter().map(|Warning { experiment, message, declared_at }| {
+        let place = declared_at.as_ref().map(|place| places.of(place));
+        let title = experiment.as_deref().unwrap_or("cobalt");
+        (Rank::Call, annotation(Level::Warning, title, message, place))
+    });
+    let still_failed = results.still_failed.iter().map(|(name, why)| {
+        let title = format!("{name} is still failed by earlier results");
+        (Rank::Experiment, annotation(Level::Error, &title, why, None))
+    });
+    errors.chain(broken).chain(cut_off).chain(still_failed).chain(warnings).collect()
 }
 
 fn of_experiment(finished: &Finished, places: &Places) -> Vec<Ranked> {
@@ -144,12 +154,15 @@ fn of_experiment(finished: &Finished, places: &Places) -> Vec<Ranked> {
 /// What an experiment came to as a whole.
 fn conclusion(report: &Report, place: Option<(String, u32)>) -> Annotation {
     let in_error = report.items.iter().filter(|item| item.is_in_error()).count();
-    let (level, word) = if report.passed { (Level::Notice, "passed") } else { (Level::Error, "failed") };
+    let level = if report.verdict == RunVerdict::Failed { Level::Error } else { Level::Notice };
     let mut parts = vec![count(report.summary.total_items, "item")];
     parts.extend(grounds(report, in_error));
+    if !report.config.strict && !report.config.evaluators.is_empty() {
+        parts.push(at_pass_marks(report.summary.passed_items, report.summary.total_items));
+    }
     let scores = report.summary.scores.iter().map(|(name, stats)| format!("{name} {:.3}", stats.avg));
     parts.extend(scores);
-    annotation(level, &format!("{} {word}", report.name), &parts.join(", "), place)
+    annotation(level, &format!("{} {}", report.name, report.verdict), &parts.join(", "), place)
 }
 
 #[cfg(test)]
@@ -208,6 +221,34 @@ mod tests {
         assert_eq!(titles(&all, Level::Warning), ["desk::0000 has a low score"]);
         assert_eq!(titles(&all, Level::Notice), ["desk passed"]);
         assert_eq!(titles(&all, Level::Error), [""; 0]);
+    }
+
+    #[test]
+    fn warnings_come_before_low_scores_and_stand_where_their_experiment_is_declared() {
+        let mut results = results(false, &[Some(0.0)]);
+        let declared_at = Some(SourcePlace { file: "tests/evals.rs".to_owned(), line: 7 });
+        results.warnings = vec![
+            Warning {
+                experiment: Some("desk".to_owned()),
+                message: "nothing bounds a score".to_owned(),
+                declared_at,
+            },
+            Warning::of_call("a variable is unknown".to_owned()),
+        ];
+        let all = of(&results);
+        assert_eq!(titles(&all, Level::Warning), ["desk", "cobalt", "desk::0000 has a low score"]);
+        assert_eq!(all[0].place, Some(("agents/tests/evals.rs".to_owned(), 7)));
+        assert_eq!(all[1].message, "a variable is unknown");
+    }
+
+    #[test]
+    fn a_run_that_was_not_evaluated_is_called_so_and_earlier_results_that_fail_are_errors() {
+        let mut results = results(false, &[Some(0.0)]);
+        results.experiments[0].report.verdict = RunVerdict::NotEvaluated;
+        results.still_failed = vec![("other".to_owned(), "1 item in error in run `a` (x)".to_owned())];
+        let all = of(&results);
+        assert_eq!(titles(&all, Level::Notice), ["desk not evaluated"]);
+        assert_eq!(titles(&all, Level::Error), ["other is still failed by earlier results"]);
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl Progress {
             Event::ItemFinished(item) => {
                 let running = self.running.get_mut(&item.experiment)?;
                 running.finished += 1;
-                running.failed += usize::from(!item.passed);
+                running.failed += usize::from(item.fails());
                 let tenths = running.finished * 10 / running.items.max(1);
                 if tenths > running.tenths && tenths < 10 && now.duration_since(self.told) >= APART {
                     (running.tenths, self.told) = (tenths, now);

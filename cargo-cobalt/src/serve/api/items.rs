@@ -43,10 +43,11 @@ pub(in crate::serve) struct ItemsQuery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::serve) enum ItemState {
+    /// It is at or above every pass mark, without an error.
     Passed,
-    /// It did not pass, for whatever reason.
+    /// It is below a pass mark, or in error.
     Failing,
-    /// Some score is below its mark, whether or not that fails the item.
+    /// Some score is below its pass mark, whether or not that fails the item.
     Low,
     /// The agent failed in some run.
     Error,
@@ -76,6 +77,7 @@ pub(in crate::serve) struct ItemRow {
     pub(in crate::serve) index: usize,
     /// The item's name in test cases.
     pub(in crate::serve) name: String,
+    /// Whether it is at or above every pass mark in every trial, without an error.
     pub(in crate::serve) passed: bool,
     /// The worst of its runs'.
     pub(in crate::serve) status: Status,

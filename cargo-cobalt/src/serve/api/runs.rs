@@ -124,6 +124,10 @@ pub(in crate::serve) struct RunRow {
     /// What became of it; of a partial run too, of which the verdict does not tell it.
     #[schemars(with = "Outcome")]
     pub(in crate::serve) status: RunStatus,
+    /// Items at or above every pass mark, without an error.
+    pub(in crate::serve) passed_items: i64,
+    /// Items below a pass mark, without an error.
+    pub(in crate::serve) low_items: i64,
     /// Items whose agent failed or timed out.
     pub(in crate::serve) failed_items: i64,
     /// Evaluations without a score.
@@ -135,10 +139,12 @@ pub(in crate::serve) struct RunRow {
 
 /// The schema of [`RunStatus`].
 #[derive(JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "only its schema is of use")]
 enum Outcome {
     Passed,
+    /// The thresholds were not evaluated, as only some of the items were run.
+    NotEvaluated,
     Failed,
     Error,
 }

@@ -84,12 +84,10 @@ impl Journal {
             self.header = lines.next().and_then(|first| self.read_header(first));
         }
         self.read += whole as u64;
-        if self.header.is_none() {
-            return Vec::new();
-        }
+        let Some(header) = &self.header else { return Vec::new() };
         // A line that is damaged is that of an item that will be run again.
-        let entries = lines.filter_map(|line| serde_json::from_slice::<JournalEntry>(line).ok());
-        entries.map(|entry| self.count(entry)).collect()
+        let entries: Vec<_> = lines.filter_map(|line| header.read_entry(line)).collect();
+        entries.into_iter().map(|entry| self.count(entry)).collect()
     }
 
     /// What is run; `None` where the file is no journal, or a copy of one under another name.
@@ -98,7 +96,10 @@ impl Journal {
         (self.path.file_stem()? == &*header.id).then_some(header)
     }
 
-    fn count(&mut self, JournalEntry { at, item }: JournalEntry) -> ItemResult {
+    fn count(&mut self, JournalEntry { at, mut item }: JournalEntry) -> ItemResult {
+        if let Some(header) = &self.header {
+            item.passed = header.config.passes(&item);
+        }
         let evaluators = self.header.iter().flat_map(|header| &header.config.evaluators);
         let scores = |name| item.scores(name).fold((0.0, 0), |(sum, count), score| (sum + score, count + 1));
         let finished = Finished {

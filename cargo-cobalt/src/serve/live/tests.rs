@@ -56,9 +56,13 @@ fn header(changes: Value) -> String {
 
 /// A line of an item that was run twice.
 fn entry(index: usize, passed: bool, scores: [Option<f64>; 2]) -> String {
+    let right = |score: Option<f64>| match score {
+        Some(score) => json!({ "score": score }),
+        None => json!({ "error": "no score" }),
+    };
     let run = |score: Option<f64>| {
         json!({ "output": { "output": "a" }, "latencyMs": 1, "status": "ok",
-            "evaluations": { "right": { "score": score }, "judge": { "score": 1.0 } } })
+            "evaluations": { "right": right(score), "judge": { "score": 1.0 } } })
     };
     let item = json!({
         "index": index, "key": format!("item-{index}"), "status": "ok", "passed": passed, "latencyMs": 1, "input": {},
@@ -256,7 +260,7 @@ fn a_result_file_that_is_written_anew_or_removed_is_told() {
 fn of_many_items_at_once_some_are_told() {
     let folder = Folder::new();
     let live = folder.live();
-    folder.add(&header(json!({})));
+    folder.add(&header(json!({ "dataset": { "source": "inline", "items": 10 * ITEMS, "hash": "d" } })));
     let (_, mut listener) = live.listen().unwrap();
     folder.add(&(0..10 * ITEMS).map(right).collect::<String>());
     live.tell_news();

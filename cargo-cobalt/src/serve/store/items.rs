@@ -42,8 +42,10 @@ impl Store {
             let matching = self.matching(run, query)?;
             let position = matching.iter().position(|item| item.key == found.key);
             let key_at = |place: Option<usize>| Some(matching.get(place?)?.key.to_string());
+            let mut item = run.file.reader()?.item(&found.place)?;
+            item.passed = found.passed;
             Ok(WholeItem {
-                item: run.file.reader()?.item(&found.place)?,
+                item,
                 row: run.row(found),
                 position,
                 previous: key_at(position.and_then(|place| place.checked_sub(1))),
@@ -69,7 +71,7 @@ impl Store {
             query.state.is_none_or(|state| run.is_in(item, state))
                 && scores.as_ref().is_none_or(|it| it.has(item))
         });
-        sort.apply(run, &mut items, query.order);
+        sort.apply(&mut items, query.order);
         Ok(items)
     }
 }
@@ -153,7 +155,7 @@ impl ItemSort {
     }
 
     /// Sorts items, which are in the data set's order: that remains among equals.
-    fn apply(&self, run: &LoadedRun, items: &mut Vec<&LoadedItem>, order: Option<Order>) {
+    fn apply(&self, items: &mut Vec<&LoadedItem>, order: Option<Order>) {
         let is_descending = order == Some(Order::Desc);
         match self {
             Self::Index if is_descending => items.reverse(),
@@ -161,7 +163,7 @@ impl ItemSort {
             Self::Key if is_descending => items.sort_by(|one, two| two.key.cmp(&one.key)),
             Self::Key => items.sort_by(|one, two| one.key.cmp(&two.key)),
             _ => {
-                let figures = items.iter().map(|item| (self.figure(run, item), *item));
+                let figures = items.iter().map(|item| (self.figure(item), *item));
                 let mut sorted: Vec<_> = figures.collect();
                 sorted.sort_by(|one, two| known_first(one.0, two.0, is_descending));
                 *items = sorted.into_iter().map(|(_, item)| item).collect();
@@ -169,15 +171,14 @@ impl ItemSort {
         }
     }
 
-    fn figure(&self, run: &LoadedRun, item: &LoadedItem) -> Option<f64> {
+    fn figure(&self, item: &LoadedItem) -> Option<f64> {
         match self {
             Self::Index | Self::Key => None,
             Self::Status => Some(match (item.status, item.passed) {
                 (Status::Error, _) => 0.0,
                 (Status::Timeout, _) => 1.0,
                 (Status::Ok, false) => 2.0,
-                (Status::Ok, true) if run.low(item).next().is_some() => 3.0,
-                (Status::Ok, true) => 4.0,
+                (Status::Ok, true) => 3.0,
             }),
             Self::Latency => Some(item.latency_ms),
             Self::Tokens => item.tokens.map(|tokens| tokens as f64),

@@ -25,6 +25,7 @@ use cobalt::config::Config;
 use cobalt::report::comparison::Comparison;
 use cobalt::store::{Layout, read_report};
 
+use self::compare::Matched;
 use self::gate::Gate;
 use self::known::{Known, KnownRuns};
 pub(in crate::serve) use self::loaded::FileProblem;
@@ -43,10 +44,14 @@ const ROOM: usize = 32 << 20;
 const ROOM_FOR_SEARCHES: usize = 1 << 20;
 /// How many bytes comparisons may take.
 const ROOM_FOR_COMPARISONS: usize = 4 << 20;
+/// How many bytes the matched items of comparisons may take. Those of two runs of 100,000 items take about 11 MB.
+const ROOM_FOR_MATCHES: usize = 16 << 20;
 /// How many bytes answers may take.
 const ROOM_FOR_ANSWERS: usize = 4 << 20;
 /// How many runs are loaded at a time, so that a comparison has its two side by side.
 const LOADERS: usize = 2;
+/// How many comparisons are worked out at a time; the others wait, and share what they can.
+const COMPARERS: usize = 2;
 /// How often a run is looked for again whose file has changed meanwhile.
 const TRIES: usize = 3;
 
@@ -62,6 +67,9 @@ pub(super) struct Store {
     found: Recent<(RunFile, String), Vec<usize>>,
     /// What statistics say of runs that are held against the first of them.
     comparisons: Recent<Vec<RunFile>, Vec<Comparison>>,
+    /// The items of compared runs, matched; by the runs and the evaluator whose changes count alone.
+    matches: Recent<(Vec<RunFile>, Option<String>), Vec<Matched>>,
+    comparers: Gate,
     /// Answers as they are sent, by their tags.
     answers: Recent<String, Bytes>,
     /// Another number for each start, as other prices and other versions make other answers.
@@ -78,6 +86,8 @@ impl Store {
             loaders: Gate::new(LOADERS),
             found: Recent::new(ROOM_FOR_SEARCHES),
             comparisons: Recent::new(ROOM_FOR_COMPARISONS),
+            matches: Recent::new(ROOM_FOR_MATCHES),
+            comparers: Gate::new(COMPARERS),
             answers: Recent::new(ROOM_FOR_ANSWERS),
             start: fastrand::u64(..),
         })

@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
+use cobalt::name::is_name_of;
+
 use super::Store;
 use super::known::Known;
 use super::order::known_first;
@@ -118,7 +120,7 @@ impl<'a> Wanted<'a> {
             Until::Date(date) => run.timestamp.get(..DATE).is_some_and(|day| day <= *date),
             Until::Time(time) => run.timestamp <= *time,
         };
-        experiment.as_ref().is_none_or(|name| run.name == *name)
+        experiment.as_ref().is_none_or(|typed| is_name_of(typed, &run.name))
             && tag.as_ref().is_none_or(|tag| run.tags.contains(tag))
             && verdict.is_none_or(|verdict| verdict == listed.verdict)
             && self.since.as_ref().is_none_or(|since| run.timestamp >= *since)
@@ -136,6 +138,8 @@ pub(super) fn moment(name: &str, text: &str) -> Result<String, ApiError> {
 pub(super) fn verdict(status: RunStatus) -> RunVerdict {
     match status {
         RunStatus::Passed => RunVerdict::Passed,
+        // Only runs of some of the items are not evaluated.
+        RunStatus::NotEvaluated => RunVerdict::Partial,
         RunStatus::Failed => RunVerdict::Failed,
         RunStatus::Error => RunVerdict::Error,
     }
@@ -194,6 +198,8 @@ fn row(listed: &Listed<'_>, recent_scores: BTreeMap<String, Vec<Option<f64>>>) -
         name: run.name.clone(),
         avg_scores: run.scores.clone(),
         status: run.status,
+        passed_items: run.passed_items,
+        low_items: run.low_items,
         failed_items: run.failed_items,
         eval_errors: run.eval_errors,
         recent_scores,

@@ -1,5 +1,6 @@
 //! How the runs of an experiment went over time.
 
+use cobalt::name;
 use cobalt::report::{Category, Metric, Threshold};
 use cobalt::store::ReportText;
 
@@ -13,8 +14,9 @@ impl Store {
     pub(in crate::serve) fn trends(&self, query: &TrendsQuery) -> Result<Trends, ApiError> {
         let known = self.known()?;
         let since = query.since.as_deref().map(|text| moment("since", text)).transpose()?;
+        let experiment = name::find(&query.experiment, known.runs.iter().map(|run| &*run.name));
         let is_meant = |run: &&Run| {
-            run.name == query.experiment
+            Some(&*run.name) == experiment
                 && query.tag.as_ref().is_none_or(|tag| run.tags.contains(tag))
                 && since.as_ref().is_none_or(|since| run.timestamp >= *since)
         };

@@ -26,7 +26,7 @@ fn store() -> Store {
         "items": [
             item(0, "paris", "ok", Some(1), json!({ "id": "paris", "input": "France?", "expectedOutput": "Paris" }), "Paris"),
             item(1, "rome", "ok", Some(0), json!({ "id": "rome", "input": "Italy?", "expectedOutput": "Rome" }), "Milan"),
-            item(2, "oslo", "error", None, json!({ "id": "oslo", "input": "Norway? sk-0123456789abcdef0123", "answer": "Oslo" }), ""),
+            item(2, "oslo", "error", None, json!({ "id": "oslo", "input": format!("Norway? sk-{}", "9f86d081884c7d659a2feaa0c55ad015"), "answer": "Oslo" }), ""),
             item(3, "0123456789abcdef", "ok", Some(1), json!({ "input": ["a", { "b": 1 }] }), "key [redacted]"),
         ],
     });

@@ -43,6 +43,10 @@ fn run_ids_are_completed_the_newest_first() {
     assert_eq!(values("a", json!({})), json!(["aaaaaaaaaaaa"]));
     assert_eq!(values("x", json!({})), json!([]));
     assert_eq!(values("", json!({ "experiment": "intent" })), json!(["latest", "cccccccccccc"]));
+    store.keep(&Kept { id: "ffffffffffff", name: "desk/mini", day: 1, ..Kept::default() });
+    for name in ["desk/mini", "desk-mini"] {
+        assert_eq!(values("", json!({ "experiment": name })), json!(["latest", "ffffffffffff"]));
+    }
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn what_does_not_compile_is_handed_back_and_what_does_is_left() {
     let lines = desk.project.read("data/router_evals.jsonl");
     let first = r#"{"id":"lost-card","kind":"normal","input":"my card is lost","expectedOutput":"billing"}"#;
     assert_eq!(lines.lines().next().unwrap(), first);
-    assert!(lines.contains("is [redacted] for a card?"), "{lines}");
+    assert!(lines.contains("is [redacted:openai-key] for a card?"), "{lines}");
     assert!(made["notes"].to_string().contains("`[redacted]`"), "{made}");
     let manifest = desk.project.read("Cargo.toml");
     let added = manifest.strip_prefix(&before).unwrap_or_else(|| panic!("{manifest}"));
@@ -138,7 +138,7 @@ fn what_does_not_compile_is_handed_back_and_what_does_is_left() {
     assert_eq!(asked[0].headers["authorization"], format!("Bearer {KEY}"));
     for part in [
         "`generate_mended::router::route` (fn)",
-        "Cards are for billing, with [redacted].",
+        "Cards are for billing, with [redacted:openai-key].",
         "#[cobalt::experiment(",
         "Exactly 3 items",
     ] {
@@ -160,6 +160,51 @@ fn what_does_not_compile_is_handed_back_and_what_does_is_left() {
     assert!(refused["content"][0]["text"].as_str().unwrap().contains("overwrite: true"), "{refused}");
     assert_eq!((desk.files(), desk.model.received().len()), (files, 2));
     desk.project.cobalt(&["run", "--ci"], 0).says("right_team");
+}
+
+#[test]
+fn in_a_fresh_project_the_new_experiment_has_a_name_of_its_own() {
+    let call = "LIBRARY::router::route(message)";
+    let named = |name: &str| {
+        source("generate_named", "generate_named_evals", call)
+            .replace("name = \"desk\"", &format!("name = {name:?}"))
+    };
+    // That of the project, in the form of test cases, and then the one that was proposed.
+    let answers = ["generate_named!", "generate_named", "generate_named_evals"];
+    let desk = Desk::new("generate_named", &answers.map(|name| says(items(), &named(name))));
+    let library = "pub mod router;\n\n/// The team.\npub fn team(message: &str) -> String {\n    router::route(message)\n}\n";
+    desk.project.write("src/lib.rs", library);
+    desk.project.cobalt(&["init"], 0);
+    desk.project.cobalt(&["run", "--ci"], 0).says("generate_named: passed");
+    let mut assistant = Assistant::of(&desk.project);
+    let made = assistant.call("cobalt_generate", json!({ "agentFile": "src/lib.rs", "datasetSize": 3 }));
+    assert_eq!(made["experiments"], json!(["generate_named_evals"]));
+    let attempts = made["attempts"].as_array().unwrap();
+    assert_eq!(attempts.len(), 3, "{made}");
+    for attempt in &attempts[..2] {
+        let error = attempt["errors"][0].as_str().unwrap();
+        assert!(
+            error.contains("at tests/evals.rs:") && error.ends_with("name this one `generate_named_evals`"),
+            "{error}"
+        );
+    }
+    let prompt = desk.model.received()[0].json()["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(prompt.contains("These names of experiments are taken: `generate_named`."), "{prompt}");
+    assert!(prompt.contains("`name = \"generate_named_evals\"`"), "{prompt}");
+    desk.project.cobalt(&["run", "--ci"], 0).says("generate_named_evals: passed");
+
+    // Its own target is written anew, and its name is free.
+    let more = Desk { model: Receiver::start(&[says(items(), &named("generate_named_evals"))]), ..desk };
+    let settings = more.project.read("cobalt.toml");
+    let before = settings.lines().find(|line| line.starts_with("base-url")).unwrap();
+    let url = format!("base-url = \"http://{}/v1\"", more.model.host());
+    more.project.write("cobalt.toml", &settings.replace(before, &url));
+    let again = json!({ "agentFile": "src/lib.rs", "datasetSize": 3, "overwrite": true });
+    let made = assistant.call("cobalt_generate", again);
+    assert_eq!(
+        (made["attempts"].as_array().unwrap().len(), &made["experiments"][0]),
+        (1, &json!("generate_named_evals"))
+    );
 }
 
 #[test]

@@ -194,6 +194,21 @@ fn settings_are_told_with_their_origins_and_without_keys() {
 }
 
 #[test]
+fn the_key_in_the_address_of_a_model_is_not_told() {
+    let store = Store::new();
+    let file = "[judge]\nmodel = \"small\"\nprovider = \"openai\"\nbase-url = \"https://host.test/v1?key=plain-words\"\n";
+    fs::write(store.folder().join("cobalt.toml"), file).unwrap();
+    let mut assistant = assistant_of(&store, &[]);
+    let content = read(&mut assistant, "cobalt://config");
+    assert!(!content.to_string().contains("plain-words"), "{content}");
+    assert!(settings(&content).contains(&(
+        "judge.base-url",
+        &json!("https://host.test/v1?key=[redacted]"),
+        "cobalt.toml:4"
+    )));
+}
+
+#[test]
 fn a_mistake_in_the_settings_is_told_in_their_place() {
     let store = Store::new();
     fs::write(store.folder().join("cobalt.toml"), "[judge]\nmodel = 7\n").unwrap();

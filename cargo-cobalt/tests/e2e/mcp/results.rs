@@ -45,6 +45,12 @@ fn runs_are_listed_the_newest_first_and_page_by_page() {
     let rest = list(json!({ "limit": 3, "cursor": first["nextCursor"] }));
     assert_eq!((ids(&rest), rest.get("nextCursor")), (vec!["a".to_owned()], None));
     assert_eq!(ids(&list(json!({ "experiment": "intent" }))), ["c"]);
+    store.keep(&Kept { id: "ffffffffffff", name: "desk/mini", day: 6, ..Kept::default() });
+    for name in ["desk/mini", "desk-mini"] {
+        assert_eq!(ids(&list(json!({ "experiment": name }))), ["f"]);
+        let run = list(json!({ "runId": format!("{name}@latest") }));
+        assert_eq!(run["run"]["id"], "ffffffffffff");
+    }
     assert_eq!(ids(&list(json!({ "status": "partial" }))), ["d"]);
     assert_eq!(ids(&list(json!({ "status": "failed" }))).len(), 0);
 }
@@ -81,7 +87,12 @@ fn the_text_tells_the_verdict_the_scores_and_the_worst_items() {
     let schema = output_schema(&mut assistant, TOOL);
     let result = answered(&mut assistant, &schema, TOOL, json!({ "runId": "latest" }));
     let text = result["content"][0]["text"].as_str().unwrap();
-    for part in ["### `desk`: ", "run `bbbbbbbbbbbb`", "`item-10` low in `right` 0: `it is worth 0`"] {
+    for part in [
+        "### `desk`: ",
+        "run `bbbbbbbbbbbb`",
+        "`item-10` below its pass mark in `right` 0: `it is worth 0`",
+        "- items: 10 of 40 at their pass marks",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
@@ -95,11 +106,30 @@ fn items_are_chosen_by_what_became_of_them() {
         answered(&mut assistant, &schema, TOOL, arguments)["structuredContent"]["run"]["itemsMatching"]
             .clone()
     };
-    assert_eq!(matching(json!({ "runId": "bbbb", "status": "passed" })), ITEMS);
+    assert_eq!(matching(json!({ "runId": "bbbb", "status": "passed" })), 10);
+    assert_eq!(matching(json!({ "runId": "bbbb", "status": "failed" })), 30);
     assert_eq!(matching(json!({ "runId": "bbbb", "status": "low" })), 30);
     assert_eq!(matching(json!({ "runId": "bbbb", "status": "error" })), 0);
     assert_eq!(matching(json!({ "runId": "bbbb", "evaluator": "right", "maxScore": 0.5 })), 30);
     assert_eq!(matching(json!({ "runId": "bbbb", "maxScore": 1 })), ITEMS);
+}
+
+#[test]
+fn items_below_a_pass_mark_and_items_in_error_are_counted_apart() {
+    let store = Store::with_a_drop();
+    let mut assistant = assistant(&store);
+    let schema = output_schema(&mut assistant, TOOL);
+    let mut answer =
+        |arguments: Value| answered(&mut assistant, &schema, TOOL, arguments)["structuredContent"].clone();
+    let rows = answer(json!({}))["runs"].clone();
+    let row = rows.as_array().unwrap().iter().find(|row| row["id"] == "bbbbbbbbbbbb").unwrap();
+    let counts =
+        ["passedItems", "failedItems", "itemsBelowPassMark", "itemsInError"].map(|name| row[name].clone());
+    assert_eq!(counts, [json!(10), json!(30), json!(30), json!(0)]);
+    let run = answer(json!({ "runId": "bbbb" }))["run"].clone();
+    let counts = ["itemsAtPassMarks", "itemsBelowPassMark", "itemsInError"].map(|name| run[name].clone());
+    assert_eq!(counts, [json!(10), json!(30), json!(0)]);
+    assert_eq!((&run["summary"]["passedItems"], &run["summary"]["failedItems"]), (&json!(10), &json!(0)));
 }
 
 #[test]

@@ -34,6 +34,21 @@ fn experiments(answers: &[(&str, &str)]) -> String {
 
 const MAIN: &str = "fn main() {\n    cobalt::main();\n}\n";
 
+#[cfg(unix)]
+#[test]
+fn a_process_that_ends_with_0_passes_by_what_it_told_alone() {
+    let ran = |says: &str| {
+        let project = crate::native_exit::project(says);
+        let mut assistant = Assistant::of(&project);
+        assistant
+            .ask("tools/call", json!({ "name": "cobalt_run", "arguments": { "experiments": ["strict"] } }))
+    };
+    let low = ran("Rome");
+    assert_eq!(low["structuredContent"]["passed"], false, "{low}");
+    assert_eq!(low["structuredContent"]["verdict"], "1 experiment: 1 failed");
+    assert_eq!(ran("Paris")["structuredContent"]["passed"], true);
+}
+
 #[test]
 fn a_run_answers_with_its_worst_items_first_and_names_the_run_before_it() {
     let project = Project::steered();
@@ -74,9 +89,12 @@ fn the_text_names_the_verdict_the_items_that_failed_and_the_run() {
     for part in ["1 experiment: 1 failed", "`strict`", "`rome`", "`paris` passed, lowest in `right` 1", id] {
         assert!(text(&result).contains(part), "{part}: {}", text(&result));
     }
-    // All items are here, and there is something to mend.
+    // All items are here, and there is something to fix.
     assert!(!text(&result).contains("shows the rest"), "{}", text(&result));
-    assert!(text(&result).contains("which is declared at tests/evals.rs:"), "{}", text(&result));
+    assert!(
+        text(&result).contains("fix what experiment `strict` tests, which is declared at tests/evals.rs:")
+    );
+    assert!(text(&result).contains(", and call `cobalt_run` again\n"), "{}", text(&result));
 }
 
 #[test]
@@ -88,13 +106,18 @@ fn an_edit_between_two_calls_is_seen_also_where_it_does_not_build() {
     project.write("tests/mcp_run_edited.rs", &source("Yes"));
     assert_eq!(assistant.call("cobalt_run", json!({}))["passed"], true);
 
-    let broken = source("Yes").replace("output == \"Yes\"", "output == 1 // sk-proj-abcdefghijklmnop");
+    let broken = source("Yes").replace("output == \"Yes\"", "output == 1 // sk-proj-aB3dE5gH7jK9mN1pQ2rS4");
     project.write("tests/mcp_run_edited.rs", &broken);
     let result = assistant.fails("cobalt_run", json!({}));
     let error = &result["structuredContent"]["compileErrors"][0];
     assert_eq!((&error["file"], &error["line"]), (&json!("tests/mcp_run_edited.rs"), &json!(3)), "{result}");
-    assert!(error["rendered"].as_str().unwrap().contains("output == 1 // [redacted]"), "{error}");
+    assert!(error["rendered"].as_str().unwrap().contains("output == 1 // [redacted:openai-key]"), "{error}");
     assert!(text(&result).contains("`tests/mcp_run_edited.rs:3`"), "{}", text(&result));
+    assert!(
+        text(&result).contains("fix the compiler errors and call `cobalt_run` again"),
+        "{}",
+        text(&result)
+    );
     assert!(!result.to_string().contains("sk-proj-"), "{result}");
 
     project.write("tests/mcp_run_edited.rs", &source("Yes"));
@@ -204,6 +227,21 @@ fn a_process_that_ends_before_its_experiments_is_told_of_with_the_run_to_resume(
     project.answers(&[("paris", "exit")]);
     let id = ran["notRun"][0]["runId"].as_str().unwrap();
     assert!(ran["nextSteps"].to_string().contains(id), "{ran}");
+}
+
+#[test]
+fn warnings_that_ci_would_show_are_in_the_answer_of_a_run_that_passed() {
+    let warning = "the environment variable COBALT_TIMOUT is unknown, and changes nothing; did you mean `COBALT_TIMEOUT`?";
+    let project = Project::steered();
+    let mut command = project.command(&["mcp"]);
+    command.env("COBALT_TIMOUT", "5s");
+    let mut assistant = Assistant::by(command);
+    assistant.hello("2025-11-25", json!({}));
+    let call = json!({ "name": "cobalt_run", "arguments": { "experiments": ["strict"] } });
+    let result = assistant.ask("tools/call", call);
+    let ran = &result["structuredContent"];
+    assert_eq!((&ran["passed"], &ran["warnings"]), (&json!(true), &json!([warning])), "{result}");
+    assert!(text(&result).contains(&format!("- warning: ``{warning}``")), "{}", text(&result));
 }
 
 #[test]

@@ -143,6 +143,23 @@ fn a_run_of_some_items_is_listed_as_partial_and_can_be_opened() {
 }
 
 #[test]
+fn a_partial_run_of_a_gated_experiment_is_listed_as_not_evaluated() {
+    let project = Project::steered();
+    project.answers(&[("paris", "Rome"), ("rome", "Rome")]);
+    project.cobalt(&["run", "--filter", "gated", "--", "gated::paris"], 0);
+    let server = Server::by(project.command(&["serve", "--no-open", "--port", "0"]));
+    let run = server.json("/api/runs")["runs"][0].clone();
+    assert_eq!((&run["verdict"], &run["status"]), (&json!("partial"), &json!("notEvaluated")));
+    assert_eq!((&run["passedItems"], &run["lowItems"]), (&json!(0), &json!(1)));
+    let overview = server.json(&format!("/api/runs/{}/overview", run["id"].as_str().unwrap()));
+    assert_eq!(
+        (&overview["run"]["verdict"], &overview["run"]["passed"]),
+        (&json!("notEvaluated"), &json!(false))
+    );
+    assert_eq!((&overview["states"]["passed"], &overview["states"]["failing"]), (&json!(0), &json!(1)));
+}
+
+#[test]
 fn a_server_with_listeners_ends_at_once() {
     let project = Project::empty();
     let mut server = Server::by(project.command(&["serve", "--no-open", "--port", "0"]));

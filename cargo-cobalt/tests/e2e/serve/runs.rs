@@ -38,6 +38,7 @@ fn runs_are_listed_filtered_and_sorted() {
     assert_eq!(ids("?offset=18446744073709551615"), "");
     assert_eq!(ids("?search=INTENT"), "c");
     assert_eq!(ids("?experiment=desk"), "ba");
+    assert_eq!(ids("?experiment=desk%2Fmini"), "");
     assert_eq!(ids("?since=2026-02-02"), "bc");
     assert_eq!(ids("?until=2026-02-02"), "ca", "the day counts in");
     assert_eq!(ids("?verdict=failed"), "");
@@ -53,6 +54,19 @@ fn runs_are_listed_filtered_and_sorted() {
 }
 
 #[test]
+fn an_experiment_is_asked_for_by_either_form_of_its_name() {
+    let store = Store::with_a_drop();
+    store.keep(&Kept { id: "ffffffffffff", name: "desk/mini", day: 1, ..Kept::default() });
+    let server = Server::at(store.folder());
+    for name in ["desk%2Fmini", "desk-mini"] {
+        let runs = server.json(&format!("/api/runs?experiment={name}"));
+        assert_eq!(all(&runs, "runs", "id"), ["ffffffffffff"], "{name}");
+        let trends = server.json(&format!("/api/trends?experiment={name}"));
+        assert_eq!(all(&trends, "trends", "id"), ["ffffffffffff"], "{name}");
+    }
+}
+
+#[test]
 fn items_are_paged_sorted_filtered_and_searched() {
     let store = Store::with_a_drop();
     let server = Server::at(store.folder());
@@ -64,6 +78,18 @@ fn items_are_paged_sorted_filtered_and_searched() {
     assert_eq!(all(&worst, "items", "key"), ["item-10"], "of equal ones the first");
     assert_eq!(all(&items("limit=1&sort=score:right&order=desc"), "items", "key"), ["item-0"]);
     assert_eq!(items("state=low")["matching"], 30);
+    assert_eq!(
+        (&items("state=passed")["matching"], &items("state=failing")["matching"]),
+        (&json!(10), &json!(30))
+    );
+    let states = &server.json(&format!("/api/runs/{B}/overview"))["states"];
+    assert_eq!(
+        (&states["passed"], &states["failing"], &states["error"]),
+        (&json!(10), &json!(30), &json!(0))
+    );
+    let runs = server.json("/api/runs");
+    let row = runs["runs"].as_array().unwrap().iter().find(|run| run["id"] == B).unwrap();
+    assert_eq!((&row["passedItems"], &row["lowItems"]), (&json!(10), &json!(30)));
     assert_eq!(items("evaluator=right&minScore=0.5")["matching"], 10);
     assert_eq!(items("search=OR%60%20%3Cnot")["matching"], 30, "whatever its case");
     assert_eq!(items("search=item-39")["matching"], 1);

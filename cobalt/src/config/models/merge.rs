@@ -13,7 +13,7 @@ use crate::llm::{
     CacheSettings, DEFAULT_CONCURRENCY, DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, ModelChoice,
     ModelSettings, Provider, Secret,
 };
-use crate::redact::REDACTED;
+use crate::redact::{REDACTED, register_address, register_secret};
 use crate::store::Layout;
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
@@ -46,6 +46,13 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     fn choice(&mut self, table: &str, choice: Choice) -> Result<ModelChoice, ConfigError> {
         let key = |name: &str| format!("{table}.{name}");
         self.said_once(table, "api-key", choice.api_key.is_some(), choice.api_key_env.is_some())?;
+        if let Some(Word(secret)) = &choice.api_key {
+            register_secret(&key("api-key"), secret);
+        }
+        if let Some(Address(url)) = &choice.base_url {
+            register_address(&key("base-url"), url);
+        }
+        self.register_variable(choice.api_key_env.as_ref());
         self.note_written(&key("model"), choice.model.as_ref());
         self.note_written(&key("provider"), choice.provider.as_ref());
         self.note_written(&key("base-url"), choice.base_url.as_ref());
@@ -53,6 +60,13 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         self.note_written(&key("api-key-env"), choice.api_key_env.as_ref());
         self.note_written(&key("temperature"), choice.temperature.as_ref());
         Ok(choice.into())
+    }
+
+    /// Has the value of a variable known as a secret.
+    pub(in crate::config) fn register_variable(&self, variable: Option<&KeyVariable>) {
+        if let Some(KeyVariable(name)) = variable {
+            self.variables.text(name).iter().for_each(|value| register_secret(name, value));
+        }
     }
 
     /// Refuses a key that is written in a table, as is the variable that holds it.

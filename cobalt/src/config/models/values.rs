@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::config::values::{Number, Text, written};
 use crate::llm::Provider;
-use crate::redact::redacted;
+use crate::redact::looks_like_key;
 use crate::report::duration;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -38,10 +38,8 @@ pub(in crate::config) struct KeyVariable(pub(in crate::config) String);
 impl<'de> Deserialize<'de> for KeyVariable {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        // Some keys are of the same letters: they are told by how they begin, and by a digit.
-        let is_key =
-            |text: &str| text.contains(|letter: char| letter.is_ascii_digit()) && redacted(text) != text;
-        let is_name = |text: &str| !text.is_empty() && text.chars().all(is_of_name) && !is_key(text);
+        // Some keys are of the same letters: their form tells them apart.
+        let is_name = |text: &str| !text.is_empty() && text.chars().all(is_of_name) && !looks_like_key(text);
         let read = |text: &str| match is_name(text) {
             true => Ok(Self(text.to_owned())),
             // It is not repeated: it may be the key itself.

@@ -9,7 +9,7 @@ use crate::config::merge::Merge;
 use crate::config::models::{Address, KeyVariable, Word};
 use crate::dataset::settings::{Account, Key, Platform};
 use crate::llm::Secret;
-use crate::redact::REDACTED;
+use crate::redact::{REDACTED, register_address, register_secret};
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     /// How each platform is asked that has a table.
@@ -64,6 +64,9 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     }
 
     fn base_url(&mut self, table: &str, written: Option<Address>) -> Option<String> {
+        if let Some(Address(url)) = &written {
+            register_address(&format!("{table}.base-url"), url);
+        }
         self.note_written(&format!("{table}.base-url"), written.as_ref());
         written.map(|Address(url)| url)
     }
@@ -79,6 +82,10 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         self.said_once(table, name, written.is_some(), variable.is_some())?;
         self.note_written(&format!("{table}.{name}"), written.as_ref().map(|_| REDACTED).as_ref());
         self.note_written(&format!("{table}.{name}-env"), variable.as_ref());
+        if let Some(Word(secret)) = &written {
+            register_secret(&format!("{table}.{name}"), secret);
+        }
+        self.register_variable(variable.as_ref());
         let variable = variable.map(|KeyVariable(name)| Key::Variable(name));
         Ok(written.map(|Word(key)| Key::Written(Secret(key))).or(variable))
     }

@@ -32,7 +32,7 @@ fn a_strange_key_is_told_all_of_them() {
     assert_eq!(
         refused("colour = 1"),
         "1:1: unknown key `colour`; the keys here are `concurrency`, `timeout`, `reporters`, `targets`, `evaluators`, \
-         `thresholds`, `storage`, `judge`, `embedding`, `cache`, `prices`, `env` and 6 more"
+         `thresholds`, `storage`, `judge`, `embedding`, `cache`, `prices`, `env` and 7 more"
     );
     assert_eq!(
         refused("[storage]\ncolour = 1"),
@@ -238,8 +238,8 @@ fn columns_are_counted_in_characters() {
 
 #[test]
 fn an_error_repeats_no_key() {
-    let error = refused("concurrency = \"sk-proj-abcdefghijklmnop\"");
-    assert!(error.contains("[redacted]") && !error.contains("abcdef"), "{error}");
+    let error = refused("concurrency = \"sk-proj-aB3dE5gH7jK9mN1pQ2rS4\"");
+    assert!(error.contains("[redacted:openai-key]") && !error.contains("aB3dE5"), "{error}");
 }
 
 #[test]
@@ -265,8 +265,10 @@ fn a_variable_that_holds_something_else_is_named() {
     for (name, value, expected) in [
         ("COBALT_CONCURRENCY", "0", "a whole number of at least 1"),
         ("COBALT_CONCURRENCY", "many", "a whole number of at least 1"),
-        ("COBALT_RUNS", "0", "a whole number of at least 1"),
-        ("COBALT_TIMEOUT", "30", "a duration such as `30s` or `500ms`"),
+        ("COBALT_RUNS", "0", "a whole number from 1 to 10000"),
+        ("COBALT_RUNS", "999999999999", "a whole number from 1 to 10000"),
+        ("COBALT_TIMEOUT", "721h", "a duration such as `30s` or `500ms`, of `720h` at most"),
+        ("COBALT_TIMEOUT", "30", "a duration such as `30s` or `500ms`, of `720h` at most"),
         ("COBALT_CI", "yes", "`1` or `0`"),
         ("COBALT_CACHE", "off", "`1` or `0`"),
     ] {

@@ -113,6 +113,7 @@ fn each_setting_tells_where_it_comes_from() {
         ("webhooks", json!([]), "default"),
         ("dashboard.port", json!(4000), "default"),
         ("dashboard.open", json!(true), "default"),
+        ("redaction.forms", json!(true), "default"),
     ];
     let expected = expected.map(|(key, value, origin)| (key.to_owned(), value, origin.to_owned()));
     assert_eq!(texts(&config), expected);
@@ -178,10 +179,11 @@ fn a_variable_that_is_set_stays_as_it_is() {
 
 #[test]
 fn secrets_are_not_shown() {
-    let text = "[env]\nOPENAI_API_KEY = \"not like a key\"\nNOTE = \"it was sk-proj-abcdefghijklmnop\"\n";
+    let text =
+        "[env]\nOPENAI_API_KEY = \"not like a key\"\nNOTE = \"it was sk-proj-aB3dE5gH7jK9mN1pQ2rS4\"\n";
     let config = Project::with(text).load();
     assert_eq!(setting(&config, "env.OPENAI_API_KEY").0, "[redacted]");
-    assert_eq!(setting(&config, "env.NOTE").0, "it was [redacted]");
+    assert_eq!(setting(&config, "env.NOTE").0, "it was [redacted:openai-key]");
     assert_eq!(config.env()["OPENAI_API_KEY"], "not like a key", "the run gets them");
 }
 

@@ -92,7 +92,7 @@ fn a_table_has_every_setting_of_its_evaluator() {
     );
 }
 
-#[cfg(feature = "judge")]
+#[cfg(feature = "json-schema")]
 #[test]
 fn a_schema_is_a_table_or_text_or_in_a_file_or_in_the_item() {
     use crate::JsonSchema;
@@ -116,7 +116,16 @@ fn a_schema_is_a_table_or_text_or_in_a_file_or_in_the_item() {
     makes(&format!("type = \"json-schema\"\nfile = {path:?}"), &JsonSchema::schema("json-schema", schema));
 }
 
-#[cfg(feature = "judge")]
+#[cfg(all(feature = "judge", not(feature = "json-schema")))]
+#[test]
+fn without_its_feature_a_schema_is_refused_before_anything_runs() {
+    let project = Project::with("\n[[evaluators]]\ntype = \"json-schema\"\nschema = { type = \"object\" }\n");
+    let made = project.load().evaluators().unwrap();
+    let error = crate::evaluators::tests::without_models(&made[0], &[]).unwrap_err().to_string();
+    assert!(error.contains("cobalt.toml:2:1: ") && error.contains("feature `json-schema`"), "{error}");
+}
+
+#[cfg(feature = "json-schema")]
 #[test]
 fn a_broken_schema_is_told_with_its_place_before_anything_runs() {
     for (schema, problem) in [
@@ -210,5 +219,25 @@ fn what_is_asked_for_is_said_once() {
         ),
     ] {
         assert_eq!(refused(&format!("[[evaluators]]\n{table}\n")), format!("1:1: {problem}"));
+    }
+}
+
+#[test]
+fn the_time_to_read_a_file_grows_with_its_keys() {
+    let lines = |keys| (0..keys).map(|n| format!("NAME_{n} = \"value\"\n")).collect::<String>();
+    let in_lines = |keys| format!("[env]\n{}", lines(keys));
+    let in_one_line = |keys| format!("env = {{ {} }}", lines(keys).trim_end().replace('\n', ", "));
+    for text in [&in_lines as &dyn Fn(usize) -> String, &in_one_line] {
+        let projects = [2_000, 8_000].map(|keys| (keys, Project::with(&text(keys))));
+        let took = || {
+            projects.each_ref().map(|(keys, project)| {
+                let started = std::time::Instant::now();
+                assert_eq!(project.load().env().len(), *keys);
+                started.elapsed()
+            })
+        };
+        // Other programs may be in the way of some rounds.
+        let is_in_proportion = |[few, many]: [std::time::Duration; 2]| many < few * 8;
+        assert!((0..5).any(|_| is_in_proportion(took())), "4 times the keys take more than 8 times as long");
     }
 }

@@ -81,7 +81,7 @@ fn settings_that_do_not_go_together_are_told_where_they_stand() {
 }
 
 /// An editor tells what is missing as the file's reader does.
-#[cfg(all(feature = "judge", feature = "schema"))]
+#[cfg(all(feature = "json-schema", feature = "schema"))]
 #[test]
 fn the_schema_knows_what_each_check_needs() {
     let schema = jsonschema::validator_for(&crate::config::schema::schema()).unwrap();

@@ -11,7 +11,7 @@ use crate::config::merge::Merge;
 use crate::config::settings::Origin;
 use crate::config::values::Length;
 use crate::llm::Secret;
-use crate::redact::REDACTED;
+use crate::redact::{REDACTED, register_secret, register_webhook};
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     /// Who is told of the end of a run.
@@ -25,16 +25,21 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
 
     fn webhook(&self, hook: Hook) -> Webhook {
         let url = match hook.url {
-            Address::Written(url) => Source::Written(Secret(url)),
-            Address::Variable(name) => self.source(name),
+            Address::Written(url) => {
+                register_webhook("webhooks.url", &url);
+                Source::Written(Secret(url))
+            }
+            Address::Variable(name) => self.source(name, register_webhook),
         };
-        let secret = hook.secret_env.map(|name| self.source(name));
+        let secret = hook.secret_env.map(|name| self.source(name, register_secret));
         Webhook { url, secret, on: hook.on, timeout: hook.timeout, retries: hook.retries }
     }
 
     /// A variable; an empty one counts as unset.
-    fn source(&self, name: String) -> Source {
-        let value = self.variables.text(&name).filter(|text| !text.is_empty()).map(Secret);
+    fn source(&self, name: String, register: fn(&str, &str)) -> Source {
+        let value = self.variables.text(&name).filter(|text| !text.is_empty());
+        value.iter().for_each(|value| register(&name, value));
+        let value = value.map(Secret);
         Source::Variable { name, value }
     }
 }

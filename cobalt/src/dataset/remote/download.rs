@@ -1,24 +1,57 @@
 //! Downloads: an answer of any length, in a file for as long as it is read.
 
-use std::fs;
-use std::path::Path;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
 
 use reqwest::Url;
 use reqwest::header::{CONTENT_ENCODING, HeaderMap};
-use tempfile::{NamedTempFile, TempPath};
 
 use super::error::FetchError;
 use super::session::{Request, Session};
 use crate::http::{AttemptError, Redirects};
-use crate::store::{DOWNLOAD, Layout};
+use crate::store::{DOWNLOAD, Layout, new_run_id};
 
 /// An answer in a file, which is removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Download {
-    pub(super) path: TempPath,
+    pub(super) path: TemporaryFile,
     /// Where it is from, after redirects.
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
+}
+
+/// A file that is removed when this is dropped. The crate `tempfile` would build `bitflags` with a further feature, and with it
+/// the HTTP stack of users' crates again.
+#[derive(Debug)]
+pub(super) struct TemporaryFile(PathBuf);
+
+impl TemporaryFile {
+    /// A new file that only this user can read.
+    fn create_in(folder: &Path) -> io::Result<(File, Self)> {
+        let path = folder.join(format!("{DOWNLOAD}{}", new_run_id()));
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        Ok((options.open(&path)?, Self(path)))
+    }
+}
+
+impl Deref for TemporaryFile {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        // If this fails, the file is removed as an abandoned one later.
+        let _ = fs::remove_file(&self.0);
+    }
 }
 
 impl Session<'_> {
@@ -38,12 +71,12 @@ impl Session<'_> {
                 if let Some(problem) = unusable(answer.status().as_u16(), answer.headers()) {
                     return Err(AttemptError::broken(problem));
                 }
-                let file = tempfile::Builder::new().prefix(DOWNLOAD).tempfile_in(folder);
-                let mut file: NamedTempFile =
+                let file = TemporaryFile::create_in(folder);
+                let (mut file, path) =
                     file.map_err(|error| AttemptError::broken(cannot(error).to_string()))?;
                 let bytes = answer.read_into(&mut file, limit).await?;
                 let (url, headers) = (answer.url().clone(), answer.headers().clone());
-                Ok((Download { path: file.into_temp_path(), url, headers }, bytes))
+                Ok((Download { path, url, headers }, bytes))
             })
             .await?;
         self.count(bytes);

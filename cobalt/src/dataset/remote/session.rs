@@ -19,6 +19,7 @@ use crate::http::{
     without_key,
 };
 use crate::llm::Secret;
+use crate::redact::register_secret;
 use crate::wording::decimal;
 
 /// Looks up an environment variable.
@@ -126,6 +127,7 @@ impl<'a> Session<'a> {
                 .find_map(|name| variable(name))
                 .ok_or_else(|| missing(variables[0], "or name another variable by"))?,
         };
+        register_secret(setting.trim_matches('`'), &found.secret.0);
         self.hide(&found.secret.0);
         Ok(found)
     }

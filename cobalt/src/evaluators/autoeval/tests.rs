@@ -105,6 +105,7 @@ fn a_setting_that_a_kind_does_not_have_is_an_error() {
         (Autoeval::embedding_similarity("e").expected_min(1.0), "`expected_min`"),
         (Autoeval::answer_correctness("e").weights(0.0, 0.0), "both weights are 0"),
         (Autoeval::answer_correctness("e").weights(-1.0, 1.0), "a weight is negative"),
+        #[cfg(feature = "json-schema")]
         (Autoeval::valid_json("e").schema(json!({"type": "nothing"})), "no valid JSON schema"),
         (Autoeval::list_contains("e").embedding_model("m"), "only with `semantic`"),
         (Autoeval::list_contains("e").expected_min(0.5), "`expected_min` is for embeddings"),
@@ -194,6 +195,7 @@ fn lists_and_numbers_are_read_from_text() {
     assert_eq!(error, "`output` is \"four\", which is no number");
 }
 
+#[cfg(feature = "json-schema")]
 #[test]
 fn a_schema_may_be_the_items_own() {
     let valid = Autoeval::valid_json("v");
@@ -207,6 +209,7 @@ fn a_schema_may_be_the_items_own() {
     assert!(error.contains("no valid JSON schema"), "{error}");
 }
 
+#[cfg(feature = "json-schema")]
 #[test]
 fn a_schema_that_is_said_to_be_somewhere_is_not_done_without() {
     let valid = Autoeval::valid_json("v").field("schema", "form");

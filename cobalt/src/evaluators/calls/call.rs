@@ -1,6 +1,6 @@
 //! `ToolCall`: one call of a tool, whatever shape it was reported in.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::read::Reader;
 
@@ -40,6 +40,58 @@ pub struct ToolCall {
     pub depth: usize,
     /// The place, among all calls that were read, of the one that it was made within.
     pub parent: Option<usize>,
+}
+
+/// How an agent that [records](crate::Context::record) a call makes one.
+///
+/// ```
+/// use cobalt::ToolCall;
+/// use serde_json::json;
+///
+/// let call = ToolCall::new("weather").arguments(json!({ "city": "York" })).result("light rain");
+/// assert!(call.succeeded());
+/// assert!(!ToolCall::new("weather").error("no such city").succeeded());
+/// ```
+impl ToolCall {
+    /// A call of this tool, of which nothing else is known.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// What it was called with: an object in most cases; text is kept as text.
+    #[must_use]
+    pub fn arguments(mut self, arguments: impl Into<Value>) -> Self {
+        self.arguments = Some(arguments.into());
+        self
+    }
+
+    /// What the tool returned.
+    #[must_use]
+    pub fn result(mut self, result: impl Into<Value>) -> Self {
+        self.result = Some(result.into());
+        self
+    }
+
+    /// Why the call failed.
+    #[must_use]
+    pub fn error(mut self, error: impl Into<String>) -> Self {
+        self.error = Some(error.into());
+        self
+    }
+
+    /// The call in the plain shape, which is read back as it is.
+    pub(crate) fn into_value(self) -> Value {
+        let mut fields = Map::from_iter([("tool".to_owned(), Value::from(self.name))]);
+        if let Some(arguments) = self.arguments {
+            // As `arguments`, text would have to be JSON.
+            let is_text = arguments.is_string() && self.arguments_error.is_none();
+            fields.insert(if is_text { "input" } else { "arguments" }.to_owned(), arguments);
+        }
+        let result = self.result.map(|result| ("result".to_owned(), result));
+        fields.extend(result.into_iter().chain(self.error.map(|error| ("error".to_owned(), error.into()))));
+        fields.into()
+    }
 }
 
 impl ToolCall {

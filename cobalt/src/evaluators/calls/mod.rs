@@ -18,3 +18,4 @@ mod tests;
 pub use call::{ToolCall, ToolCallError};
 pub use evaluator::ToolCalls;
 pub(crate) use kind::CallCheck;
+pub(crate) use places::reports_calls;

@@ -3,22 +3,25 @@
 use serde_json::Value;
 
 use super::call::ToolCall;
-use super::read::Reader;
-use crate::evaluators::places::AgentField;
+use super::read::{Reader, may_hold_call};
+use crate::dataset::Item;
+use crate::evaluators::places::{AgentField, METADATA};
 use crate::evaluators::{CheckError, EvalContext, EvalError};
 
 /// Where calls are looked for, in this order, unless a place is named. The output itself comes last.
-const PLACES: [&str; 12] = [
+const PLACES: [&str; 14] = [
     "metadata.toolCalls",
     "metadata.tool_calls",
     "metadata.calls",
     "metadata.trace",
     "metadata.messages",
+    "metadata.contents",
     "output.toolCalls",
     "output.tool_calls",
     "output.calls",
     "output.trace",
     "output.messages",
+    "output.contents",
     "output.steps",
     "output",
 ];
@@ -52,9 +55,40 @@ impl CallsPlace {
 
 /// What the first of the usual places has that has something, and the place.
 pub(in crate::evaluators) fn usual(cx: &EvalContext) -> Option<(&Value, &'static str)> {
-    let mut found =
+    let found =
         PLACES.into_iter().filter_map(|path| AgentField::new(path).get(cx).map(|value| (value, path)));
-    found.find(|(value, path)| *path != "output" || may_be_calls(value))
+    let mut found = found.filter(|(value, path)| match *path {
+        "output" => may_be_calls(value),
+        "metadata.contents" | "output.contents" => are_messages(value),
+        _ => true,
+    });
+    let first = found.next()?;
+    if first.1 != PLACES[0] || !is_empty(first.0) {
+        return Some(first);
+    }
+    // An agent that records its calls says first that there are none; later places may have the calls. An answer that is
+    // a list need not hold any.
+    let is_answer =
+        |(value, path): &(&Value, &str)| *path == "output" && value.is_array() && !may_hold_call(value);
+    Some(found.find(|it| !is_empty(it.0) && !is_answer(it)).unwrap_or(first))
+}
+
+/// Whether metadata has something in one of the usual places.
+pub(crate) fn reports_calls(metadata: &Item) -> bool {
+    let names = PLACES.iter().filter_map(|path| path.strip_prefix(METADATA)?.strip_prefix('.'));
+    names.filter_map(|name| Some((name, metadata.get(name)?))).any(|(name, value)| match name {
+        "contents" => are_messages(value),
+        _ => !value.is_null(),
+    })
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.as_array().is_some_and(Vec::is_empty)
+}
+
+/// Whether `contents` are Gemini's messages: others have documents there.
+fn are_messages(contents: &Value) -> bool {
+    contents.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(|one| one.get("parts").is_some()))
 }
 
 /// Whether an output as a whole looks like calls: any list, or an object that an API gave.
@@ -64,6 +98,8 @@ fn may_be_calls(output: &Value) -> bool {
         Value::Object(fields) => {
             fields.contains_key("role")
                 || fields.contains_key("choices")
+                || fields.contains_key("candidates")
+                || fields.get("output").is_some_and(|output| output.get("message").is_some())
                 || fields.get("object").is_some_and(|of| of == "response")
         }
         _ => false,

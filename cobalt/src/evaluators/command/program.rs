@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::paths;
-use crate::redact::{REDACTED, is_secret, redacted};
+use crate::redact::{REDACTED, is_secret, redacted, register_variables};
 
 /// A secret of fewer characters is part of many a word.
 const SHORTEST_SECRET: usize = 4;
@@ -73,6 +73,7 @@ impl Program {
 
     /// What starts the program in the package's folder, with pipes to it, in a process group of its own.
     pub(super) fn command(&self) -> Result<Command, String> {
+        register_variables(self.variables.iter().map(|(name, value)| (&**name, &**value)));
         let mut command = Command::new(self.find()?);
         command.args(&self.arguments).envs(&self.variables).current_dir(paths::package_root());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -3,14 +3,13 @@
 use std::path::Path;
 use std::{fmt, fs};
 
-use jsonschema::Validator;
 use serde_json::Value;
 
 use super::common::{Common, TextEvaluator, text_evaluator};
 use super::wanted::Wanted;
 use crate::dataset::Item;
 use crate::evaluators::places::ItemField;
-use crate::evaluators::schema::{conforms, validator};
+use crate::evaluators::schema::{Validator, conforms, validator};
 use crate::evaluators::{CheckError, EvalError, Score, Setup};
 use crate::paths::resolve;
 
@@ -19,6 +18,8 @@ use crate::paths::resolve;
 /// An output that is text is parsed as JSON; text that is none scores 0. Schemas are of draft 2020-12, unless `$schema`
 /// names another of drafts 4, 6, 7 and 2019-09. `format` is a remark in all of them, and not asked for. Nothing is
 /// fetched: a `$ref` leads to a place within the schema.
+///
+/// It needs the feature `json-schema`, which is off by default; without it, every check before a run fails and says so.
 ///
 /// ```
 /// use cobalt::JsonSchema;

@@ -97,7 +97,7 @@ impl Open {
     /// `None` where no item has the figure in both runs.
     fn of(name: &str, quantity: Quantity, paired: Paired) -> Option<Self> {
         let estimate = Estimate::of(&paired, quantity)?;
-        let (p_value, test) = p_two_sided(&paired).unzip();
+        let (p_value, test) = p_two_sided(&paired, quantity, &estimate).unzip();
         let count = |is: fn(f64) -> bool| paired.differences().filter(|difference| is(*difference)).count();
         let (larger, smaller, equal) = (count(|d| d > 0.0), count(|d| d < 0.0), count(|d| d == 0.0));
         let (better, worse) = if quantity.more_is_better() { (larger, smaller) } else { (smaller, larger) };

@@ -3,16 +3,12 @@
 use super::paired::{Exchangeable, Paired};
 use super::{Quantity, Test};
 use crate::report::stats::{
-    Interval, SignFlip, Stratum, bootstrap_mean, describe, matched_proportions, mcnemar, mcnemar_greater,
-    sign_flip, smallest_detectable, stratified_permutation, student_t_cdf, sum,
+    Interval, SignFlip, Stratum, describe, matched_proportions, mcnemar, mcnemar_greater, sign_flip,
+    smallest_detectable, stratified_permutation, student_t_cdf, sum,
 };
 
 /// A standard error below this share of the figures is rounding.
 const ROUNDING: f64 = 1e-12;
-
-/// From so many clusters on, a bootstrap shows how skewed the amounts are; beyond the second number Student's t is as
-/// good, and quicker.
-const BOOTSTRAPPED: std::ops::RangeInclusive<usize> = 20..=1000;
 
 /// The mean difference of a figure.
 #[derive(Clone, Debug)]
@@ -69,10 +65,7 @@ impl Estimate {
             Quantity::Score | Quantity::Errors => {
                 figures.ci95.map(|ci| Interval { low: ci.low.max(-1.0), high: ci.high.min(1.0) })
             }
-            _ if BOOTSTRAPPED.contains(&values.len()) => {
-                bootstrap_mean(&values).and_then(|bootstrap| bootstrap.bca_interval(0.95)).or(figures.ci95)
-            }
-            _ => figures.ci95,
+            Quantity::Latency | Quantity::Tokens | Quantity::Cost => figures.ci95,
         };
         Some(estimate)
     }
@@ -94,6 +87,13 @@ impl Estimate {
         }
     }
 
+    /// Student's t test of the mean difference, of which the interval is the other side: the chance is below 5 % exactly where
+    /// the interval does not hold 0. `None` without a spread.
+    fn p_by_t(&self) -> Option<f64> {
+        let error = self.std_error.filter(|error| *error > 0.0)?;
+        Some(2.0 * student_t_cdf(-(self.difference / error).abs(), self.degrees_of_freedom())?)
+    }
+
     fn degrees_of_freedom(&self) -> f64 {
         self.clusters as f64 - 1.0
     }
@@ -109,9 +109,13 @@ fn by_cluster(clusters: &[(f64, usize)]) -> Vec<f64> {
     clusters.iter().map(|(total, count)| mean + (total - mean * *count as f64) / usual).collect()
 }
 
-/// The chance of a difference as far from 0 as this, or farther, if nothing had changed. It is 1 where the runs that can be
-/// tested point the other way.
-pub(super) fn p_two_sided(paired: &Paired) -> Option<(f64, Test)> {
+/// The chance of a difference as far from 0 as this, or farther, if nothing had changed: of latency, tokens and cost by the t
+/// test that belongs to their interval. It is 1 where the runs that can be tested point the other way.
+pub(super) fn p_two_sided(paired: &Paired, quantity: Quantity, estimate: &Estimate) -> Option<(f64, Test)> {
+    let is_amount = matches!(quantity, Quantity::Latency | Quantity::Tokens | Quantity::Cost);
+    if let Some(p) = estimate.p_by_t().filter(|_| is_amount) {
+        return Some((p, Test::PairedT));
+    }
     if let Some((only_base, only_other)) = paired.discordant() {
         return Some((mcnemar(only_base, only_other), Test::Mcnemar));
     }

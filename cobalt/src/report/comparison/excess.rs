@@ -8,8 +8,17 @@ use super::{SampleSize, gate::LEVEL};
 use crate::report::stats::Interval;
 use crate::report::{Metric, Threshold};
 
-/// With fewer clusters no flips of signs can reach the level: all of six point one way by chance in 1 of 64 cases.
-const FEWEST_CLUSTERS: usize = 7;
+/// By how much the score of every item is lower where a run has collapsed. Noise of graded scores seldom moves one item as
+/// far, so that it does not move all of them.
+pub(super) const COLLAPSE: f64 = 0.5;
+
+/// How many clusters it takes to miss one of `gates` gates by flips of signs. All of g clusters point one way by chance in
+/// 1 of 2ᵍ cases, which Holm's method multiplies by the number of gates: seven clusters for one gate, nine for three.
+fn fewest_clusters(gates: usize) -> usize {
+    let reaches_level = |clusters: &i32| 0.5_f64.powi(*clusters) * (gates.max(1) as f64) < LEVEL;
+    // The number of gates of any experiment has far fewer digits than this.
+    (1..64).find(reaches_level).unwrap_or(64) as usize
+}
 
 /// What a gate is judged by. The excess of a drop or a rise is `actual - bound`, that of a ratio
 /// `other - bound * base`: an item has it in the unit of the figure, too.
@@ -24,10 +33,15 @@ pub(super) struct Excess {
     pub(super) p_value: Option<f64>,
     /// Whether every item has the same figure in both runs.
     pub(super) is_unchanged: bool,
-    /// What would tell an agent at the bound from this one, or from an unchanged one.
-    pub(super) settled_by: Option<SampleSize>,
+    /// Whether it is a drop of which every item has a share: each is lower than in the baseline by more than the bound, and by
+    /// at least [`COLLAPSE`].
+    pub(super) has_collapsed: bool,
+    /// What would tell an agent at the bound from this one, or from an unchanged one, were this the only gate.
+    settled_by: Option<SampleSize>,
     /// How many items are compared.
     pub(super) items: usize,
+    /// How many clusters they make.
+    clusters: usize,
 }
 
 impl Excess {
@@ -49,8 +63,11 @@ impl Excess {
             interval: estimate.ci95,
             p_value: larger(estimate.p_above(bound), || p_greater(paired)),
             is_unchanged: paired.is_unchanged(),
+            has_collapsed: quantity == Quantity::Score
+                && paired.differences().all(|drop| drop > bound && drop >= COLLAPSE),
             settled_by: would_settle(paired, &estimate, estimate.difference - bound, bound),
             items: paired.len(),
+            clusters: estimate.clusters,
         })
     }
 
@@ -70,9 +87,19 @@ impl Excess {
             interval: estimate.ci95.map(|ci| Interval { low: ratio(ci.low), high: ratio(ci.high) }),
             p_value: larger(estimate.p_above(0.0), p_unchanged),
             is_unchanged: paired.is_unchanged(),
+            // Any item may be slower by chance, and by any factor.
+            has_collapsed: false,
             settled_by: would_settle(&allowed, &estimate, estimate.difference, slack),
             items: paired.len(),
+            clusters: estimate.clusters,
         })
+    }
+
+    /// What would settle an open question where so many gates are corrected for together.
+    pub(super) fn settled_by(&self, gates: usize) -> Option<SampleSize> {
+        let settled_by = self.settled_by?;
+        let fewest = (fewest_clusters(gates) * self.items).div_ceil(self.clusters.max(1));
+        Some(SampleSize { items: settled_by.items.max(fewest as u64), ..settled_by })
     }
 }
 
@@ -81,7 +108,7 @@ impl Excess {
 fn would_settle(paired: &Paired, estimate: &Estimate, beyond: f64, allowed: f64) -> Option<SampleSize> {
     let is_known = estimate.smallest_detectable().is_some_and(|least| least <= allowed);
     let target = if is_known { beyond.abs() } else { beyond.abs().max(allowed) };
-    settled_by(paired, estimate, target, FEWEST_CLUSTERS)
+    settled_by(paired, estimate, target, fewest_clusters(1))
 }
 
 /// The larger of two chances. The second is only worked out where the first leaves the gate open: it takes long, and
@@ -89,4 +116,14 @@ fn would_settle(paired: &Paired, estimate: &Estimate, beyond: f64, allowed: f64)
 fn larger(first: Option<f64>, second: impl FnOnce() -> Option<f64>) -> Option<f64> {
     let first = first?;
     if first >= LEVEL { Some(first) } else { Some(first.max(second()?)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_gates_take_more_clusters_as_each_is_corrected_for_the_others() {
+        assert_eq!([1, 2, 3, 4, 5, 6, 10, 12].map(fewest_clusters), [7, 8, 9, 9, 9, 10, 10, 11]);
+    }
 }

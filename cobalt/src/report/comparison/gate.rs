@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Quantity;
-use super::excess::Excess;
+use super::excess::{COLLAPSE, Excess};
 use super::matching::{Pair, pairs};
 use super::paired::{Figure, Paired};
 use crate::report::stats::holm;
@@ -15,7 +15,7 @@ use crate::wording::count;
 pub(super) const LEVEL: f64 = 0.01;
 
 /// What to do about a baseline that does not fit.
-const SET_ANEW: &str = "set it anew with `cargo cobalt baseline set`";
+const UPDATE: &str = "update it with `cargo cobalt baseline set`";
 
 /// What is known of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,8 +43,9 @@ pub struct Judged {
 
 /// Judges all thresholds of an experiment that speak of its baseline, together, as they are corrected for being several.
 ///
-/// Items whose content has changed since are left out. Where this run lacks the figure there is nothing to measure, and
-/// the threshold is missed, as one without a baseline is; where only the baseline lacks it, the threshold is inconclusive.
+/// Items whose content has changed since are left out. Where this run lacks the figure, or no item is in the baseline, there
+/// is nothing to measure, and the threshold is missed, as one without a baseline is; where only the baseline lacks the
+/// figure, the threshold is inconclusive.
 #[must_use]
 pub fn judge_against(baseline: &Measurements, now: &Measurements, thresholds: &[&Threshold]) -> Vec<Judged> {
     let runs = Runs::of(baseline, now);
@@ -54,7 +55,7 @@ pub fn judge_against(baseline: &Measurements, now: &Measurements, thresholds: &[
     let judge = |gate: Result<Gate<'_>, Judged>| match gate {
         Ok(gate) => {
             let p_adjusted = gate.excess.p_value.and_then(|_| adjusted.next());
-            gate.judge(p_adjusted)
+            gate.judge(p_adjusted, p_values.len())
         }
         Err(judged) => judged,
     };
@@ -87,8 +88,12 @@ impl<'a> Runs<'a> {
         let figure = self.figure(threshold)?;
         let paired = Paired::of(&figure, &self.same, self.baseline, self.now);
         let left_out = self.left_out(paired.unmeasured);
+        if self.same.is_empty() && self.changed == 0 {
+            let reason = format!("the baseline has no item in common with this run; {UPDATE}");
+            return Err(missed(threshold, &reason));
+        }
         if paired.len() == 0 {
-            return Err(open(threshold, &format!("the runs have no item in common{left_out}; {SET_ANEW}")));
+            return Err(open(threshold, &format!("no item can be compared{left_out}; {UPDATE}")));
         }
         match Excess::of(threshold, figure.quantity, paired) {
             Some(excess) => Ok(Gate { threshold, excess, left_out }),
@@ -125,7 +130,7 @@ impl<'a> Runs<'a> {
             return Err(missed(threshold, &format!("no item of this run has {}", figure.quantity)));
         }
         if !figure.is_in(self.baseline) {
-            let reason = format!("no item of the baseline has {}; {SET_ANEW}", figure.quantity);
+            let reason = format!("no item of the baseline has {}; {UPDATE}", figure.quantity);
             return Err(open(threshold, &reason));
         }
         Ok(figure)
@@ -141,15 +146,20 @@ impl<'a> Runs<'a> {
 }
 
 impl Gate<'_> {
-    /// `p_adjusted` is absent for one cluster.
-    fn judge(self, p_adjusted: Option<f64>) -> Judged {
+    /// `p_adjusted` is absent for one cluster. `gates` is how many gates it is corrected for.
+    fn judge(self, p_adjusted: Option<f64>, gates: usize) -> Judged {
         let Self { threshold, excess, left_out } = self;
         let unchanged = excess.is_unchanged && threshold.holds(excess.actual);
+        let mut by_collapse = false;
         let finding = match (p_adjusted, excess.interval) {
             _ if unchanged => Finding::Met,
             // The interval of amounts with a long tail may reach the bound where the test by the standard error says no.
             (Some(p), Some(interval)) if p < LEVEL && !threshold.holds(interval.low) => Finding::Missed,
             (_, Some(interval)) if threshold.holds(interval.high) => Finding::Met,
+            _ if excess.has_collapsed => {
+                by_collapse = true;
+                Finding::Missed
+            }
             _ => Finding::Inconclusive,
         };
         let shown = |figure| with_unit(threshold, figure);
@@ -157,8 +167,14 @@ impl Gate<'_> {
         let interval = interval.map(|ci| format!(" (95 % interval {} to {})", shown(ci.low), shown(ci.high)));
         let found = match finding {
             Finding::Met => format!("which meets `{threshold}`"),
+            Finding::Missed if by_collapse => format!(
+                "which misses `{threshold}`, as every item is lower by at least {COLLAPSE} ({})",
+                count(excess.items, "item")
+            ),
             Finding::Missed => format!("which misses `{threshold}` beyond noise"),
-            Finding::Inconclusive => format!("which leaves `{threshold}` open: {}", would_settle(&excess)),
+            Finding::Inconclusive => {
+                format!("which leaves `{threshold}` open: {}", would_settle(&excess, gates))
+            }
         };
         let (metric, category) = (threshold.metric(), threshold.category());
         let message = format!(
@@ -170,8 +186,8 @@ impl Gate<'_> {
     }
 }
 
-fn would_settle(excess: &Excess) -> String {
-    match (excess.p_value, excess.settled_by) {
+fn would_settle(excess: &Excess, gates: usize) -> String {
+    match (excess.p_value, excess.settled_by(gates)) {
         (None, _) => "one item, or one cluster of items, does not tell how much is noise".to_owned(),
         (_, Some(size)) => format!("{} cannot tell it from noise; {size} would", count(excess.items, "item")),
         (_, None) => format!("{} cannot tell it from noise", count(excess.items, "item")),

@@ -150,6 +150,8 @@ impl fmt::Display for Quantity {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Test {
+    /// Student's t test of the paired differences of latency, tokens or cost.
+    PairedT,
     /// McNemar's exact test of scores that are 0 or 1.
     Mcnemar,
     /// All flips of the differences' signs.

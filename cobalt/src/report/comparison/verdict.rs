@@ -27,7 +27,7 @@ pub(super) fn decide(
     if is_same_run {
         return (Verdict::WithinNoise, None);
     }
-    if difference.p_adjusted.is_some_and(|p| p < LEVEL) {
+    if difference.p_adjusted.is_some_and(|p| p < LEVEL) && is_clear(difference) {
         let is_larger = difference.difference > 0.0;
         let is_better = is_larger == difference.quantity.more_is_better();
         return (if is_better { Verdict::Better } else { Verdict::Worse }, None);
@@ -44,6 +44,12 @@ pub(super) fn decide(
     }
     let target = if is_hinted_at { size } else { size.max(margin) };
     (Verdict::Inconclusive, settled_by(paired, estimate, target, FEWEST_CLUSTERS))
+}
+
+/// Whether the interval lies on the difference's side of 0. Of scores it is of another kind than the test, and may hold 0 where
+/// the test finds a difference: nothing is called better or worse then.
+fn is_clear(Difference { ci95, difference, .. }: &Difference) -> bool {
+    ci95.is_none_or(|ci| if *difference > 0.0 { ci.low > 0.0 } else { ci.high < 0.0 })
 }
 
 /// The smallest difference that matters.

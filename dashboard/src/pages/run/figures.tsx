@@ -12,7 +12,7 @@ export function Figures({ overview }: { overview: Overview }) {
   const open = found('inconclusive');
   return (
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-3 xl:grid-cols-6">
-      <Cell name="Items passed" note={`of ${count(overview.finishedItems)}`}>
+      <Cell name="Items at their pass marks" note={`of ${count(overview.finishedItems)}`}>
         {count(overview.states.passed)}
       </Cell>
       <Cell
@@ -21,7 +21,7 @@ export function Figures({ overview }: { overview: Overview }) {
           thresholds.length > 0
             ? `of ${thresholds.length}${open > 0 ? `, ${open} inconclusive` : ''}`
             : run.config.thresholds?.length
-              ? 'not judged'
+              ? 'not evaluated'
               : 'none set'
         }
         tone={ciStatus?.passed === false ? 'text-bad' : undefined}
@@ -32,8 +32,8 @@ export function Figures({ overview }: { overview: Overview }) {
         {count(errors(overview))}
       </Cell>
       <Cell
-        name="Low scores"
-        note="items below a mark"
+        name="Below pass mark"
+        note="items, by any evaluator"
         tone={overview.states.low > 0 ? 'text-warn' : undefined}
       >
         {count(overview.states.low)}

@@ -63,13 +63,27 @@ describe('a run', () => {
     expect(within(table).getByText('noise')).toBeVisible();
   });
 
+  test('a strict experiment is said to need every item at its pass marks, and not that scores cannot fail it', async () => {
+    const config = { ...report().config, strict: true };
+    open({ run: report({ passed: false, verdict: 'failed', config }) });
+    const thresholds = await screen.findByRole('region', { name: 'Thresholds' });
+    expect(thresholds).toHaveTextContent('it is strict, so every item has to reach its pass marks');
+    expect(thresholds).not.toHaveTextContent('cannot fail');
+  });
+
+  test('an experiment without thresholds that is not strict cannot fail by scores', async () => {
+    open({ run: report() });
+    const thresholds = await screen.findByRole('region', { name: 'Thresholds' });
+    expect(thresholds).toHaveTextContent('is not strict, so scores alone cannot fail it');
+  });
+
   test('thresholds that a run of some items was not held against are named, and called so', async () => {
     const config = { ...report().config, thresholds: ['latency.p95<=3s'] };
     open({ run: report({ partial: true, config }) });
     const thresholds = await screen.findByRole('region', { name: 'Thresholds' });
-    expect(thresholds).toHaveTextContent('is not judged');
+    expect(thresholds).toHaveTextContent('is not evaluated');
     expect(thresholds).toHaveTextContent('latency.p95 ≤ 3s');
-    expect(screen.getByText('not judged')).toBeVisible();
+    expect(screen.getByText('not evaluated')).toBeVisible();
   });
 
   test('its items are asked for along with its figures', async () => {
@@ -138,7 +152,7 @@ describe('the items', () => {
 
   test('what is filtered goes to the address, and from there to the server', async () => {
     const { router, user, asked } = open({}, { at: '?minScore=0.2&sort=cost' });
-    await user.click(await screen.findByRole('button', { name: /Low score 2/ }));
+    await user.click(await screen.findByRole('button', { name: /Below pass mark 2/ }));
     await user.selectOptions(screen.getByLabelText('Evaluator'), 'correctness');
     const filters = { minScore: '0.2', state: 'low', evaluator: 'correctness', sort: 'cost' };
     expect(Object.fromEntries(new URLSearchParams(router.state.location.search))).toEqual(filters);

@@ -46,17 +46,19 @@ export function Thresholds({ run }: { run: Report }) {
 
 /** Why there is nothing to be said of thresholds, and those that the run was not held against. */
 function Unjudged({ run: { ciStatus, config, partial } }: { run: Report }) {
-  const { thresholds = [] } = config;
+  const { strict, thresholds = [] } = config;
   if (thresholds.length === 0) {
-    const none = 'This experiment has none, so scores alone cannot fail it.';
+    const none = strict
+      ? 'This experiment has none: it is strict, so every item has to reach its pass marks.'
+      : 'This experiment has none and is not strict, so scores alone cannot fail it.';
     return <p className="text-muted">{ciStatus?.summary ?? none}</p>;
   }
   return (
     <>
       <p className="text-muted">
         {partial === true
-          ? 'They hold for all items, so that a run of some of them is not judged:'
-          : 'They are judged when the run has ended:'}
+          ? 'They are about all items, so a run of some of them is not evaluated:'
+          : 'Evaluated when the run finishes:'}
       </p>
       <ul className="mt-2 divide-y divide-line">
         {thresholds.map((name) => (

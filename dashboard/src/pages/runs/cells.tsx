@@ -42,12 +42,19 @@ export function Tags({ of }: { of: string[] }) {
   );
 }
 
+const OUTCOMES: Record<RunRow['status'], string> = {
+  passed: 'passed',
+  notEvaluated: 'not evaluated',
+  failed: 'failed',
+  error: 'error',
+};
+
 /** The verdict; of a partial run, what became of the items that were run, too. */
 export function VerdictCell({ run }: { run: RunRow }) {
   return (
     <span className="flex flex-col items-start gap-0.5">
       <Verdict of={run.verdict} />
-      {run.verdict === 'partial' && <span className="pl-2 text-muted text-xs">{run.status}</span>}
+      {run.verdict === 'partial' && <span className="pl-2 text-muted text-xs">{OUTCOMES[run.status]}</span>}
     </span>
   );
 }

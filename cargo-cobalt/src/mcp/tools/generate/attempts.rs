@@ -1,7 +1,7 @@
 //! Has the model write, checks what it wrote, and hands back what is wrong with it, until it compiles or too often did not.
 
 use cobalt::llm::Judge;
-use cobalt::redact::{REDACTED, redacted};
+use cobalt::redact::{has_mark, redacted};
 use cobalt::wording::cut;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,6 +14,7 @@ use super::items::{self, Kinds};
 use super::place::Place;
 use super::question::{Draft, FORM, SYSTEM, mended, question, schema};
 use super::source::Source;
+use super::taken::Taken;
 use super::transaction::Transaction;
 use crate::error::Error;
 use crate::init::with_target;
@@ -44,6 +45,7 @@ pub(super) struct Wanted {
     pub(super) project: Project,
     pub(super) agent: Agent,
     pub(super) place: Place,
+    pub(super) taken: Taken,
     pub(super) size: usize,
     pub(super) context: Option<String>,
     pub(super) overwrite: bool,
@@ -89,8 +91,7 @@ enum Tried {
 impl Attempts<'_> {
     /// Tries until there is a target that compiles. Whatever else comes of it, and where this is dropped, nothing is left.
     pub(super) async fn make(mut self) -> Result<Outcome, Error> {
-        let Wanted { agent, place, size, context, .. } = self.wanted;
-        let first = question(agent, place, *size, context.as_deref());
+        let first = question(self.wanted);
         let (mut asked, mut outcome) = (first.clone(), Outcome::default());
         let mut transaction = Transaction::default();
         for attempt in 1..=MOST_ATTEMPTS {
@@ -144,12 +145,14 @@ impl Attempts<'_> {
 
     /// The names of the experiments, or what is wrong with what was written.
     fn review(&self, draft: &Draft) -> Result<Vec<String>, Vec<String>> {
-        let Wanted { place, size, .. } = self.wanted;
+        let Wanted { agent, place, taken, size, .. } = self.wanted;
         let mut problems = items::problems(&draft.items, *size);
         match Source::parse(&draft.source) {
             Ok(source) => {
                 problems.extend(source.problems(&place.data_in_package, &items::fields(&draft.items)));
-                if problems.is_empty() { Ok(source.experiments()) } else { Err(problems) }
+                let experiments = source.experiments();
+                problems.extend(taken.problems(&experiments, &taken.free_name(agent, place)));
+                if problems.is_empty() { Ok(experiments) } else { Err(problems) }
             }
             Err(problem) => {
                 problems.push(problem);
@@ -188,7 +191,7 @@ impl Attempts<'_> {
             Checked::Compiles => Tried::Written(Written {
                 experiments,
                 kinds: items::kinds(&draft.items),
-                is_redacted: [&data, &draft.source].iter().any(|text| text.contains(REDACTED)),
+                is_redacted: [&data, &draft.source].iter().any(|text| has_mark(text)),
             }),
         })
     }

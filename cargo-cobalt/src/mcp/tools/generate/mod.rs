@@ -2,7 +2,7 @@
 //!
 //! The [`agent`] is read, with what of it a test can [`reach`], and the [`place`] of the new files is found before anything is
 //! spent. Then the model is asked in a few [`attempts`]: of what the [`question`] brings, the [`items`] and the [`source`] are
-//! looked at, and cargo [`check`]s them where they lie. What does not come to a good end is undone by the [`transaction`].
+//! looked at, and cargo [`check`]s them where they lie. Names of experiments that are [`taken`] are not used a second time. What does not come to a good end is undone by the [`transaction`].
 
 mod agent;
 mod attempts;
@@ -12,6 +12,7 @@ mod place;
 mod question;
 mod reach;
 mod source;
+mod taken;
 mod transaction;
 
 use std::fs;
@@ -28,6 +29,7 @@ use self::agent::Agent;
 use self::attempts::{Attempt, Attempts, Outcome, Wanted};
 use self::items::Kinds;
 use self::place::Place;
+use self::taken::Taken;
 use super::run::Progress;
 use super::{Answer, Call, tool};
 use crate::config::settings_of;
@@ -112,8 +114,13 @@ pub(super) fn description() -> Tool {
 pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Generated>, Error> {
     let project = (*call.projects.choose(arguments.project.as_deref())?).clone();
     let prepared = tokio::task::spawn_blocking(move || prepare(project, arguments));
-    let (wanted, judge, notes) = prepared.await.unwrap_or_else(|error| Err(Error::Server(error.into())))?;
-    let (commands, progress) = (call.commands.clone(), Progress::of(call.context));
+    let (mut wanted, judge, mut notes) =
+        prepared.await.unwrap_or_else(|error| Err(Error::Server(error.into())))?;
+    let (commands, mut progress) = (call.commands.clone(), Progress::of(call.context));
+    progress.step("listing the experiments").await;
+    let (taken, note) = Taken::list(call, &wanted.project, &wanted.agent, &wanted.place).await?;
+    wanted.taken = taken;
+    notes.extend(note);
     let made = call.commands.see_to(&call.context.ct, |cancelled| async move {
         let (wanted, judge, cancelled, commands) = (&wanted, &judge, &cancelled, &commands);
         let mut attempts = Attempts { wanted, judge, commands, cancelled, progress };
@@ -143,7 +150,8 @@ fn prepare(project: Project, arguments: Arguments) -> Result<(Wanted, Judge, Vec
     let path = place.test_in_manifest.as_deref();
     let notes = with_target(&agent.folder, &agent.metadata, &text, &place.target, path)?.notes;
     let judge = judge(&agent)?;
-    Ok((Wanted { project, agent, place, size, context, overwrite }, judge, notes))
+    let taken = Taken::default();
+    Ok((Wanted { project, agent, place, taken, size, context, overwrite }, judge, notes))
 }
 
 /// The judge that the package's settings lead to, with the key as its experiments would have it.

@@ -4,9 +4,8 @@ use cobalt::redact::redacted;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::agent::Agent;
+use super::attempts::Wanted;
 use super::items::Item;
-use super::place::Place;
 use crate::assistants::how_to_write;
 use crate::markdown::fenced;
 
@@ -53,12 +52,13 @@ pub(super) fn schema() -> Value {
 }
 
 /// The question, with all that the model has to know.
-pub(super) fn question(agent: &Agent, place: &Place, size: usize, context: Option<&str>) -> String {
+pub(super) fn question(wanted: &Wanted) -> String {
+    let Wanted { agent, place, taken, size, context, .. } = wanted;
     let task = TASK
         .replace("@SIZE@", &size.to_string())
         .replace("@DATA@", &place.data_in_package)
         .replace("@TARGET@", &place.target)
-        .replace("@NAME@", &agent.name)
+        .replace("@NAME@", &taken.free_name(agent, place))
         .replace("@EDITION@", agent.package.edition.as_str());
     let list = |lines: Vec<String>| lines.iter().map(|line| format!("- {line}\n")).collect::<String>();
     let callable = list(agent.callable.iter().map(ToString::to_string).collect());
@@ -75,12 +75,14 @@ pub(super) fn question(agent: &Agent, place: &Place, size: usize, context: Optio
         }
     };
     let context = context
+        .as_ref()
         .map(|context| format!("\n# What the user says of the agent\n\n{}", fenced(&redacted(context))));
     format!(
         "# The task\n\n{task}\n# Cobalt\n\n{how_to_write}\n# The package `{package}`\n\nA test can call:\n\n{callable}\n\
-         Crates that a test can use, beside `std` and `cobalt`:\n\n{crates}\n{judges}\n{context}\n# The agent, `{file}`\n\n{source}",
+         Crates that a test can use, beside `std` and `cobalt`:\n\n{crates}\n{judges}\n{taken}{context}\n# The agent, `{file}`\n\n{source}",
         how_to_write = how_to_write(),
         package = agent.package.name,
+        taken = taken.told(),
         context = context.unwrap_or_default(),
         file = agent.file,
         source = fenced(&redacted(&agent.source)),

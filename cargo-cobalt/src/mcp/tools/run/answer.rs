@@ -1,10 +1,12 @@
 //! What a run came to: in its result files' shape, and in a few lines.
 
+use std::cmp::Reverse;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use cobalt::Report;
 use cobalt::exit_code::FAILED;
+use cobalt::report::RunVerdict;
 use cobalt::store::read_report;
 use cobalt::wording::{count, cut};
 use schemars::JsonSchema;
@@ -35,7 +37,7 @@ const LONGEST: usize = 200;
 #[serde(rename_all = "camelCase")]
 pub(in crate::mcp) struct Ran {
     project: Project,
-    /// Whether all experiments that were asked for ran and passed.
+    /// Whether all experiments that were asked for ran and passed. One whose thresholds were not evaluated has not.
     passed: bool,
     /// What became of it, in a sentence.
     verdict: String,
@@ -60,6 +62,9 @@ pub(in crate::mcp) struct Ran {
     /// What else went wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<String>,
+    /// What is probably not as it was meant, and fails nothing by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
     /// The last lines that were printed on stderr, where it ended badly.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     printed: Vec<String>,
@@ -91,6 +96,7 @@ struct BriefRun {
     name: String,
     /// Whether it passed.
     passed: bool,
+    verdict: RunVerdict,
 }
 
 /// The answer to a run that has ended.
@@ -109,6 +115,13 @@ pub(super) fn of(project: &Project, outcome: Outcome) -> Result<Answer<Ran>, Err
         not_run.name = cut(&not_run.name, LONGEST).into_owned();
         not_run.reason = stderr::told(&not_run.reason);
     }
+    errors.extend(heard.still_failed.iter().map(|(name, why)| {
+        format!(
+            "experiment `{}` is still failed by earlier results: {}",
+            cut(name, LONGEST),
+            stderr::told(why)
+        )
+    }));
     let reports = heard.finished.iter().map(|finished| match &finished.path {
         Some(path) => read_report(Path::new(path)).unwrap_or_else(|_| finished.report.clone()),
         None => finished.report.clone(),
@@ -124,6 +137,7 @@ pub(super) fn of(project: &Project, outcome: Outcome) -> Result<Answer<Ran>, Err
         more_compile_errors: compile_errors.more,
         compile_errors: compile_errors.first,
         errors,
+        warnings: heard.warnings.iter().map(|warning| stderr::told(warning)).collect(),
         printed,
         left_out: Vec::new(),
         next_steps: Vec::new(),
@@ -138,11 +152,13 @@ pub(super) fn of(project: &Project, outcome: Outcome) -> Result<Answer<Ran>, Err
 impl Ran {
     /// Adds the runs, as far as there is room, those that failed first.
     fn show(&mut self, mut reports: Vec<Report>, past: Option<&Past>) -> Result<(), Error> {
-        let Self { not_run, errors, printed, left_out, .. } = self;
+        let Self { not_run, errors, warnings, printed, left_out, .. } = self;
         keep(not_run, ROOM_OF_LIST, "notRun", left_out);
         keep(errors, ROOM_OF_LIST, "errors", left_out);
+        // Errors and warnings together have the room of one list.
+        keep(warnings, ROOM_OF_LIST.saturating_sub(size(&*errors)), "warnings", left_out);
         keep(printed, ROOM_OF_LIST, "printed", left_out);
-        reports.sort_by_key(|report| (report.passed, report.items.len()));
+        reports.sort_by_key(|report| (Reverse(report.verdict), report.items.len()));
         // As many as there can be; where runs have room, there is less to do.
         self.next_steps = self.steps(&reports, past);
         let mut room = shown::BUDGET.saturating_sub(size(self));
@@ -167,7 +183,7 @@ impl Ran {
 
     fn steps(&self, reports: &[Report], past: Option<&Past>) -> Vec<String> {
         let mut steps = Vec::new();
-        let failed = reports.iter().find(|report| !report.passed);
+        let failed = reports.iter().find(|report| report.verdict == RunVerdict::Failed);
         if let Some(report) = failed.or(reports.first()) {
             let name = code(&cut(&report.name, LONGEST));
             let is_it = |shown: &&RunOfExperiment| shown.run.head.id == report.id;
@@ -177,12 +193,12 @@ impl Ran {
                     report.id
                 ));
             }
-            if !report.passed {
+            if report.verdict == RunVerdict::Failed {
                 let place = report.declared_at.as_ref();
                 let place =
                     place.map(|place| format!(", which is declared at {}:{}", place.file, place.line));
                 steps.push(format!(
-                    "mend what experiment {name} tests{}, and call `cobalt_run` again: it builds anew",
+                    "fix what experiment {name} tests{}, and call `cobalt_run` again",
                     place.unwrap_or_default()
                 ));
             }
@@ -198,9 +214,7 @@ impl Ran {
             steps.push(format!("`cobalt_run` with `resume` \"{}\" runs what is left", cut_off.join(",")));
         }
         if !self.compile_errors.is_empty() {
-            steps.push(
-                "mend the errors of the compiler, and call `cobalt_run` again: it builds anew".to_owned(),
-            );
+            steps.push("fix the compiler errors and call `cobalt_run` again".to_owned());
         }
         steps
     }
@@ -212,9 +226,14 @@ impl Ran {
             text.push('\n');
             text += &shown::list(self.not_run.iter().map(line), ROOM_OF_TEXT / 4, "experiment");
         }
+        if !self.warnings.is_empty() {
+            let warnings = self.warnings.iter().map(|warning| format!("- warning: {}", code(warning)));
+            text.push('\n');
+            text += &shown::list(warnings, ROOM_OF_TEXT / 8, "warning");
+        }
         let mut end = String::new();
         if !self.more_runs.is_empty() {
-            let failed = self.more_runs.iter().filter(|run| !run.passed).count();
+            let failed = self.more_runs.iter().filter(|run| run.verdict == RunVerdict::Failed).count();
             let runs = count(self.more_runs.len(), "further run");
             let _ = writeln!(end, "\n{runs} stand in `moreRuns`; {failed} of them failed.");
         }
@@ -250,7 +269,8 @@ fn line(not_run: &NotRun) -> String {
 }
 
 fn brief(report: &Report) -> BriefRun {
-    BriefRun { id: report.id.clone(), name: cut(&report.name, LONGEST).into_owned(), passed: report.passed }
+    let (passed, verdict) = (report.passed, report.verdict);
+    BriefRun { id: report.id.clone(), name: cut(&report.name, LONGEST).into_owned(), passed, verdict }
 }
 
 /// The id of the last run of all items before this one.

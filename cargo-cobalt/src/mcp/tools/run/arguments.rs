@@ -21,7 +21,7 @@ pub(in crate::mcp) struct Arguments {
     pub(super) file: Option<String>,
     /// Only experiments whose name or tag contains this or, with `*`, `?` or `[…]`, matches it.
     pub(super) filter: Option<String>,
-    /// Only these experiments, by their whole names, as `cobalt_list` tells them; all where the list is empty.
+    /// Only these experiments, by their whole names, as `cobalt_list` tells them or as in test cases; all where the list is empty.
     pub(super) experiments: Option<Vec<String>>,
     /// How many items of an experiment are worked on at a time, in place of what the project says.
     #[schemars(range(min = 1, max = MOST))]

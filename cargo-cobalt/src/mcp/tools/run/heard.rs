@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cobalt::report::{SourcePlace, Status};
+use cobalt::report::{RunVerdict, SourcePlace, Status};
 use cobalt::reporters::{Event, ExperimentFinished, ExperimentStarted, ItemFinished};
 use cobalt::wording::{count, cut, decimal};
 use schemars::JsonSchema;
@@ -22,7 +22,11 @@ pub(super) struct Heard {
     pub(super) total: usize,
     pub(super) finished: Vec<ExperimentFinished>,
     pub(super) not_run: Vec<NotRun>,
+    /// Experiments that earlier results fail, which nothing of this run replaces, each with the reason.
+    pub(super) still_failed: Vec<(String, String)>,
     pub(super) errors: Vec<String>,
+    /// Each once: several binaries may say the same.
+    pub(super) warnings: Vec<String>,
 }
 
 /// An experiment that has no result.
@@ -34,8 +38,8 @@ pub(super) struct NotRun {
     pub(super) state: WhyNotRun,
     /// What is wrong, and what to do.
     pub(super) reason: String,
-    /// The id of the run, where it began: `cobalt_results` reads what is finished of it, and `resume` of `cobalt_run` goes on
-    /// with it.
+    /// The id of the run, if it was started and can be resumed: `cobalt_results` reads its finished items, and `resume` of
+    /// `cobalt_run` runs the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) run_id: Option<String>,
     /// Where the experiment is declared.
@@ -93,10 +97,31 @@ impl Heard {
             Event::ExperimentSkipped { name, why } => {
                 self.add(name, WhyNotRun::NothingToRun, why, None, None);
             }
-            Event::Failed { error } if !self.errors.contains(&error) => self.errors.push(error),
+            Event::ExperimentInterrupted { name, id, kept, error } => {
+                self.interrupted(name, id, kept != Some(0), error);
+            }
+            Event::ExperimentStillFailed { name, why } => self.still_failed.push((name, why)),
+            Event::Failed { error } => add_new(&mut self.errors, error),
+            Event::Warning(warning) => add_new(&mut self.warnings, warning.to_string()),
             _ => {}
         }
         None
+    }
+
+    /// An experiment was stopped. Only if finished items are saved can its run be resumed.
+    fn interrupted(&mut self, name: String, id: String, is_saved: bool, error: Option<String>) {
+        let number =
+            self.running.iter().find(|(_, (started, _))| started.id == id).map(|(number, _)| *number);
+        let started = number.and_then(|number| self.running.remove(&number));
+        let declared_at = started.and_then(|(started, _)| started.declared_at);
+        if let Some(error) = error {
+            add_new(&mut self.errors, error);
+        }
+        let (reason, run_id) = match is_saved {
+            true => ("finished items are saved", Some(id)),
+            false => ("no item was finished; run it again", None),
+        };
+        self.add(name, WhyNotRun::CutOff, reason.to_owned(), run_id, declared_at);
     }
 
     /// No more comes of the binary at hand: what runs there was cut off.
@@ -113,7 +138,8 @@ impl Heard {
         let is_fine =
             |not_run: &NotRun| matches!(not_run.state, WhyNotRun::Ignored | WhyNotRun::NothingToRun);
         !self.finished.is_empty()
-            && self.finished.iter().all(|finished| finished.report.passed)
+            && self.still_failed.is_empty()
+            && self.with(RunVerdict::Passed) == self.finished.len()
             && self.not_run.iter().all(is_fine)
     }
 
@@ -127,15 +153,16 @@ impl Heard {
         if compile_errors > 0 {
             return format!("not built: {}", count(compile_errors, "error"));
         }
-        let passed = self.finished.iter().filter(|finished| finished.report.passed).count();
         let mut parts = Vec::new();
         let all = self.finished.len() + self.not_run.len();
         if all == 0 {
             return "no experiment was run".to_owned();
         }
         for (number, what) in [
-            (passed, "passed"),
-            (self.finished.len() - passed, "failed"),
+            (self.with(RunVerdict::Passed), "passed"),
+            (self.with(RunVerdict::NotEvaluated), "not evaluated"),
+            (self.with(RunVerdict::Failed), "failed"),
+            (self.failed_earlier(), "still failed by earlier results"),
             (self.number(WhyNotRun::Broken), "cannot be run"),
             (self.number(WhyNotRun::CutOff), "cut off"),
             (self.number(WhyNotRun::Ignored), "ignored"),
@@ -148,8 +175,36 @@ impl Heard {
         format!("{}: {}", count(all, "experiment"), parts.join(", "))
     }
 
+    /// How many finished experiments have this verdict, without those that only earlier results fail.
+    fn with(&self, verdict: RunVerdict) -> usize {
+        let finished = self.finished.iter().filter(|finished| !self.is_failed_earlier(finished));
+        finished.filter(|finished| finished.report.verdict == verdict).count()
+    }
+
+    /// How many experiments have no result for this reason, without those that only earlier results fail.
     fn number(&self, state: WhyNotRun) -> usize {
-        self.not_run.iter().filter(|not_run| not_run.state == state).count()
+        let not_run = self.not_run.iter().filter(|not_run| !self.is_left_failed(not_run));
+        not_run.filter(|not_run| not_run.state == state).count()
+    }
+
+    /// How many experiments only earlier results fail. Each of them was run in part, or had nothing to run.
+    fn failed_earlier(&self) -> usize {
+        let finished = self.finished.iter().filter(|finished| self.is_failed_earlier(finished));
+        finished.count() + self.not_run.iter().filter(|not_run| self.is_left_failed(not_run)).count()
+    }
+
+    /// Whether this run did not fail, but earlier results still fail its experiment.
+    fn is_failed_earlier(&self, finished: &ExperimentFinished) -> bool {
+        finished.report.verdict != RunVerdict::Failed && self.is_still_failed(&finished.report.name)
+    }
+
+    /// Whether an experiment had nothing to run, and earlier results still fail it.
+    fn is_left_failed(&self, not_run: &NotRun) -> bool {
+        not_run.state == WhyNotRun::NothingToRun && self.is_still_failed(&not_run.name)
+    }
+
+    fn is_still_failed(&self, name: &str) -> bool {
+        self.still_failed.iter().any(|(failed, _)| failed == name)
     }
 
     fn add(
@@ -171,6 +226,13 @@ impl Heard {
     }
 }
 
+/// Adds a text that is not there yet.
+fn add_new(texts: &mut Vec<String>, text: String) {
+    if !texts.contains(&text) {
+        texts.push(text);
+    }
+}
+
 /// What came of an item, in a few words.
 fn outcome(item: &ItemFinished) -> String {
     let name = &item.item;
@@ -183,9 +245,110 @@ fn outcome(item: &ItemFinished) -> String {
         format!("{evaluator} {}", score.unwrap_or_default())
     };
     let low: Vec<_> = item.low.iter().map(score).collect();
-    match (item.passed, low.is_empty()) {
-        (true, true) => format!("{name} passed"),
-        (true, false) => format!("{name} passed, low ({})", low.join(", ")),
-        (false, _) => format!("{name} failed ({})", low.join(", ")),
+    match (item.fails(), low.is_empty()) {
+        (false, true) => format!("{name} passed"),
+        (false, false) => format!("{name} below its pass mark ({})", low.join(", ")),
+        (true, _) => format!("{name} failed ({})", low.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// All that is known after these events.
+    fn after(events: &[Value]) -> Heard {
+        let mut heard = Heard::default();
+        for event in events {
+            heard.line(&event.to_string());
+        }
+        heard.cut_off();
+        heard
+    }
+
+    fn started(experiment: usize, name: &str) -> Value {
+        json!({ "event": "experiment-started", "experiment": experiment, "id": format!("{experiment:012}"), "name": name,
+            "tags": [], "declaredAt": { "file": "tests/evals.rs", "line": 7 }, "items": 2, "done": 0, "runs": 1,
+            "evaluators": [], "concurrency": 1, "timeoutMs": 1000, "partial": false })
+    }
+
+    fn finished(experiment: usize, name: &str, verdict: &str) -> Value {
+        json!({ "event": "experiment-finished", "experiment": experiment, "low": [], "lowItems": 0, "failed": [],
+            "itemsInError": 0, "report": { "schema": 1, "id": format!("{experiment:012}"), "name": name,
+                "timestamp": "2026-02-05T14:30:00.000Z", "summary": {}, "verdict": verdict, "passed": verdict == "passed",
+                "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": [], "passMarks": [] } } })
+    }
+
+    fn still_failed(name: &str) -> Value {
+        json!({ "event": "experiment-still-failed", "name": name, "why": "1 item in error in run `0123456789ab`" })
+    }
+
+    #[test]
+    fn a_warning_is_collected_once_and_fails_nothing() {
+        let of_call = json!({ "event": "warning", "message": "a variable is unknown" });
+        let of_one =
+            json!({ "event": "warning", "experiment": "desk", "message": "no threshold bounds a score" });
+        let events = [started(0, "desk"), of_call.clone(), of_one, finished(0, "desk", "passed"), of_call];
+        let heard = after(&events);
+        assert_eq!(heard.warnings, ["a variable is unknown", "desk: no threshold bounds a score"]);
+        assert!(heard.is_passed() && heard.errors.is_empty());
+    }
+
+    #[test]
+    fn an_interrupted_run_is_to_be_resumed_only_if_items_are_saved() {
+        let interrupted = |experiment: usize, name: &str, kept: Value, error: Value| {
+            json!({ "event": "experiment-interrupted", "name": name, "id": format!("{experiment:012}"), "kept": kept,
+                "error": error })
+        };
+        let full = "failed to write `a.jsonl`: No space left on device";
+        let heard = after(&[
+            started(0, "none"),
+            started(1, "some"),
+            started(2, "unknown"),
+            interrupted(0, "none", json!(0), json!(full)),
+            interrupted(1, "some", json!(1), json!(full)),
+            interrupted(2, "unknown", Value::Null, Value::Null),
+        ]);
+        let told: Vec<_> = heard
+            .not_run
+            .iter()
+            .map(|not_run| (&*not_run.name, &*not_run.reason, not_run.run_id.as_deref()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("none", "no item was finished; run it again", None),
+                ("some", "finished items are saved", Some("000000000001")),
+                ("unknown", "finished items are saved", Some("000000000002")),
+            ]
+        );
+        assert!(heard.not_run.iter().all(|not_run| not_run.is_cut_off() && not_run.declared_at.is_some()));
+        assert_eq!(heard.errors, [full]);
+        assert_eq!(heard.verdict(0), "3 experiments: 3 cut off");
+    }
+
+    #[test]
+    fn an_experiment_that_is_still_failed_is_counted_once() {
+        let skipped =
+            |name: &str| json!({ "event": "experiment-skipped", "name": name, "why": "nothing has changed" });
+        let heard = after(&[
+            skipped("left"),
+            skipped("fine"),
+            still_failed("left"),
+            still_failed("part"),
+            still_failed("gated"),
+            still_failed("again"),
+            finished(0, "part", "passed"),
+            finished(1, "gated", "notEvaluated"),
+            finished(2, "again", "failed"),
+            finished(3, "good", "passed"),
+        ]);
+        assert_eq!(
+            heard.verdict(0),
+            "6 experiments: 1 passed, 1 failed, 3 still failed by earlier results, 1 with nothing to run"
+        );
+        assert!(!heard.is_passed());
     }
 }

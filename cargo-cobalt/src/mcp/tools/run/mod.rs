@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cobalt::exit_code::UNFIT;
+use cobalt::name::is_name_of;
 use cobalt::paths::workspace_root;
 use rmcp::model::{Tool, ToolAnnotations};
 
@@ -112,7 +113,7 @@ async fn by_place(
     };
     let there: Vec<_> = declared.rows.iter().filter(is_there).collect();
     let wanted = arguments.experiments.as_deref().unwrap_or_default();
-    let is_wanted = |name: &String| wanted.is_empty() || wanted.contains(name);
+    let is_wanted = |name: &String| wanted.is_empty() || wanted.iter().any(|typed| is_name_of(typed, name));
     let mut names: Vec<_> = there.iter().map(|row| row.experiment.name.clone()).filter(is_wanted).collect();
     if names.is_empty() {
         return Ok(answered);

@@ -8,10 +8,10 @@ use super::Runs;
 use crate::serve::store::loaded::{LoadedItem, LoadedRun};
 
 /// An item that one of the runs has at least.
-#[derive(Debug)]
-pub(super) struct Matched {
+#[derive(Clone, Debug)]
+pub(in crate::serve::store) struct Matched {
     /// Its place among the items of each run.
-    pub(super) places: Vec<Option<usize>>,
+    pub(super) places: Box<[Option<usize>]>,
     /// Its place in the data set of the last run that has it.
     pub(super) index: usize,
     /// The largest change to the worse, 0 or below, and to the better, 0 or above.
@@ -20,6 +20,13 @@ pub(super) struct Matched {
 }
 
 impl Matched {
+    /// About how many bytes of memory it takes.
+    pub(super) fn size(&self) -> usize {
+        /// What the system keeps beside each piece of memory.
+        const OVERHEAD: usize = 16;
+        size_of::<Self>() + size_of_val(&*self.places) + OVERHEAD
+    }
+
     /// The item's identity.
     pub(super) fn key<'a>(&self, runs: &'a Runs) -> Option<&'a str> {
         let mut places = self.places.iter().zip(runs);
@@ -46,7 +53,12 @@ pub(super) fn matched(runs: &Runs, evaluator: Option<&str>) -> Vec<Matched> {
     for (at, run) in runs.iter().enumerate() {
         for (place, item) in run.items.iter().enumerate() {
             let known = *by_key.entry(&item.key).or_insert_with(|| {
-                items.push(Matched { places: vec![None; runs.len()], index: 0, worst: 0.0, best: 0.0 });
+                items.push(Matched {
+                    places: vec![None; runs.len()].into(),
+                    index: 0,
+                    worst: 0.0,
+                    best: 0.0,
+                });
                 items.len() - 1
             });
             items[known].places[at] = Some(place);

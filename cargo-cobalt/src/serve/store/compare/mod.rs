@@ -11,7 +11,8 @@ use std::sync::Arc;
 use cobalt::Report;
 use cobalt::report::comparison::{self, Comparison};
 
-use self::matched::{Matched, matched};
+pub(super) use self::matched::Matched;
+use self::matched::matched;
 pub(in crate::serve) use self::shown::Comparing;
 use super::Store;
 use super::items::evaluator_of;
@@ -46,7 +47,11 @@ impl Store {
         if let Some(name) = evaluator.filter(|name| runs.iter().all(|run| run.evaluator(name).is_none())) {
             evaluator_of(&runs[runs.len() - 1], name)?;
         }
-        let mut items = matched(runs, evaluator);
+        let comparisons = self.statistics(runs);
+        let matches = self.matches(runs, evaluator);
+        // So many such lists at a time, however many ask.
+        let _pass = self.comparers.pass();
+        let mut items: Vec<&Matched> = matches.iter().collect();
         let total = items.len();
         if let Some(text) = query.search.as_deref().filter(|text| !text.is_empty()) {
             self.keep_found(runs, &mut items, text)?;
@@ -65,11 +70,12 @@ impl Store {
         let matching = items.len();
         let item_at =
             query.item.as_deref().and_then(|key| items.iter().position(|item| item.key(runs) == Some(key)));
-        let page = items.into_iter().skip(query.offset).take(query.limit.unwrap_or(usize::MAX)).collect();
+        let page = items.into_iter().skip(query.offset).take(query.limit.unwrap_or(usize::MAX));
+        let page = page.cloned().collect();
         let head = Compared {
             runs: runs.iter().map(|run| compared_run(&run.head)).collect(),
             score_diffs: score_diffs(runs),
-            comparisons: self.statistics(runs).to_vec(),
+            comparisons: comparisons.to_vec(),
             matching,
             item_at,
             total,
@@ -83,7 +89,7 @@ impl Store {
     }
 
     /// Leaves the items that have a text in one of the runs.
-    fn keep_found(&self, runs: &Runs, items: &mut Vec<Matched>, text: &str) -> Result<(), FileProblem> {
+    fn keep_found(&self, runs: &Runs, items: &mut Vec<&Matched>, text: &str) -> Result<(), FileProblem> {
         let found = runs.iter().map(|run| self.found(run, text)).collect::<Result<Vec<_>, _>>()?;
         let found: Vec<HashSet<_>> = found.iter().map(|found| found.iter().copied().collect()).collect();
         items.retain(|item| {
@@ -93,6 +99,20 @@ impl Store {
                 .any(|(place, found)| place.is_some_and(|place| found.contains(&place)))
         });
         Ok(())
+    }
+
+    /// The items of the runs, matched once for all who compare these runs.
+    fn matches(&self, runs: &Runs, evaluator: Option<&str>) -> Arc<Vec<Matched>> {
+        let files = runs.iter().map(|run| run.file.clone()).collect();
+        let size = |items: &Vec<Matched>| items.iter().map(Matched::size).sum();
+        let found = self.matches.get(&(files, evaluator.map(str::to_owned)), size, || {
+            let _pass = self.comparers.pass();
+            Ok::<_, Infallible>(matched(runs, evaluator))
+        });
+        match found {
+            Ok(items) => items,
+            Err(never) => match never {},
+        }
     }
 
     /// What is to be said of all items together, which takes long to work out.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use cobalt::redact::redacted_document;
 use cobalt::report::ItemResult;
 use cobalt::store::without_mark;
 
@@ -125,7 +126,8 @@ impl ItemReader<'_> {
         let read =
             self.file.seek(SeekFrom::Start(place.start)).and_then(|_| self.file.read_exact(&mut self.bytes));
         read.map_err(|error| self.of.problem(error))?;
+        let item = redacted_document(std::mem::take(&mut self.bytes));
         // It was an item when its place was noted.
-        serde_json::from_slice(&self.bytes).map_err(|_| FileProblem::Changed)
+        serde_json::from_slice(&item).map_err(|_| FileProblem::Changed)
     }
 }

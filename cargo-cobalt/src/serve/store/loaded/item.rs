@@ -46,7 +46,7 @@ impl LoadedItem {
             key: Box::default(),
             name: None,
             index: item.index,
-            passed: item.passed,
+            passed: config.passes(item),
             status: item.status(),
             runs: item.runs.len(),
             input: preview::input(&item.input),

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use cobalt::Report;
 use cobalt::llm::prices::PriceTable;
+use cobalt::redact::redacted_document;
 use cobalt::report::ItemResult;
 use cobalt::store::{JournalHeader, read_journal};
 use serde::Deserialize;
@@ -39,16 +40,17 @@ impl Unfinished {
         let first = lines.next().unwrap_or_default();
         let header =
             read_journal(first).map_err(|error| file.problem(Error::new(ErrorKind::InvalidData, error)))?;
+        let header = header.header;
         let (mut elapsed, mut items, mut start) = (0, BTreeMap::new(), first.len());
         for line in lines {
             // A line that is damaged is that of an item that will be run again.
-            if let Some((at, place, item)) = entry(line, start) {
+            if let Some((at, place, item)) = entry(&header, line, start) {
                 elapsed = elapsed.max(at);
                 items.insert(item.index, (place, item));
             }
             start += line.len();
         }
-        Ok(Self { header: header.header, elapsed: Duration::from_millis(elapsed), items })
+        Ok(Self { header, elapsed: Duration::from_millis(elapsed), items })
     }
 
     /// The report of what is finished.
@@ -59,12 +61,18 @@ impl Unfinished {
 }
 
 /// What a line tells that starts there: the time, and the item with its place.
-fn entry(line: &[u8], start: usize) -> Option<(u64, Range<u64>, ItemResult)> {
+fn entry(header: &JournalHeader, line: &[u8], start: usize) -> Option<(u64, Range<u64>, ItemResult)> {
+    if !header.is_whole(line) {
+        return None;
+    }
     let Line { at, item } = serde_json::from_slice(line).ok()?;
     let text = item.get();
     let begin = start + (text.as_ptr().addr() - line.as_ptr().addr());
     let place = begin as u64..(begin + text.len()) as u64;
-    Some((at, place, serde_json::from_str(text).ok()?))
+    // As where the item is read by its place.
+    let item = redacted_document(text.as_bytes().to_vec());
+    let item = serde_json::from_slice(&item).ok().filter(|item| header.fits(item))?;
+    Some((at, place, item))
 }
 
 impl LoadedRun {
@@ -78,5 +86,32 @@ impl LoadedRun {
         }
         let head = unfinished.report(prices).without_items();
         Ok(loading.finish(head, file.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cobalt::redact::register_secret;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_item_is_read_without_the_secrets_that_are_known_now() {
+        let header = json!({
+            "journal": 1, "id": "aaaabbbbcccc", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "tags": [],
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": [], "passMarks": [] },
+            "dataset": { "source": "inline", "items": 1, "hash": "d" }, "definition": "f",
+        });
+        let item = json!({
+            "index": 0, "key": "item-0", "status": "ok", "passed": true, "latencyMs": 1, "input": {},
+            "output": { "output": "it is kn0wn-of-the-unfinished" }, "evaluations": {},
+        });
+        let header = read_journal(format!("{header}\n").as_bytes()).unwrap().header;
+        let line = json!({ "at": 1, "item": item }).to_string();
+        register_secret("UNFINISHED_KEY", "kn0wn-of-the-unfinished");
+        let (_, _, item) = entry(&header, line.as_bytes(), 0).unwrap();
+        let item = serde_json::to_value(&item).unwrap();
+        assert_eq!(item["output"]["output"], "it is [redacted:UNFINISHED_KEY]");
     }
 }

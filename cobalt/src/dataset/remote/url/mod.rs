@@ -15,7 +15,7 @@ use super::source::{Fetched, Source};
 use crate::dataset::{Dataset, Format};
 use crate::http::is_harmless;
 use crate::llm::Secret;
-use crate::redact::is_secret;
+use crate::redact::{is_secret, register_secret};
 use address::Address;
 
 /// A file at a URL.
@@ -211,6 +211,9 @@ impl Header {
             ))
         })?;
         value.set_sensitive(!is_harmless(&name));
+        if is_secret(name.as_str()) {
+            value.to_str().iter().for_each(|value| register_secret(&format!("header-{name}"), value));
+        }
         Ok((name, value))
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn is_result(kind: &str) -> bool {
 impl Reader {
     pub(super) fn tool_use(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
         let call = ToolCall { name: fields.text("name")?.to_owned(), ..ToolCall::default() };
-        self.add(call.with_arguments(fields.get("input")), fields.text_if_any("id"));
+        self.add(call.with_arguments(fields.get("input")), &fields.ids(&["id"]));
         Ok(())
     }
 

@@ -37,6 +37,25 @@ impl<'v> Fields<'v> {
         self.get(name).and_then(Value::as_str)
     }
 
+    /// Its `type`; blank where it has none.
+    pub(super) fn kind(&self) -> &'v str {
+        self.text_if_any("type").unwrap_or_default()
+    }
+
+    /// An object, where there is one.
+    pub(super) fn object_if_any(&self, name: &str) -> Option<&'v Map<String, Value>> {
+        self.get(name).and_then(Value::as_object)
+    }
+
+    /// The identities under these names: texts, or objects around one, as rig's `{"provider": "call_1"}`.
+    pub(super) fn ids(&self, names: &[&str]) -> Vec<&'v str> {
+        let id = |value: &'v Value| match value {
+            Value::Object(around) if around.len() == 1 => around.values().next()?.as_str(),
+            other => other.as_str(),
+        };
+        names.iter().filter_map(|name| id(self.get(name)?)).filter(|id| !id.is_empty()).collect()
+    }
+
     /// A list, where the field is there.
     pub(super) fn list(&self, name: &str) -> Result<Option<&'v [Value]>, ToolCallError> {
         match self.get(name) {

@@ -3,36 +3,23 @@
 mod anthropic;
 mod arguments;
 mod fields;
+mod harmless;
 mod message;
 mod openai;
 mod plain;
+mod tagged;
+mod wrapped;
+
+use std::ops::Range;
 
 use serde_json::{Map, Value};
 
 use self::fields::{Fields, kind_of};
+use self::harmless::NO_CALLS;
+pub(super) use self::harmless::may_hold_call;
 use super::call::{ToolCall, ToolCallError};
 use crate::metrics::tree_of;
 use crate::nesting::{is_too_deep, too_deep};
-
-/// What stands beside calls in the lists of the APIs, and is none.
-const NO_CALLS: [&str; 16] = [
-    "text",
-    "thinking",
-    "redacted_thinking",
-    "image",
-    "document",
-    "search_result",
-    "container_upload",
-    "output_text",
-    "refusal",
-    "reasoning",
-    "compaction",
-    "item_reference",
-    "tool_search_output",
-    "mcp_list_tools",
-    "mcp_approval_request",
-    "mcp_approval_response",
-];
 
 const EXPECTED: &str = "expected a call as `{\"name\": …, \"arguments\": …}` or the tool's name as text, a message with a \
                         `role`, or an item or block of one of the known types";
@@ -42,8 +29,10 @@ const EXPECTED: &str = "expected a call as `{\"name\": …, \"arguments\": …}`
 pub(super) struct Reader {
     calls: Vec<ToolCall>,
     /// What the answer to each call refers to.
-    ids: Vec<Option<String>>,
+    ids: Vec<Vec<String>>,
     answered: Vec<bool>,
+    /// The calls of the message being read that another of its fields holds: some frameworks write the same calls twice.
+    twins: Range<usize>,
     /// Whether what cannot be understood in a plain call is an error: calls that a person wrote down.
     strict: bool,
 }
@@ -80,33 +69,49 @@ impl Reader {
             Value::Array(values) => self.list(values, path),
             Value::Object(object) => {
                 let fields = Fields { object, path };
-                match (object.get("choices"), object.get("messages"), object.get("output")) {
-                    (Some(Value::Array(choices)), _, _) => self.choice(choices, path),
-                    (_, Some(Value::Array(messages)), _) => self.list(messages, &fields.at("messages")),
-                    (_, _, Some(Value::Array(items)))
-                        if object.get("object").is_some_and(|of| of == "response") =>
-                    {
-                        self.list(items, &fields.at("output"))
-                    }
-                    _ => self.object(fields),
+                let list = |name| object.get(name).and_then(Value::as_array);
+                if let Some(choices) = list("choices") {
+                    self.only(choices, path, "choices", "message")
+                } else if let Some(candidates) = list("candidates") {
+                    self.only(candidates, path, "candidates", "content")
+                } else if let Some((name, messages)) =
+                    ["messages", "contents"].iter().find_map(|name| Some((name, list(name)?)))
+                {
+                    self.list(messages, &fields.at(name))
+                } else if let Some(items) =
+                    list("output").filter(|_| object.get("object").is_some_and(|of| of == "response"))
+                {
+                    self.list(items, &fields.at("output"))
+                } else if let Some(Value::Object(message)) =
+                    object.get("output").and_then(|output| output.get("message"))
+                {
+                    self.object(Fields { object: message, path: &fields.at("output.message") })
+                } else {
+                    self.object(fields)
                 }
             }
             _ => Err(refused(path, &format!("is {}; expected a list of calls or messages", kind_of(value)))),
         }
     }
 
-    /// The only answer of a chat completion; several would be alternatives to each other.
-    fn choice(&mut self, choices: &[Value], path: &str) -> Result<(), ToolCallError> {
-        match choices {
-            [choice] => {
-                let at = format!("{path}.choices[0].message");
-                let message = choice.get("message").and_then(Value::as_object);
-                let object = message.ok_or_else(|| refused(&at, "is missing; expected a message"))?;
+    /// The only answer of a chat completion, or Gemini's only candidate; several would be alternatives to each other.
+    fn only(
+        &mut self,
+        answers: &[Value],
+        path: &str,
+        list: &str,
+        message: &str,
+    ) -> Result<(), ToolCallError> {
+        match answers {
+            [answer] => {
+                let at = format!("{path}.{list}[0].{message}");
+                let object = answer.get(message).and_then(Value::as_object);
+                let object = object.ok_or_else(|| refused(&at, "is missing; expected a message"))?;
                 self.object(Fields { object, path: &at })
             }
             _ => Err(refused(
-                &format!("{path}.choices"),
-                &format!("has {} answers; expected one, or the message that counts", choices.len()),
+                &format!("{path}.{list}"),
+                &format!("has {} answers; expected one, or the message that counts", answers.len()),
             )),
         }
     }
@@ -122,7 +127,7 @@ impl Reader {
         match value {
             Value::Object(object) => self.object(Fields { object, path }),
             Value::String(name) if !name.trim().is_empty() => {
-                self.add(ToolCall { name: name.clone(), ..ToolCall::default() }, None);
+                self.add(ToolCall { name: name.clone(), ..ToolCall::default() }, &[]);
                 Ok(())
             }
             _ => Err(refused(path, &format!("is {}; {EXPECTED}", kind_of(value)))),
@@ -131,21 +136,17 @@ impl Reader {
 
     /// Reads what may be a call, an answer to one, or a message with any of them.
     fn object(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
-        let kind = fields.text_if_any("type").unwrap_or_default();
-        if fields.get("role").is_some() {
+        let kind = fields.kind();
+        if fields.get("role").is_some() || fields.get("parts").is_some_and(Value::is_array) {
             self.message(fields)
-        } else if fields.get("function").is_some() || fields.get("custom").is_some() {
+        } else if fields.get("custom").is_some() {
             self.tool_call(fields)
-        } else if anthropic::is_use(kind) {
-            self.tool_use(fields)
-        } else if anthropic::is_result(kind) {
-            self.tool_result(fields)
-        } else if openai::is_item(kind) {
-            self.item(fields)
-        } else if openai::is_item_output(kind) {
-            self.item_output(fields)
-        } else if NO_CALLS.contains(&kind) {
+        } else if self.known(fields)? || NO_CALLS.contains(&kind) {
             Ok(())
+        } else if let Some(content) = message::within(fields) {
+            // The event of an agent, as of adk, or Gemini's candidate.
+            message::check_beside("content", fields)?;
+            self.object(Fields { object: content, path: &fields.at("content") })
         } else if plain::is_answer(kind) {
             Err(plain::nameless(fields))
         } else if fields.get("content").is_some() || fields.get("tool_calls").is_some() {
@@ -156,23 +157,84 @@ impl Reader {
         }
     }
 
-    fn add(&mut self, call: ToolCall, id: Option<&str>) -> usize {
+    /// Reads a call or an answer in the shape of some vendor or framework; `false` where it is neither.
+    fn known(&mut self, fields: Fields<'_>) -> Result<bool, ToolCallError> {
+        let kind = fields.kind();
+        if fields.get("function").is_some() {
+            self.tool_call(fields)?;
+        } else if anthropic::is_use(kind) {
+            self.tool_use(fields)?;
+        } else if anthropic::is_result(kind) {
+            self.tool_result(fields)?;
+        } else if openai::is_item(kind) {
+            self.item(fields)?;
+        } else if openai::is_item_output(kind) {
+            self.item_output(fields)?;
+        } else if !self.tagged(fields)? {
+            // What names a tool and its arguments is itself the call.
+            return Ok(!plain::is_call(fields.object) && self.wrapped(fields)?);
+        }
+        Ok(true)
+    }
+
+    fn add(&mut self, call: ToolCall, ids: &[&str]) -> usize {
+        let ids: Vec<_> = ids.iter().filter(|id| !id.is_empty()).map(|id| (*id).to_owned()).collect();
+        if let Some(twin) = self.twins.clone().find(|twin| {
+            self.calls[*twin].name == call.name && self.ids[*twin].iter().any(|id| ids.contains(id))
+        }) {
+            let known = &mut self.calls[twin];
+            known.result = known.result.take().or(call.result);
+            known.error = known.error.take().or(call.error);
+            return twin;
+        }
         self.calls.push(call);
-        self.ids.push(id.filter(|id| !id.is_empty()).map(str::to_owned));
+        self.ids.push(ids);
         self.answered.push(false);
         self.calls.len() - 1
     }
 
     /// Gives an answer to the first call of this identity that has none yet: models have been seen to use one again.
     fn answer(&mut self, id: &str, answer: Answer, path: &str) -> Result<(), ToolCallError> {
-        let asked = |index: &usize| self.ids[*index].as_deref() == Some(id);
-        let index = (0..self.calls.len()).filter(asked).find(|index| !self.answered[*index]);
-        let index = index.ok_or_else(|| match (0..self.calls.len()).any(|index| asked(&index)) {
+        let index = (0..self.calls.len()).find(|index| self.is_of(*index, id) && !self.answered[*index]);
+        let index = index.ok_or_else(|| match self.is_known(id) {
             true => refused(path, &format!("is a second answer to the call `{id}`; expected one")),
             false => refused(path, &format!("answers the call `{id}`, which does not stand before it")),
         })?;
         self.give(index, answer);
         Ok(())
+    }
+
+    /// Gives an answer to a call that it names by any of its identities, or, where they have none, by the tool's name.
+    fn answer_any(
+        &mut self,
+        ids: &[&str],
+        name: Option<&str>,
+        answer: Answer,
+        path: &str,
+    ) -> Result<(), ToolCallError> {
+        match (ids.iter().find(|id| self.is_known(id)).or(ids.first()), name) {
+            (Some(id), _) if self.is_known(id) => self.answer(id, answer, path),
+            (id, Some(name)) => {
+                let fits = |index: &usize| id.is_none() || self.ids[*index].is_empty();
+                let open =
+                    |index: &usize| self.calls[*index].name == name && !self.answered[*index] && fits(index);
+                let index = (0..self.calls.len()).find(open).ok_or_else(|| {
+                    refused(path, &format!("answers a call of `{name}`, which does not stand before it"))
+                })?;
+                self.give(index, answer);
+                Ok(())
+            }
+            (Some(id), None) => self.answer(id, answer, path),
+            (None, None) => Err(refused(path, "answers a call, but does not say which; expected its `id`")),
+        }
+    }
+
+    fn is_of(&self, index: usize, id: &str) -> bool {
+        self.ids[index].iter().any(|known| known == id)
+    }
+
+    fn is_known(&self, id: &str) -> bool {
+        (0..self.calls.len()).any(|index| self.is_of(index, id))
     }
 
     fn give(&mut self, index: usize, Answer { result, error }: Answer) {

@@ -36,14 +36,14 @@ pub(super) fn is_item_output(kind: &str) -> bool {
 impl Reader {
     /// An element of `tool_calls`: its `function`, or its `custom` tool, which is given text.
     pub(super) fn tool_call(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
-        let id = fields.text_if_any("id");
+        let ids = fields.ids(&["id", "call_id"]);
         match (fields.get("function"), fields.get("custom")) {
-            (Some(function), _) => self.function(function, &fields.at("function"), id),
+            (Some(function), _) => self.function(function, &fields.at("function"), &ids),
             (None, Some(Value::Object(custom))) => {
                 let path = fields.at("custom");
                 let custom = Fields { object: custom, path: &path };
                 let call = ToolCall { name: custom.text("name")?.to_owned(), ..ToolCall::default() };
-                self.add(call.with_input(custom.get("input")), id);
+                self.add(call.with_input(custom.get("input")), &ids);
                 Ok(())
             }
             _ => Err(fields.refused("function", "is missing; expected `{\"name\": …, \"arguments\": …}`")),
@@ -54,7 +54,7 @@ impl Reader {
         &mut self,
         function: &Value,
         path: &str,
-        id: Option<&str>,
+        ids: &[&str],
     ) -> Result<(), ToolCallError> {
         let Value::Object(object) = function else {
             let expected = "expected `{\"name\": …, \"arguments\": …}`";
@@ -62,7 +62,9 @@ impl Reader {
         };
         let function = Fields { object, path };
         let call = ToolCall { name: function.text("name")?.to_owned(), ..ToolCall::default() };
-        self.add(call.with_arguments(function.get("arguments")), id);
+        // Where rig could not read what the model sent, it has this beside an object without it.
+        let arguments = function.get("invalid_arguments").or_else(|| function.get("arguments"));
+        self.add(call.with_arguments(arguments), ids);
         Ok(())
     }
 
@@ -73,17 +75,15 @@ impl Reader {
         let failed = is_flagged(fields.object) || fields.text_if_any("status") == Some("error");
         let error = failed.then(|| content.as_ref().map_or_else(|| "an error".to_owned(), said));
         let answer = Answer { result: content.filter(|_| !failed), error };
-        if role == "tool" {
-            return self.answer(fields.text("tool_call_id")?, answer, fields.path);
+        if role == "function" {
+            return self.answer_any(&[], Some(fields.text("name")?), answer, fields.path);
         }
-        let name = fields.text("name")?;
-        let index =
-            (0..self.calls.len()).find(|index| self.calls[*index].name == name && !self.answered[*index]);
-        let index = index.ok_or_else(|| {
-            refused(fields.path, &format!("answers a call of `{name}`, which does not stand before it"))
-        })?;
-        self.give(index, answer);
-        Ok(())
+        // Ollama's messages have no identities.
+        let name = ["tool_name", "name"].iter().find_map(|name| fields.text_if_any(name));
+        match (&fields.ids(&["tool_call_id"])[..], name) {
+            ([], None) => self.answer(fields.text("tool_call_id")?, answer, fields.path),
+            (ids, name) => self.answer_any(ids, name, answer, fields.path),
+        }
     }
 
     /// An item of a response that is a call.
@@ -100,7 +100,8 @@ impl Reader {
         };
         call.result = fields.get("output").cloned();
         call.error = item_error(fields);
-        self.add(call, fields.text_if_any("call_id").or_else(|| fields.text_if_any("id")));
+        let ids = fields.ids(&["call_id", "id"]);
+        self.add(call, &ids[..ids.len().min(1)]);
         Ok(())
     }
 

@@ -1,17 +1,20 @@
 //! The plain shape: an object with the tool's name and, where they are known, arguments, result, error and calls within.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::fields::{Fields, kind_of};
 use super::{EXPECTED, Reader, is_flagged, refused, said};
 use crate::evaluators::calls::call::{ToolCall, ToolCallError};
 use crate::suggest;
 
-const NAMES: [&str; 4] = ["name", "tool", "tool_name", "toolName"];
+/// Names of the tool; the last is genai's.
+pub(super) const NAMES: [&str; 5] = ["name", "tool", "tool_name", "toolName", "fn_name"];
 /// Under these, text is the text of JSON.
-const ARGUMENTS: [&str; 3] = ["arguments", "args", "parameters"];
+const ARGUMENTS: [&str; 4] = ["arguments", "args", "parameters", "fn_arguments"];
 /// Under these, text may be any.
 const INPUTS: [&str; 4] = ["input", "tool_input", "toolInput", "input_parameters"];
+/// What the answer to a call refers to.
+const IDS: [&str; 4] = ["id", "call_id", "tool_call_id", "toolCallId"];
 const RESULTS: [&str; 2] = ["result", "output"];
 const WITHIN: [&str; 2] = ["calls", "children"];
 const OTHERS: [&str; 9] =
@@ -31,16 +34,7 @@ impl Reader {
         if self.strict {
             check_fields(fields)?;
         }
-        let call = ToolCall { name: name.to_owned(), ..ToolCall::default() };
-        let given = fields.one_of(&[&ARGUMENTS[..], &INPUTS[..]].concat())?;
-        let mut call = match given {
-            Some((key, value)) if INPUTS.contains(&key) => call.with_input(Some(value)),
-            given => call.with_arguments(given.map(|(_, value)| value)),
-        };
-        call.result = fields.one_of(&RESULTS)?.map(|(_, value)| value.clone());
-        call.error = error_of(fields, call.result.as_ref())?;
-        let ids = ["id", "call_id", "tool_call_id", "toolCallId"];
-        let parent = self.add(call, ids.iter().find_map(|id| fields.text_if_any(id)));
+        let parent = self.add(call(name, fields)?, &fields.ids(&IDS));
         match fields.one_of(&WITHIN)? {
             Some((key, _)) => self.within(parent, fields.list(key)?.unwrap_or_default(), &fields.at(key)),
             None => Ok(()),
@@ -60,6 +54,25 @@ impl Reader {
         self.calls[first..].iter_mut().for_each(|call| call.depth += 1);
         Ok(())
     }
+}
+
+/// A call of this tool, with what is said of it.
+pub(super) fn call(name: &str, fields: Fields<'_>) -> Result<ToolCall, ToolCallError> {
+    let call = ToolCall { name: name.to_owned(), ..ToolCall::default() };
+    let given = fields.one_of(&[&ARGUMENTS[..], &INPUTS[..]].concat())?;
+    let mut call = match given {
+        Some((key, value)) if INPUTS.contains(&key) => call.with_input(Some(value)),
+        given => call.with_arguments(given.map(|(_, value)| value)),
+    };
+    call.result = fields.one_of(&RESULTS)?.map(|(_, value)| value.clone());
+    call.error = error_of(fields, call.result.as_ref())?;
+    Ok(call)
+}
+
+/// Whether an object names a tool and has what it is called with, even if that is `null`.
+pub(super) fn is_call(object: &Map<String, Value>) -> bool {
+    let has_name = NAMES.iter().any(|name| object.get(*name).is_some_and(Value::is_string));
+    has_name && ARGUMENTS.iter().chain(&INPUTS).any(|name| object.contains_key(*name))
 }
 
 /// An error for what is no call, by its type or for want of a name.

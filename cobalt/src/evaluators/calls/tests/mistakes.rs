@@ -16,8 +16,8 @@ fn an_entry_that_is_no_call_is_named_with_what_was_expected() {
     let error = refused(json!([{ "arguments": {}, "when": 1 }]));
     assert!(error.starts_with("`calls[0]` has no name; expected a call"), "{error}");
     assert!(error.ends_with("it has `arguments`, `when`"), "{error}");
-    let error = refused(json!([{ "type": "tool-result", "toolCallId": "1" }]));
-    assert!(error.starts_with("`calls[0]` is of the type `tool-result`, which is not known"), "{error}");
+    let error = refused(json!([{ "type": "step-result", "toolCallId": "1" }]));
+    assert!(error.starts_with("`calls[0]` is of the type `step-result`, which is not known"), "{error}");
     assert!(refused(json!([" "])).starts_with("`calls[0]` is blank; expected"));
 }
 
@@ -55,6 +55,26 @@ fn a_field_that_is_not_as_it_should_be_is_named() {
         (
             json!([{ "role": "assistant", "content": [{ "type": "tool_use", "id": "1" }] }]),
             "`calls[0].content[0].name` is missing; expected text",
+        ),
+        (
+            json!([{ "role": "model", "parts": [{ "functionCall": { "name": 7, "args": {} } }] }]),
+            "`calls[0].parts[0].functionCall.name` is a number; expected text",
+        ),
+        (
+            json!([{ "role": "assistant", "parts": [{ "type": "dynamic-tool", "toolCallId": "1" }] }]),
+            "`calls[0].parts[0].toolName` is missing; expected text",
+        ),
+        (
+            json!([{ "role": "user", "parts": [{ "functionResponse": { "response": {} } }] }]),
+            "`calls[0].parts[0].functionResponse` answers a call, but does not say which; expected its `id`",
+        ),
+        (
+            json!([{ "role": "user", "parts": [{ "functionResponse": { "name": "t", "response": {} } }] }]),
+            "`calls[0].parts[0].functionResponse` answers a call of `t`, which does not stand before it",
+        ),
+        (
+            json!([{ "role": "user", "content": [{ "toolResult": { "toolUseId": "1", "content": [] } }] }]),
+            "`calls[0].content[0].toolResult` answers the call `1`, which does not stand before it",
         ),
     ] {
         assert_eq!(refused(value), error);

@@ -7,6 +7,7 @@ mod scores;
 mod settings;
 mod shapes;
 mod transcripts;
+mod vendors;
 
 use serde_json::{Value, json};
 

@@ -30,7 +30,31 @@ fn metadata_goes_before_the_output_and_null_counts_as_nothing() {
     let both = |reported: Value| Output::new(output.clone()).metadata("toolCalls", reported);
     assert_eq!(names(both(json!(["of metadata"]))).unwrap(), ["of metadata"]);
     assert_eq!(names(both(Value::Null)).unwrap(), ["of output"]);
-    assert_eq!(names(both(json!([]))).unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn an_empty_list_of_calls_hides_no_calls_in_a_later_place() {
+    let none = |output: Value| Output::new(output).metadata("toolCalls", json!([]));
+    let message = || json!({ "role": "assistant", "tool_calls": [{ "function": { "name": "weather" } }] });
+    let gemini =
+        || json!([{ "role": "model", "parts": [{ "functionCall": { "name": "weather", "args": {} } }] }]);
+    for output in [
+        none(json!("It rains.")).metadata("messages", json!([message()])),
+        none(json!("It rains.")).metadata("contents", gemini()),
+        none(json!({ "messages": [message()] })),
+        none(json!({ "toolCalls": ["weather"] })),
+        none(json!({ "trace": ["weather"], "calls": [] })),
+        none(json!({ "contents": gemini() })),
+        none(message()),
+        none(json!([message()])),
+    ] {
+        assert_eq!(names(output.clone()).unwrap(), ["weather"], "{output:?}");
+    }
+    for output in
+        [json!("It rains."), json!(["York", "Leeds"]), json!([{ "name": "York" }]), json!({ "trace": [] })]
+    {
+        assert_eq!(names(none(output.clone())).unwrap(), Vec::<String>::new(), "{output}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What the tests of evaluators of text have in common, and what holds for all of these evaluators.
 
 mod contains;
+#[cfg(feature = "json-schema")]
 mod json_schema;
 mod references;
 mod regex_match;

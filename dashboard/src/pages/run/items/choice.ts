@@ -6,8 +6,8 @@ type State = NonNullable<ItemsChoice['state']>;
 /** The states by which items are filtered, in words. */
 export const STATES: Record<State, string> = {
   passed: 'Passed',
-  failing: 'Failing',
-  low: 'Low score',
+  failing: 'Not passed',
+  low: 'Below pass mark',
   error: 'Error',
   timeout: 'Timeout',
   evalError: 'Not scored',

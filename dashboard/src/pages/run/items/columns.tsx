@@ -48,7 +48,7 @@ export function columnsOf(evaluators: string[], itemAt: (key: string) => string)
     helper.display({
       id: 'status',
       header: 'Status',
-      meta: { sort: 'status', width: 108 },
+      meta: { sort: 'status', width: 140 },
       cell: ({ row: { original } }) => original.item && <ItemVerdict row={original.item} />,
     }),
     helper.display({

@@ -1,0 +1,125 @@
+//! One item of a run in full: its fields, and the output and evaluations of each trial.
+
+use std::fmt::Write as _;
+
+use cobalt::llm::prices::PriceTable;
+use cobalt::report::{Execution, ScoredEvaluation};
+use cobalt::reporters::{Paint, expected_field, figure, printable, time};
+use cobalt::wording::thousands;
+use cobalt::{Report, TokenCount};
+use serde_json::Value;
+
+use super::Named;
+use super::table::result;
+use crate::datasets::values::plain;
+use crate::terminal::one_line;
+
+/// The item as people read it.
+pub(super) fn text(report: &Report, named: &Named<'_>, prices: &PriceTable, paint: Paint) -> String {
+    let Named { key, case, item } = named;
+    let mut text = format!(
+        "{}: {}\n",
+        paint.strong(one_line(&format!("{}::{case}", report.name))),
+        result(report, item)
+    );
+    let key = if key == case { String::new() } else { format!("key {key}, ") };
+    let of = format!("{key}index {}, run {}, latency {}", item.index, report.id, time(item.latency_ms()));
+    text += &(paint.faint(one_line(&of)) + "\n");
+    let expected = expected_field(&item.input);
+    let rank = |name: &str| match name {
+        "input" => 0,
+        _ if expected == Some(name) => 1,
+        _ => 2,
+    };
+    let mut fields: Vec<_> = item.input.iter().collect();
+    fields.sort_by_key(|(name, _)| rank(name));
+    for (name, value) in fields {
+        paragraph(&mut text, name, &shown(value), paint);
+    }
+    for (index, run) in item.runs.iter().enumerate() {
+        if item.runs.len() > 1 {
+            let trial = format!("trial {} of {}, {}", index + 1, item.runs.len(), time(run.latency_ms));
+            let _ = write!(text, "\n{}\n", paint.strong(trial));
+        }
+        execution(&mut text, report, run, prices, paint);
+    }
+    text
+}
+
+fn execution(text: &mut String, report: &Report, run: &Execution, prices: &PriceTable, paint: Paint) {
+    if let Some(error) = &run.error {
+        paragraph(text, "error", error, paint);
+    }
+    if let Some(output) = &run.output {
+        paragraph(text, "output", &shown(output.value()), paint);
+    }
+    let metadata = metadata(run, prices);
+    if !metadata.is_empty() {
+        paragraph(text, "metadata", &metadata, paint);
+    }
+    let marks: Vec<_> = report.config.evaluators().collect();
+    for (name, evaluation) in run.evaluations.iter() {
+        let mark = marks.iter().find(|(known, _)| *known == name).map(|(_, mark)| *mark);
+        paragraph(text, name, &self::evaluation(evaluation, mark), paint);
+    }
+}
+
+/// The model, the tokens and the cost, and everything else that the agent reported, also before it failed.
+fn metadata(run: &Execution, prices: &PriceTable) -> String {
+    let metadata = run.metadata();
+    let (model, tokens) = (metadata.get("model").and_then(Value::as_str), run.token_count());
+    let mut lines = Vec::new();
+    lines.extend(model.map(|model| format!("model: {model}")));
+    lines.extend(tokens.map(|tokens| format!("tokens: {}", self::tokens(tokens))));
+    lines.extend(run.cost(prices).map(|cost| format!("agent cost: ${cost:.6}")));
+    let is_told = |name: &str| match name {
+        "model" => model.is_some(),
+        "tokens" => tokens.is_some(),
+        "cost" => metadata["cost"].is_number(),
+        _ => false,
+    };
+    let others = metadata.iter().filter(|(name, _)| !is_told(name));
+    lines.extend(others.map(|(name, value)| format!("{name}: {}", shown(value))));
+    lines.join("\n")
+}
+
+fn tokens(tokens: TokenCount) -> String {
+    let TokenCount { total, split, cached_input } = tokens;
+    let Some((input, output)) = split else { return thousands(total) };
+    let cached =
+        if cached_input > 0 { format!(" ({} cached)", thousands(cached_input)) } else { String::new() };
+    format!("{}: {} input{cached}, {} output", thousands(total), thousands(input), thousands(output))
+}
+
+/// The score beside its pass mark, and why it is what it is.
+fn evaluation(evaluation: &ScoredEvaluation, mark: Option<f64>) -> String {
+    let ScoredEvaluation { score, reason, chain_of_thought, metadata, error, .. } = evaluation;
+    let mut lines = vec![match (score, mark) {
+        (Some(score), Some(mark)) if *score < mark => {
+            format!("{}, below the pass mark of {mark}", figure(*score))
+        }
+        (Some(score), Some(mark)) => format!("{}, pass mark {mark}", figure(*score)),
+        (Some(score), None) => figure(*score),
+        (None, _) => "no score".to_owned(),
+    }];
+    let texts = [("error", error), ("reason", reason), ("chain of thought", chain_of_thought)];
+    lines.extend(texts.into_iter().filter_map(|(name, text)| Some(format!("{name}: {}", text.as_ref()?))));
+    if !metadata.is_empty() {
+        lines.push(format!("metadata: {}", Value::Object(metadata.clone())));
+    }
+    lines.join("\n")
+}
+
+/// A text as it is; lists and objects as indented JSON.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Array(values) if values.is_empty() => "[]".to_owned(),
+        Value::Array(_) | Value::Object(_) => format!("{value:#}"),
+        other => plain(other).into_owned(),
+    }
+}
+
+fn paragraph(text: &mut String, title: &str, body: &str, paint: Paint) {
+    let body = printable(body).trim_end_matches('\n').replace('\n', "\n  ");
+    let _ = write!(text, "\n{}\n  {body}\n", paint.faint(one_line(title)));
+}

@@ -1,0 +1,55 @@
+//! A test binary whose exit code is 0 although it told of failures: what it told counts.
+
+use serde_json::json;
+
+use crate::project::Project;
+
+/// Twenty items, of which the agent gets none right, by what it says.
+pub(crate) fn project(says: &str) -> Project {
+    let project = Project::empty();
+    project.rename("native_exit");
+    project.target("native_exit");
+    project.write("tests/native_exit.rs", include_str!("fixture/native_exit.rs"));
+    let manifest = project.read("Cargo.toml");
+    let tokio = "[dev-dependencies]\ntokio = { version = \"1\", features = [\"rt\"] }\n";
+    project.write("Cargo.toml", &manifest.replace("[dev-dependencies]\n", tokio));
+    let item = |number: usize| json!({ "id": format!("item-{number}"), "answer": "Paris", "says": says });
+    project
+        .write("data/items.jsonl", &(0..20).map(|number| format!("{}\n", item(number))).collect::<String>());
+    project
+}
+
+const COUNTS: &str =
+    "warning: `native_exit/native_exit` ended (exit status: 0), but reported failures before; that counts";
+
+#[test]
+fn a_native_exit_handler_that_ends_the_process_with_0_hides_no_failure() {
+    let low = project("Rome");
+    low.cobalt(&["run", "--ci", "--experiment", "strict"], 1).says("strict: FAILED").tells(COUNTS);
+    low.cobalt(&["run", "--experiment", "strict"], 0).says("strict: FAILED").tells("with --ci it is 1");
+    low.cobalt(&["run", "--ci", "--experiment", "gated"], 1).says("gated: FAILED").tells(COUNTS);
+    low.cobalt(&["run", "--ci", "--experiment", "broken"], 3)
+        .tells("missing.jsonl")
+        .tells("but reported exit code 3 before; that counts");
+    low.cobalt(&["run", "--ci", "--experiment", "strict", "--", "--fail-fast"], 1).tells(COUNTS);
+    low.cobalt(&["run", "--ci", "--experiment", "strict", "--", "--format", "pretty"], 1).tells(COUNTS);
+    let errors = project("error");
+    errors.cobalt(&["run", "--ci", "--experiment", "strict"], 1).says("20 items in error");
+}
+
+#[test]
+fn a_native_exit_handler_spoils_no_run_that_passes() {
+    let good = project("Paris");
+    let said = good.cobalt(&["run", "--ci", "--experiment", "strict", "--experiment", "gated"], 0);
+    assert!(!said.stderr.contains("warning"), "{said:?}");
+}
+
+#[test]
+fn a_process_that_ends_with_0_before_it_told_how_it_ends_is_an_error() {
+    let late = project("Paris");
+    for arguments in [&["run"][..], &["run", "--ci"]] {
+        late.cobalt(&[arguments, &["--experiment", "late"]].concat(), 3).tells(
+            "`native_exit/native_exit` ended (exit status: 0) before it reported its result; finished items are saved",
+        );
+    }
+}

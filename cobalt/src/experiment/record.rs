@@ -1,0 +1,428 @@
+//! What an agent reports while it works: kept when its execution fails, and added to its output when it succeeds.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+
+use super::usage::{self, ModelUsage};
+use crate::dataset::Item;
+use crate::evaluators::{ToolCall, reports_calls};
+use crate::nesting::{dismantle, is_too_deep, too_deep};
+
+/// The most tool calls, and the most messages, that are kept of one execution.
+const MOST: usize = 10_000;
+
+/// One call of a model: its name, its tokens and its cost, as far as they are known.
+///
+/// It is reported with [`Context::record`](crate::Context::record) or [`Output::usage`](crate::Output::usage).
+///
+/// ```
+/// use cobalt::ModelCall;
+///
+/// let call = ModelCall::new("gpt-4o-mini").tokens(20, 3).cached_tokens(4).cost(0.0003);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[must_use = "a call counts once it is recorded, or given to `Output::usage`"]
+pub struct ModelCall {
+    pub(super) model: String,
+    pub(super) tokens: Option<(u64, u64)>,
+    pub(super) cached_input: u64,
+    pub(super) cost: Option<f64>,
+}
+
+impl ModelCall {
+    /// A call of this model, of which neither tokens nor cost are known yet.
+    pub fn new(model: impl Into<String>) -> Self {
+        Self { model: model.into(), tokens: None, cached_input: 0, cost: None }
+    }
+
+    /// The tokens that were read and written.
+    pub fn tokens(mut self, input: u64, output: u64) -> Self {
+        self.tokens = Some((input, output));
+        self
+    }
+
+    /// How many of the input tokens were read from the vendor's cache, which cost less. They count among those of
+    /// [`tokens`](Self::tokens).
+    pub fn cached_tokens(mut self, cached_input: u64) -> Self {
+        self.cached_input = cached_input;
+        self
+    }
+
+    /// What the call cost in USD, where that is known: it takes precedence over the price table. A cost that is negative
+    /// or no finite number is an error of the item.
+    pub fn cost(mut self, usd: f64) -> Self {
+        self.cost = Some(usd);
+        self
+    }
+}
+
+/// What [`Context::record`](crate::Context::record) takes: a [`ModelCall`], one or several [`ToolCall`]s, a message or a note.
+#[derive(Clone, Debug)]
+#[must_use = "a record counts once it is given to `Context::record`"]
+pub struct Record(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Model(ModelCall),
+    Tools(Vec<ToolCall>),
+    Message(Value),
+    Note(String, Value),
+}
+
+impl Record {
+    /// Calls of tools, in the order in which they were made.
+    ///
+    /// An empty list says that there were none so far. An agent that may answer without any call records it first: without
+    /// it, evaluators cannot tell an agent that made no calls from one that reports none, which is an error.
+    ///
+    /// ```
+    /// # fn example(context: &cobalt::Context) {
+    /// context.record(cobalt::Record::tool_calls([]));
+    /// # }
+    /// ```
+    pub fn tool_calls(calls: impl IntoIterator<Item = ToolCall>) -> Self {
+        Self(Kind::Tools(calls.into_iter().collect()))
+    }
+
+    /// A message of the conversation, as the model's API has it; of a list, each message. They become
+    /// `metadata.messages`.
+    pub fn message(message: impl Into<Value>) -> Self {
+        Self(Kind::Message(message.into()))
+    }
+
+    /// A field of metadata, as [`Output::metadata`](crate::Output::metadata) adds one. Of two notes with one key, the later
+    /// one counts.
+    pub fn note(key: impl Into<String>, value: impl Into<Value>) -> Self {
+        Self(Kind::Note(key.into(), value.into()))
+    }
+}
+
+impl From<ModelCall> for Record {
+    fn from(call: ModelCall) -> Self {
+        Self(Kind::Model(call))
+    }
+}
+
+impl From<ToolCall> for Record {
+    fn from(call: ToolCall) -> Self {
+        Self::tool_calls([call])
+    }
+}
+
+/// Takes the records of one execution, from any thread, until it is closed.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorder(Arc<Mutex<Option<Recorded>>>);
+
+impl Recorder {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Mutex::new(Some(Recorded::default()))))
+    }
+
+    pub(crate) fn record(&self, record: Record) {
+        if let Some(recorded) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            recorded.add(record.0);
+        }
+    }
+
+    /// Everything that was recorded. What comes later is ignored: the execution has ended.
+    pub(crate) fn close(&self) -> Recorded {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default()
+    }
+}
+
+/// The records of one execution, summed up.
+#[derive(Debug, Default)]
+pub(crate) struct Recorded {
+    usage: Vec<ModelUsage>,
+    /// `None` where nothing was said of calls, which is something else than that there were none.
+    calls: Option<Vec<Value>>,
+    messages: Vec<Value>,
+    notes: Item,
+    /// Why not all of it can be kept.
+    problem: Option<String>,
+}
+
+impl Recorded {
+    fn add(&mut self, record: Kind) {
+        let outcome = match record {
+            Kind::Model(call) => usage::add(&mut self.usage, call),
+            Kind::Tools(calls) => {
+                let kept = self.calls.get_or_insert_default();
+                calls.into_iter().try_for_each(|call| keep(kept, call.into_value(), "tool call"))
+            }
+            Kind::Message(Value::Array(messages)) => {
+                messages.into_iter().try_for_each(|message| keep(&mut self.messages, message, "message"))
+            }
+            Kind::Message(message) => keep(&mut self.messages, message, "message"),
+            Kind::Note(key, value) => {
+                checked(value, &format!("the note `{key}`")).map(|value| drop(self.notes.insert(key, value)))
+            }
+        };
+        if let Err(problem) = outcome {
+            self.problem.get_or_insert(problem);
+        }
+    }
+
+    /// Why not all of it can be kept: an error of an item that has no other.
+    pub(crate) fn problem(&mut self) -> Option<String> {
+        self.problem.take()
+    }
+
+    /// Adds what the metadata does not say by itself; then sums up the usage by model.
+    pub(crate) fn add_to(self, metadata: &mut Item) {
+        let Self { usage, calls, messages, notes, problem: _ } = self;
+        let has_calls = reports_calls(metadata);
+        // That there were no calls so far says nothing where there are messages.
+        let calls = calls.filter(|calls| !has_calls && (!calls.is_empty() || messages.is_empty()));
+        for (key, value) in notes {
+            metadata.entry(key).or_insert(value);
+        }
+        // A field that is `null` says nothing of what was recorded for it.
+        let is_recorded = |key: &str| match key {
+            "tokens" | "usage" | "model" | "cost" => !usage.is_empty(),
+            "toolCalls" => calls.is_some(),
+            "messages" => !messages.is_empty(),
+            _ => false,
+        };
+        metadata.retain(|key, value| !value.is_null() || !is_recorded(key));
+        usage::complete(metadata, usage);
+        if let Some(calls) = calls {
+            metadata.entry("toolCalls").or_insert(calls.into());
+        }
+        if !messages.is_empty() {
+            metadata.entry("messages").or_insert(messages.into());
+        }
+    }
+}
+
+fn keep(kept: &mut Vec<Value>, value: Value, what: &str) -> Result<(), String> {
+    let value = checked(value, &format!("a recorded {what}"))?;
+    if kept.len() >= MOST {
+        return Err(format!("the agent recorded more than {MOST} {what}s; record fewer, or sum them up"));
+    }
+    kept.push(value);
+    Ok(())
+}
+
+fn checked(value: Value, what: &str) -> Result<Value, String> {
+    if is_too_deep(&value) {
+        dismantle(value);
+        return Err(too_deep(what));
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn recorded(records: impl IntoIterator<Item = Record>) -> Recorded {
+        let recorder = Recorder::new();
+        records.into_iter().for_each(|record| recorder.record(record));
+        recorder.close()
+    }
+
+    impl Recorded {
+        fn into_metadata(self) -> Item {
+            let mut metadata = Item::new();
+            self.add_to(&mut metadata);
+            metadata
+        }
+    }
+
+    fn metadata(records: impl IntoIterator<Item = Record>) -> Value {
+        recorded(records).into_metadata().into()
+    }
+
+    #[test]
+    fn calls_of_one_model_are_summed_up() {
+        let call = || ModelCall::new("gpt-4o-mini").tokens(20, 3).cached_tokens(4);
+        assert_eq!(
+            metadata([call().into(), call().into()]),
+            json!({
+                "model": "gpt-4o-mini",
+                "tokens": { "input": 40, "output": 6, "cachedInput": 8 },
+                "usage": [{ "model": "gpt-4o-mini", "calls": 2, "tokens": { "input": 40, "output": 6, "cachedInput": 8 } }],
+            })
+        );
+    }
+
+    #[test]
+    fn calls_of_two_models_are_kept_apart_and_calls_of_known_cost_from_others() {
+        let calls = [
+            ModelCall::new("a").tokens(1, 2).cost(0.5),
+            ModelCall::new("b").tokens(3, 4),
+            ModelCall::new("a").tokens(5, 6),
+            ModelCall::new("a").tokens(7, 8).cost(0.25),
+        ];
+        assert_eq!(
+            metadata(calls.map(Record::from)),
+            json!({
+                "tokens": { "input": 16, "output": 20 },
+                "usage": [
+                    { "model": "a", "calls": 2, "tokens": { "input": 8, "output": 10 }, "cost": 0.75 },
+                    { "model": "b", "calls": 1, "tokens": { "input": 3, "output": 4 } },
+                    { "model": "a", "calls": 1, "tokens": { "input": 5, "output": 6 } },
+                ],
+            })
+        );
+    }
+
+    #[test]
+    fn the_cost_is_summed_up_where_it_is_known_of_all_calls() {
+        let call = |cost| Record::from(ModelCall::new("a").cost(cost));
+        let expected =
+            json!({ "model": "a", "cost": 0.75, "usage": [{ "model": "a", "calls": 2, "cost": 0.75 }] });
+        assert_eq!(metadata([call(0.5), call(0.25)]), expected);
+        assert_eq!(metadata([call(0.5), ModelCall::new("a").tokens(1, 1).into()]).get("cost"), None);
+    }
+
+    #[test]
+    fn tool_calls_are_written_in_a_shape_that_is_read_back() {
+        let calls = [
+            ToolCall::new("weather").arguments(json!({ "city": "York" })).result("18 °C"),
+            ToolCall::new("shell").arguments("ls -l").error("no such tool"),
+            ToolCall::new("now"),
+        ];
+        let written = metadata(calls.clone().map(Record::from));
+        assert_eq!(ToolCall::read(&written["toolCalls"]).unwrap(), calls);
+    }
+
+    #[test]
+    fn an_empty_list_of_calls_says_that_there_were_none() {
+        assert_eq!(metadata([Record::tool_calls([])]), json!({ "toolCalls": [] }));
+        let calls = [Record::tool_calls([]), ToolCall::new("now").into()];
+        assert_eq!(metadata(calls), json!({ "toolCalls": [{ "tool": "now" }] }));
+    }
+
+    #[test]
+    fn an_empty_list_of_calls_says_nothing_beside_messages() {
+        let message = json!({ "role": "assistant", "tool_calls": [{ "function": { "name": "now" } }] });
+        let records = [Record::tool_calls([]), Record::message(message.clone())];
+        assert_eq!(metadata(records), json!({ "messages": [message] }));
+    }
+
+    #[test]
+    fn calls_in_the_outputs_own_contents_win_and_documents_there_are_none() {
+        let with = |contents: Value| {
+            let mut own = crate::item! { "contents": contents };
+            recorded([ToolCall::new("recorded").into()]).add_to(&mut own);
+            own.contains_key("toolCalls")
+        };
+        assert!(!with(json!([{ "parts": [{ "functionCall": { "name": "now", "args": {} } }] }])));
+        assert!(with(json!(["a document"])));
+    }
+
+    #[test]
+    fn fields_that_are_null_give_way_to_what_was_recorded() {
+        let null = || crate::item! { "tokens": null, "usage": null, "cost": null, "toolCalls": null, "messages": null };
+        let mut own = null();
+        recorded([
+            ModelCall::new("a").tokens(1, 2).cost(0.5).into(),
+            ToolCall::new("now").into(),
+            Record::message("hello"),
+        ])
+        .add_to(&mut own);
+        let tokens = json!({ "input": 1, "output": 2 });
+        assert_eq!(
+            Value::from(own),
+            json!({
+                "model": "a", "tokens": tokens, "cost": 0.5, "toolCalls": [{ "tool": "now" }], "messages": ["hello"],
+                "usage": [{ "model": "a", "calls": 1, "tokens": tokens, "cost": 0.5 }],
+            })
+        );
+        let mut own = null();
+        recorded([]).add_to(&mut own);
+        assert_eq!(own, null(), "nothing was recorded");
+    }
+
+    #[test]
+    fn recorded_usage_keeps_its_cost_beside_usage_in_another_shape() {
+        let raw = json!({ "prompt_tokens": 7 });
+        let mut own = crate::item! { "usage": raw };
+        let calls = [("gpt-4o", 2.5), ("gpt-4o-mini", 0.15)];
+        recorded(calls.map(|(model, _)| ModelCall::new(model).tokens(1_000_000, 0).into())).add_to(&mut own);
+        assert_eq!(own["usage"], raw);
+        let spending = usage::Spending::of(&own, &crate::llm::prices::PriceTable::default());
+        assert_eq!((spending.tokens, spending.cost), (Some(2_000_000), Some(calls[0].1 + calls[1].1)));
+    }
+
+    #[test]
+    fn messages_are_kept_in_order_and_the_later_note_counts() {
+        let say = |text: &str| json!({ "role": "user", "content": text });
+        let records = [
+            Record::message(say("a")),
+            Record::message(vec![say("b"), say("c")]),
+            Record::note("turn", 1),
+            Record::note("turn", 2),
+        ];
+        assert_eq!(metadata(records), json!({ "messages": [say("a"), say("b"), say("c")], "turn": 2 }));
+    }
+
+    #[test]
+    fn what_the_output_says_by_itself_wins() {
+        let records = || {
+            recorded([
+                ModelCall::new("a").tokens(1, 2).cost(0.5).into(),
+                ToolCall::new("recorded").into(),
+                Record::message("recorded"),
+                Record::note("note", "recorded"),
+            ])
+        };
+        let mut own = crate::item! { "note": "own", "tokens": { "input": 9, "output": 9 }, "calls": [] };
+        records().add_to(&mut own);
+        assert_eq!(
+            Value::from(own),
+            json!({
+                "note": "own", "tokens": { "input": 9, "output": 9 }, "calls": [],
+                "model": "a", "cost": 0.5, "messages": ["recorded"],
+            })
+        );
+        let mut own = crate::item! { "model": "b", "messages": ["own"], "cost": 0.1 };
+        records().add_to(&mut own);
+        let usage = json!([{ "model": "a", "calls": 1, "tokens": { "input": 1, "output": 2 }, "cost": 0.5 }]);
+        assert_eq!(
+            Value::from(own),
+            json!({
+                "model": "b", "messages": ["own"], "cost": 0.1, "tokens": { "input": 1, "output": 2 },
+                "usage": usage, "note": "recorded",
+            })
+        );
+    }
+
+    #[test]
+    fn what_is_recorded_after_the_end_is_ignored() {
+        let recorder = Recorder::new();
+        recorder.record(Record::note("a", 1));
+        assert_eq!(Value::from(recorder.close().into_metadata()), json!({ "a": 1 }));
+        recorder.record(Record::note("b", 2));
+        assert_eq!(recorder.close().into_metadata(), Item::new());
+    }
+
+    #[test]
+    fn what_cannot_be_kept_is_named_and_the_rest_is_kept() {
+        let abyss = (0..100_000).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
+        let mut recorded = recorded([
+            Record::message(json!({ "role": "user" })),
+            Record::note("deep", abyss),
+            ModelCall::new("a").tokens(1, 2).cost(f64::NAN).into(),
+        ]);
+        assert!(recorded.problem().unwrap().starts_with("the note `deep` is nested more than 100 levels"));
+        let kept = recorded.into_metadata();
+        assert_eq!(kept["messages"], json!([{ "role": "user" }]));
+        assert_eq!(kept["tokens"], json!({ "input": 1, "output": 2 }));
+    }
+
+    #[test]
+    fn more_calls_than_are_kept_are_a_problem() {
+        let mut recorded = recorded((0..=MOST).map(|_| ToolCall::new("again").into()));
+        assert_eq!(
+            recorded.problem().unwrap(),
+            "the agent recorded more than 10000 tool calls; record fewer, or sum them up"
+        );
+        assert_eq!(recorded.calls.map(|calls| calls.len()), Some(MOST));
+    }
+}

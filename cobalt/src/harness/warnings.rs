@@ -1,0 +1,146 @@
+//! What is probably not as it was meant, and would else go unnoticed: variables that nothing reads, and those that an
+//! experiment waits for in vain.
+
+use super::cases::Declared;
+use crate::config::{Config, unknown_variable};
+use crate::private::ExperimentDefinition;
+use crate::reporters::Warning;
+
+/// Variables of keys that judges and agents often need.
+const KEYS: [&str; 17] = [
+    "ANTHROPIC_API_KEY",
+    "AZURE_OPENAI_API_KEY",
+    "COHERE_API_KEY",
+    "CO_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "FIREWORKS_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GROQ_API_KEY",
+    "HF_TOKEN",
+    "MISTRAL_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "PERPLEXITY_API_KEY",
+    "TOGETHER_API_KEY",
+    "VOYAGE_API_KEY",
+    "XAI_API_KEY",
+];
+/// How many letters of a name there are for each that may be wrong.
+const LETTERS_PER_MISTAKE: usize = 8;
+
+/// The variables of this process that begin with `COBALT_` and that nothing reads: neither this library, nor the settings, nor
+/// an experiment.
+pub(super) fn of_variables(definitions: &[&'static ExperimentDefinition], config: &Config) -> Vec<Warning> {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let unknown: Vec<_> = names
+        .filter_map(|name| Some((unknown_variable(&name)?, name)))
+        .filter(|(_, name)| !config.names_variable(name))
+        .collect();
+    if unknown.is_empty() {
+        return Vec::new();
+    }
+    let declared: Vec<_> = definitions.iter().map(|definition| Declared::new(definition)).collect();
+    let is_asked_for = |name: &String| {
+        let declarations = declared.iter().filter_map(Declared::declaration);
+        declarations.flat_map(|declaration| &declaration.ignore_without).any(|asked| asked == name)
+    };
+    let unknown = unknown.into_iter().filter(|(_, name)| !is_asked_for(name));
+    let mut warnings: Vec<_> = unknown.map(|(warning, _)| Warning::of_call(warning)).collect();
+    // The system tells them in any order.
+    warnings.sort_by(|a, b| a.message.cmp(&b.message));
+    warnings
+}
+
+/// What is to be said of an experiment that is ignored for want of a variable whose name looks misspelt.
+pub(super) fn of_ignored(declared: &Declared, variable: &str) -> Option<Warning> {
+    let set = std::env::vars_os().filter(|(_, value)| !value.is_empty());
+    let set: Vec<_> = set.filter_map(|(name, _)| name.into_string().ok()).collect();
+    let message = misspelt(variable, &set)?;
+    Some(Warning { experiment: Some(declared.name()), message, declared_at: Some(declared.place()) })
+}
+
+/// Says that the name of a variable that is not set looks misspelt, beside those that are set and those that hold keys.
+fn misspelt(variable: &str, set: &[String]) -> Option<String> {
+    let ignored = format!("it is ignored, as {variable} is not set");
+    if let Some(meant) = set.iter().find(|name| is_near(variable, name)) {
+        return Some(format!(
+            "{ignored}, while `{meant}` is: is that the one that `ignore_without` should name?"
+        ));
+    }
+    if KEYS.contains(&variable) {
+        return None;
+    }
+    if let Some(meant) = KEYS.iter().find(|known| is_near(variable, known) || is_other_form(variable, known))
+    {
+        return Some(format!("{ignored}; did you mean `ignore_without = \"{meant}\"`?"));
+    }
+    let is_lower = variable.chars().any(|letter| letter.is_ascii_lowercase());
+    is_lower
+        .then(|| format!("{ignored}; did you mean `ignore_without = \"{}\"`?", variable.to_ascii_uppercase()))
+}
+
+/// Whether two names that are not the same differ in style or in few letters.
+fn is_near(one: &str, other: &str) -> bool {
+    let letters = |name: &str| name.replace(['_', '-'], "").to_ascii_uppercase();
+    let (first, second) = (letters(one), letters(other));
+    let mistakes = strsim::damerau_levenshtein(&first, &second);
+    // Names that end in numbers are often of one row.
+    let are_numbered = one.ends_with(|last: char| last.is_ascii_digit())
+        || other.ends_with(|last: char| last.is_ascii_digit());
+    one != other && (mistakes == 0 || !are_numbered && mistakes <= first.len() / LETTERS_PER_MISTAKE)
+}
+
+/// Whether a name is that of a vendor's key by another word: `OPENAI_KEY`.
+fn is_other_form(variable: &str, known: &str) -> bool {
+    let vendor = known.strip_suffix("_API_KEY");
+    let forms = ["_KEY", "_TOKEN", "_API_TOKEN", "_SECRET"];
+    vendor.is_some_and(|vendor| {
+        forms.iter().any(|form| variable.strip_suffix(form).is_some_and(|rest| rest == vendor))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meant(variable: &str, set: &[&str]) -> Option<String> {
+        let set: Vec<_> = set.iter().map(|&name| name.to_owned()).collect();
+        misspelt(variable, &set)
+    }
+
+    #[test]
+    fn a_name_that_is_nearly_that_of_a_key_is_said_to_be_misspelt() {
+        for name in [
+            "OPENAI_APIKEY",
+            "OPENIA_API_KEY",
+            "openai_api_key",
+            "OPENAI_KEY",
+            "OPENAI_API_KEYS",
+            "OPENAI_TOKEN",
+        ] {
+            let said = meant(name, &["PATH"]).unwrap_or_default();
+            let expected = format!("{name} is not set; did you mean `ignore_without = \"OPENAI_API_KEY\"`?");
+            assert!(said.ends_with(&expected), "{name}: {said}");
+        }
+        let said = meant("MY_SERIVCE_URL", &["PATH", "MY_SERVICE_URL"]).unwrap();
+        assert!(said.contains("while `MY_SERVICE_URL` is:"), "{said}");
+        assert!(meant("my_key", &[]).unwrap().ends_with("`ignore_without = \"MY_KEY\"`?"));
+    }
+
+    #[test]
+    fn names_of_other_variables_are_taken_as_they_are() {
+        let set = ["PATH", "HOME", "SHARD_2", "AWS_REGION"];
+        for name in [
+            "OPENAI_API_KEY",
+            "GROQ_API_KEY",
+            "MY_API_KEY",
+            "TRIAL_KEY",
+            "SHARD_1",
+            "LIVE",
+            "OPENAI_ADMIN_KEY",
+        ] {
+            assert_eq!(meant(name, &set), None, "{name}");
+        }
+    }
+}

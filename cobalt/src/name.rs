@@ -1,0 +1,78 @@
+//! The two forms of an experiment's name: as it is declared, `traveller/gpt-4o-mini`, and as it stands in the names of test cases,
+//! `traveller-gpt-4o-mini`. Either form finds the experiment, wherever one is named.
+
+use crate::pattern::Pattern;
+use crate::report::SourcePlace;
+use crate::slug::slug;
+
+/// The longest part of a case's name that comes from an experiment's, in bytes.
+const LONGEST: usize = 160;
+
+/// A declared name in the form of case names.
+#[must_use]
+pub fn case_name(declared: &str) -> String {
+    let name = slug(declared, LONGEST);
+    if name.is_empty() { "experiment".to_owned() } else { name }
+}
+
+/// Says that two experiments, each with its place, would have the same test cases and files.
+#[must_use]
+pub fn clash((name, place): &(String, SourcePlace), (other_name, other): &(String, SourcePlace)) -> String {
+    let both = match name == other_name {
+        true => format!("two experiments are named `{name}`: at {place} and at {other}"),
+        false => format!(
+            "two experiments have the name `{}` in test cases and files: `{name}` at {place} and `{other_name}` at {other}",
+            case_name(name)
+        ),
+    };
+    format!("{both}; give one of them another `name`")
+}
+
+/// Whether a text names the experiment that is declared so, in either form.
+#[must_use]
+pub fn is_name_of(typed: &str, declared: &str) -> bool {
+    typed == declared || typed == case_name(declared)
+}
+
+/// Whether a pattern matches either form.
+#[must_use]
+pub fn matches(pattern: &Pattern, declared: &str) -> bool {
+    pattern.matches(declared) || pattern.matches(&case_name(declared))
+}
+
+/// The declared name that a text means: the very same, or else the first that has it as its form in case names.
+#[must_use]
+pub fn find<'a>(typed: &str, declared: impl Iterator<Item = &'a str> + Clone) -> Option<&'a str> {
+    let by_case_name = || declared.clone().find(|name| case_name(name) == typed);
+    declared.clone().find(|name| *name == typed).or_else(by_case_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn either_form_names_an_experiment() {
+        let declared = "traveller/gpt-4o-mini";
+        assert_eq!(case_name(declared), "traveller-gpt-4o-mini");
+        assert!(is_name_of(declared, declared) && is_name_of("traveller-gpt-4o-mini", declared));
+        assert!(!is_name_of("traveller", declared));
+        assert_eq!(case_name("?!"), "experiment");
+    }
+
+    #[test]
+    fn a_pattern_matches_either_form() {
+        let matches = |pattern: &str| matches(&pattern.parse().unwrap(), "Q & A: desk");
+        for pattern in ["Q & A", "Q-A", "A: d", "A-d", "Q-A-d*", "Q & * desk"] {
+            assert!(matches(pattern), "{pattern}");
+        }
+        assert!(!matches("Q/A") && !matches("Q-A"[..1].to_lowercase().as_str()));
+    }
+
+    #[test]
+    fn the_declared_form_goes_before_that_of_another_experiment() {
+        assert_eq!(find("a-b", ["a/b", "a-b"].into_iter()), Some("a-b"));
+        assert_eq!(find("a-b", ["a/b", "a b"].into_iter()), Some("a/b"));
+        assert_eq!(find("a/b", ["a-b"].into_iter()), None);
+    }
+}

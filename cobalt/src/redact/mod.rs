@@ -1,0 +1,187 @@
+//! Keys and passwords, kept out of what is stored, shown or served: values that are known to be secret, and texts that
+//! have the form of a key.
+
+mod addresses;
+mod assignments;
+mod decode;
+mod forms;
+mod known;
+mod marks;
+mod names;
+mod random;
+mod scan;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use self::assignments::Kind;
+pub(crate) use self::known::{register_address, register_webhook, shown_address};
+pub use self::known::{
+    register_env_file, register_environment, register_secret, register_variables, set_forms,
+};
+pub use self::marks::{REDACTED, has_mark};
+pub(crate) use self::names::is_secret;
+use self::scan::{Found, Scanner};
+use crate::dataset::Item;
+
+/// A text without secrets, in whose places marks stand: `[redacted:github-token]`.
+pub fn redacted(text: &str) -> Cow<'_, str> {
+    without_secrets(&known::scanner(), text)
+}
+
+/// Takes the secrets out of a text.
+pub(crate) fn redact(text: &mut String) {
+    if let Cow::Owned(shown) = redacted(text) {
+        *text = shown;
+    }
+}
+
+/// Takes the secrets out of the texts of a value and of the names in it. It is not nested too deep.
+pub fn redact_texts(value: &mut Value) {
+    redact_value(&known::scanner(), value);
+}
+
+/// Takes the secrets out of the texts of an item or of metadata, and of the names in it.
+pub(crate) fn redact_fields(fields: &mut Item) {
+    redact_map(&known::scanner(), fields);
+}
+
+/// An item without secrets: itself where it has none.
+pub(crate) fn redacted_item(item: &Arc<Item>) -> Arc<Item> {
+    let scanner = known::scanner();
+    if !has_secret(&scanner, item) {
+        return Arc::clone(item);
+    }
+    let mut item = Item::clone(item);
+    redact_map(&scanner, &mut item);
+    Arc::new(item)
+}
+
+/// Whether a text has the form of a key somewhere, whatever the settings say of forms.
+pub(crate) fn looks_like_key(text: &str) -> bool {
+    !known::FORMS.find(text).is_empty()
+}
+
+/// A JSON document without the values that are known to be secret, as an older version may have kept them.
+pub fn redacted_document(document: Vec<u8>) -> Vec<u8> {
+    let Ok(text) = std::str::from_utf8(&document) else { return document };
+    match known::scanner().find_in_document(text) {
+        secrets if secrets.is_empty() => document,
+        secrets => replaced(text, secrets).into_bytes(),
+    }
+}
+
+fn without_secrets<'a>(scanner: &Scanner, text: &'a str) -> Cow<'a, str> {
+    let secrets = scanner.find(text);
+    if secrets.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(replaced(text, secrets))
+}
+
+fn replaced(text: &str, secrets: Vec<Found>) -> String {
+    let (mut shown, mut done) = (String::with_capacity(text.len()), 0);
+    for secret in secrets {
+        shown.push_str(&text[done..secret.range.start]);
+        shown.push_str(&marks::mark(&secret.name.to_string()));
+        done = secret.range.end;
+    }
+    shown.push_str(&text[done..]);
+    shown
+}
+
+fn redact_value(scanner: &Scanner, value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(shown) = without_secrets(scanner, text) {
+                *text = shown;
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| redact_value(scanner, value)),
+        Value::Object(fields) => redact_map(scanner, fields),
+        _ => {}
+    }
+}
+
+fn redact_map(scanner: &Scanner, fields: &mut Map<String, Value>) {
+    for (name, value) in fields.iter_mut() {
+        match value {
+            Value::String(text) => {
+                *text = redacted_field(scanner, name, text).unwrap_or_else(|| std::mem::take(text))
+            }
+            value => redact_value(scanner, value),
+        }
+    }
+    if fields.keys().any(|name| matches!(without_secrets(scanner, name), Cow::Owned(_))) {
+        *fields = renamed(scanner, std::mem::take(fields));
+    }
+}
+
+/// The text of a field without secrets, if it has any. The field's name may say that all of it is one.
+fn redacted_field(scanner: &Scanner, name: &str, text: &str) -> Option<String> {
+    let shown = without_secrets(scanner, text);
+    let is_untouched = matches!(shown, Cow::Borrowed(_));
+    let kind = Kind::of(name.as_bytes())
+        .filter(|kind| is_untouched && scanner.finds_forms() && kind.fits(text.trim().as_bytes()));
+    match (kind, shown) {
+        (Some(kind), _) if !has_mark(text) => Some(marks::mark(kind.id())),
+        (_, Cow::Owned(shown)) => Some(shown),
+        _ => None,
+    }
+}
+
+/// Fields whose names have no secrets. A number distinguishes two that become equal.
+fn renamed(scanner: &Scanner, fields: Map<String, Value>) -> Map<String, Value> {
+    let mut renamed = Map::new();
+    let mut changed = Vec::new();
+    for (name, value) in fields {
+        match without_secrets(scanner, &name) {
+            Cow::Borrowed(_) => drop(renamed.insert(name, value)),
+            Cow::Owned(shown) => changed.push((shown, value)),
+        }
+    }
+    let mut numbers = HashMap::new();
+    for (shown, value) in changed {
+        let number = numbers.entry(shown.clone()).or_insert(1_usize);
+        let mut name = shown.clone();
+        while *number > 1 || renamed.contains_key(&name) {
+            *number = (*number).max(2);
+            name = format!("{shown} ({number})");
+            if !renamed.contains_key(&name) {
+                break;
+            }
+            *number += 1;
+        }
+        *number += 1;
+        renamed.insert(name, value);
+    }
+    renamed
+}
+
+fn has_secret(scanner: &Scanner, fields: &Item) -> bool {
+    fields
+        .iter()
+        .any(|(name, value)| is_secret_within(scanner, name) || has_secret_value(scanner, name, value))
+}
+
+fn is_secret_within(scanner: &Scanner, text: &str) -> bool {
+    !scanner.find(text).is_empty()
+}
+
+fn has_secret_value(scanner: &Scanner, name: &str, value: &Value) -> bool {
+    match value {
+        Value::String(text) => redacted_field(scanner, name, text).is_some(),
+        Value::Array(values) => values.iter().any(|value| match value {
+            Value::String(text) => is_secret_within(scanner, text),
+            value => has_secret_value(scanner, "", value),
+        }),
+        Value::Object(fields) => has_secret(scanner, fields),
+        _ => false,
+    }
+}

@@ -1,0 +1,305 @@
+//! One pass over a text, from which everything is looked at that may be a secret.
+//!
+//! An automaton finds the beginnings of secrets and the words beside them, in a time that grows with the text alone. What
+//! is looked at from there is read for one beginning only, or has a bounded length, so that the whole is linear too.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use aho_corasick::Input;
+use aho_corasick::automaton::{Automaton, OverlappingState};
+use aho_corasick::dfa::DFA;
+
+use super::known::Pattern;
+use super::marks;
+use super::table::{FORMS, Form};
+use super::{addresses, assignments, decode, forms};
+
+/// So many bytes of a known secret are looked for; then it is compared.
+const HEAD: usize = 8;
+/// How often escapes are undone: JSON within JSON has two layers of them.
+const LAYERS: usize = 2;
+
+/// What a beginning may be of.
+#[derive(Clone, Copy, Debug)]
+enum Trigger {
+    Mark,
+    Known(usize),
+    Form(&'static Form),
+    Near(Near),
+}
+
+/// Something near which a secret may be.
+#[derive(Clone, Copy, Debug)]
+enum Near {
+    SignedToken,
+    PrivateKey,
+    Telegram,
+    AzureSecret,
+    Bearer,
+    Basic,
+    Address,
+    Name,
+}
+
+/// The texts near which secrets may be.
+const NEAR: [(&str, Near); 5] = [
+    ("eyJ", Near::SignedToken),
+    ("-----BEGIN", Near::PrivateKey),
+    (":AA", Near::Telegram),
+    ("Q~", Near::AzureSecret),
+    ("://", Near::Address),
+];
+/// The same, of which each is looked for in lower case, in capitals and with a capital first.
+const WORDS: [(&str, Near); 12] = [
+    ("bearer", Near::Bearer),
+    ("basic", Near::Basic),
+    ("password", Near::Name),
+    ("passwd", Near::Name),
+    ("passphrase", Near::Name),
+    ("passcode", Near::Name),
+    ("pwd", Near::Name),
+    ("key", Near::Name),
+    ("secret", Near::Name),
+    ("token", Near::Name),
+    ("signature", Near::Name),
+    ("sig", Near::Name),
+];
+
+/// Which of two rules names a secret that both find: a greater one is more exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Near,
+    Form,
+    Known,
+}
+
+/// A secret in a text.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) range: Range<usize>,
+    rank: Rank,
+    pub(super) name: Name,
+}
+
+/// What stands in the mark.
+#[derive(Clone, Debug)]
+pub(super) enum Name {
+    Rule(&'static str),
+    Secret(Arc<str>),
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rule(name) => f.write_str(name),
+            Self::Secret(name) => f.write_str(name),
+        }
+    }
+}
+
+/// Finds secrets in texts.
+pub(super) struct Scanner {
+    /// For everything.
+    all: Machine,
+    /// For the secrets that are known, in texts whose escapes are undone; absent where none is.
+    known: Option<Machine>,
+    patterns: Vec<Pattern>,
+    /// The bytes of the patterns.
+    alphabet: [bool; 256],
+    with_forms: bool,
+}
+
+/// An automaton, and what each of its patterns stands for.
+struct Machine {
+    automaton: DFA,
+    triggers: Vec<Trigger>,
+}
+
+impl fmt::Debug for Scanner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The patterns are secrets.
+        f.debug_struct("Scanner").finish_non_exhaustive()
+    }
+}
+
+impl Machine {
+    fn new(triggers: Vec<(Vec<u8>, Trigger)>) -> Self {
+        let (texts, triggers): (Vec<_>, Vec<_>) = triggers.into_iter().unzip();
+        let automaton = DFA::builder().prefilter(false).build(&texts);
+        // It fails for more states than 2^31 only; each secret brings some hundred.
+        Self { automaton: automaton.expect("the automaton is small"), triggers }
+    }
+
+    /// Calls `at` with each beginning and where it is.
+    fn run(&self, text: &[u8], mut at: impl FnMut(Trigger, Range<usize>)) {
+        let input = Input::new(text);
+        let mut state = OverlappingState::start();
+        while self.automaton.try_find_overlapping(&input, &mut state).is_ok() {
+            let Some(found) = state.get_match() else { return };
+            at(self.triggers[found.pattern().as_usize()], found.range());
+        }
+    }
+}
+
+impl Scanner {
+    pub(super) fn new(patterns: Vec<Pattern>, with_forms: bool) -> Self {
+        let head = |(at, pattern): (usize, &Pattern)| {
+            (pattern.bytes[..pattern.bytes.len().min(HEAD)].to_vec(), Trigger::Known(at))
+        };
+        let known: Vec<_> = patterns.iter().enumerate().map(head).collect();
+        let mut all = known.clone();
+        all.push((marks::BEGIN.as_bytes().to_vec(), Trigger::Mark));
+        if with_forms {
+            all.extend(FORMS.iter().map(|form| (form.prefix.as_bytes().to_vec(), Trigger::Form(form))));
+            all.extend(NEAR.map(|(text, near)| (text.as_bytes().to_vec(), Trigger::Near(near))));
+            for (word, near) in WORDS {
+                let capital = word[..1].to_uppercase() + &word[1..];
+                let written = [word.to_owned(), word.to_uppercase(), capital];
+                all.extend(written.map(|text| (text.into_bytes(), Trigger::Near(near))));
+            }
+        }
+        let known = (!known.is_empty()).then(|| Machine::new(known));
+        let mut alphabet = [false; 256];
+        patterns
+            .iter()
+            .flat_map(|pattern| &pattern.bytes)
+            .for_each(|byte| alphabet[usize::from(*byte)] = true);
+        Self { all: Machine::new(all), known, patterns, alphabet, with_forms }
+    }
+
+    /// Whether keys are found by their forms, too.
+    pub(super) fn finds_forms(&self) -> bool {
+        self.with_forms
+    }
+
+    /// The secrets of a text in their order, none of which touches another's inside.
+    pub(super) fn find(&self, text: &str) -> Vec<Found> {
+        let bytes = text.as_bytes();
+        let (mut found, mut marks) = (Vec::new(), Vec::new());
+        let (mut ends, mut signed) = (forms::Ends::default(), 0);
+        self.all.run(bytes, |trigger, at| match trigger {
+            Trigger::Mark => marks.extend(marks::at(bytes, at.start)),
+            Trigger::Known(pattern) => found.extend(self.known(pattern, bytes, at.start)),
+            Trigger::Form(form) => found.extend(forms::key(bytes, at.start, form).map(|range| Found {
+                range,
+                rank: Rank::Form,
+                name: Name::Rule(form.id),
+            })),
+            // The parts of a signed token begin alike.
+            Trigger::Near(Near::SignedToken) if at.start < signed => {}
+            Trigger::Near(Near::SignedToken) => {
+                found.extend(forms::signed_token(bytes, at.start).map(|range| {
+                    signed = range.end;
+                    near("jwt", range)
+                }))
+            }
+            Trigger::Near(other) => other.find(bytes, at, &mut ends, &mut found),
+        });
+        if let Some(machine) = &self.known {
+            self.find_encoded(machine, bytes, &mut found);
+        }
+        if found.is_empty() { found } else { merged(found, &marks) }
+    }
+
+    /// The known secrets of a JSON document, of which no escape is cut.
+    pub(super) fn find_in_document(&self, text: &str) -> Vec<Found> {
+        let Some(machine) = &self.known else { return Vec::new() };
+        let (bytes, mut found) = (text.as_bytes(), Vec::new());
+        machine.run(bytes, |trigger, at| match trigger {
+            Trigger::Known(pattern) => found.extend(self.known(pattern, bytes, at.start)),
+            Trigger::Mark | Trigger::Form(_) | Trigger::Near(_) => {}
+        });
+        // `\\n` and the like begin with a character that is none by itself.
+        found.retain(|found| {
+            bytes[..found.range.start].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
+        });
+        self.find_encoded(machine, bytes, &mut found);
+        found.retain(|found| {
+            !text[found.range.clone()].contains('"') || text[found.range.clone()].contains("\\\"")
+        });
+        if found.is_empty() { found } else { merged(found, &[]) }
+    }
+
+    fn known(&self, pattern: usize, text: &[u8], start: usize) -> Option<Found> {
+        let Pattern { bytes, name } = &self.patterns[pattern];
+        let range = start..start + bytes.len();
+        let found = || Found { range, rank: Rank::Known, name: Name::Secret(Arc::clone(name)) };
+        text[start..].starts_with(bytes).then(found)
+    }
+
+    /// The known secrets of a text whose escapes are undone.
+    fn find_encoded(&self, machine: &Machine, text: &[u8], found: &mut Vec<Found>) {
+        type Undo = fn(&[u8]) -> Option<decode::Decoded>;
+        let [json, percent]: [Undo; 2] = [decode::json, decode::percent];
+        let hides =
+            [decode::hides_in_json(text, &self.alphabet), decode::hides_in_percent(text, &self.alphabet)];
+        for (undo, _) in [json, percent].into_iter().zip(hides).filter(|(_, hides)| *hides) {
+            let mut layers: Vec<decode::Decoded> = Vec::new();
+            while layers.len() < LAYERS
+                && let Some(layer) = undo(layers.last().map_or(text, |layer| &layer.bytes))
+            {
+                machine.run(&layer.bytes, |trigger, at| {
+                    let Trigger::Known(pattern) = trigger else { return };
+                    found.extend(self.known(pattern, &layer.bytes, at.start).map(|found| {
+                        let range = layers
+                            .iter()
+                            .rev()
+                            .fold(layer.place(&found.range), |range, below| below.place(&range));
+                        Found { range, ..found }
+                    }));
+                });
+                layers.push(layer);
+            }
+        }
+    }
+}
+
+impl Near {
+    fn find(self, text: &[u8], at: Range<usize>, ends: &mut forms::Ends, found: &mut Vec<Found>) {
+        let start = at.start;
+        let near = |name: &'static str| move |range| near(name, range);
+        match self {
+            Self::SignedToken => {}
+            Self::PrivateKey => found.extend(forms::private_key(text, start, ends).map(near("private-key"))),
+            Self::Telegram => found.extend(forms::telegram(text, start).map(near("telegram-token"))),
+            Self::AzureSecret => found.extend(forms::azure_secret(text, start).map(near("azure-secret"))),
+            Self::Bearer => found.extend(forms::bearer(text, start).map(near("bearer-token"))),
+            Self::Basic => found.extend(forms::basic(text, start).map(near("basic-auth"))),
+            Self::Address => {
+                found.extend(addresses::password(text, start).map(near("url-password")));
+                found.extend(addresses::webhook(text, start).map(near("chat-webhook")));
+            }
+            Self::Name => {
+                found.extend(assignments::value(text, at.end).map(|(range, kind)| near(kind.id())(range)));
+            }
+        }
+    }
+}
+
+fn near(name: &'static str, range: Range<usize>) -> Found {
+    Found { range, rank: Rank::Near, name: Name::Rule(name) }
+}
+
+/// Without those that touch a mark, and those that overlap as one.
+fn merged(mut found: Vec<Found>, marks: &[Range<usize>]) -> Vec<Found> {
+    found.retain(|found| {
+        let next = marks.partition_point(|mark| mark.end <= found.range.start);
+        marks.get(next).is_none_or(|mark| mark.start >= found.range.end)
+    });
+    found.sort_by_key(|found| (found.range.start, std::cmp::Reverse(found.range.end)));
+    let mut merged: Vec<Found> = Vec::with_capacity(found.len());
+    for next in found {
+        match merged.last_mut().filter(|last| next.range.start < last.range.end) {
+            Some(last) => {
+                last.range.end = last.range.end.max(next.range.end);
+                if next.rank > last.rank {
+                    (last.rank, last.name) = (next.rank, next.name);
+                }
+            }
+            None => merged.push(next),
+        }
+    }
+    merged
+}

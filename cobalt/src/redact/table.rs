@@ -1,0 +1,260 @@
+//! The forms of keys: how each begins, which characters follow, and how many.
+//!
+//! The facts are those that vendors document and that the rules of gitleaks list. A form stands here only where its
+//! beginning, its length and its variety together cannot be anything else.
+
+/// Characters that a key is made of, as a set of the groups below.
+pub(super) type Alphabet = u16;
+
+pub(super) const DIGIT: Alphabet = 1;
+pub(super) const LOWER_HEX: Alphabet = 2;
+pub(super) const LOWER_REST: Alphabet = 4;
+pub(super) const UPPER: Alphabet = 8;
+pub(super) const UNDERSCORE: Alphabet = 16;
+pub(super) const DASH: Alphabet = 32;
+pub(super) const DOT: Alphabet = 64;
+pub(super) const PLUS_SLASH: Alphabet = 128;
+pub(super) const EQUALS: Alphabet = 256;
+pub(super) const TILDE: Alphabet = 512;
+
+const HEX: Alphabet = DIGIT | LOWER_HEX;
+const LOWER: Alphabet = LOWER_HEX | LOWER_REST;
+const CAPITALS: Alphabet = DIGIT | UPPER;
+pub(super) const ALNUM: Alphabet = DIGIT | LOWER | UPPER;
+/// Letters, digits and `_`.
+const WORD: Alphabet = ALNUM | UNDERSCORE;
+/// The letters of base64 in addresses.
+pub(super) const URL_SAFE: Alphabet = WORD | DASH;
+pub(super) const BASE64: Alphabet = ALNUM | PLUS_SLASH | EQUALS;
+
+/// The groups of each byte.
+static GROUPS: [Alphabet; 256] = groups();
+
+const fn groups() -> [Alphabet; 256] {
+    let mut groups = [0; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        groups[byte] = match byte as u8 {
+            b'0'..=b'9' => DIGIT,
+            b'a'..=b'f' => LOWER_HEX,
+            b'g'..=b'z' => LOWER_REST,
+            b'A'..=b'Z' => UPPER,
+            b'_' => UNDERSCORE,
+            b'-' => DASH,
+            b'.' => DOT,
+            b'+' | b'/' => PLUS_SLASH,
+            b'=' => EQUALS,
+            b'~' => TILDE,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    groups
+}
+
+/// Whether a byte is of an alphabet.
+pub(super) fn is_of(byte: u8, alphabet: Alphabet) -> bool {
+    GROUPS[usize::from(byte)] & alphabet != 0
+}
+
+/// What the characters behind a beginning have to be, besides of their alphabet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Check {
+    /// At least so many bits of entropy a character.
+    Entropy(f64),
+    /// As a generator makes them, and no name.
+    Random,
+    /// Random, or with OpenAI's own mark in the middle.
+    OpenAi,
+    /// A UUID.
+    Uuid,
+}
+
+/// The form of a key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Form {
+    /// What stands in the mark.
+    pub(super) id: &'static str,
+    pub(super) prefix: &'static str,
+    pub(super) alphabet: Alphabet,
+    /// How many characters follow the beginning, at the fewest and at the most.
+    pub(super) length: (usize, usize),
+    pub(super) check: Check,
+}
+
+const fn form(
+    id: &'static str,
+    prefix: &'static str,
+    alphabet: Alphabet,
+    length: (usize, usize),
+    check: Check,
+) -> Form {
+    Form { id, prefix, alphabet, length, check }
+}
+
+/// What random characters of most alphabets have from 16 on.
+const VARIED: Check = Check::Entropy(3.0);
+/// The same of hexadecimal digits, of which there are 16.
+const VARIED_HEX: Check = Check::Entropy(2.5);
+
+/// All forms recognised by their prefix.
+pub(super) const FORMS: &[Form] = &[
+    // Models.
+    form("openai-key", "sk-", ALNUM, (24, 64), Check::OpenAi),
+    form("openai-key", "sk-proj-", URL_SAFE, (20, 220), Check::OpenAi),
+    form("openai-key", "sk-svcacct-", URL_SAFE, (20, 220), Check::OpenAi),
+    form("openai-key", "sk-admin-", URL_SAFE, (20, 220), Check::OpenAi),
+    form("openai-key", "sk-None-", URL_SAFE, (20, 220), Check::OpenAi),
+    form("anthropic-key", "sk-ant-", URL_SAFE, (32, 220), Check::Random),
+    form("openrouter-key", "sk-or-v1-", HEX, (48, 80), VARIED_HEX),
+    form("langfuse-key", "sk-lf-", HEX | DASH, (36, 36), Check::Uuid),
+    form("langfuse-key", "pk-lf-", HEX | DASH, (36, 36), Check::Uuid),
+    form("helicone-key", "sk-helicone-", URL_SAFE, (20, 80), Check::Random),
+    form("groq-key", "gsk_", ALNUM, (40, 64), VARIED),
+    form("xai-key", "xai-", ALNUM, (60, 100), VARIED),
+    form("perplexity-key", "pplx-", ALNUM, (40, 64), VARIED),
+    form("fireworks-key", "fw_", ALNUM, (22, 32), Check::Random),
+    form("cerebras-key", "csk-", ALNUM, (40, 64), VARIED),
+    form("replicate-key", "r8_", ALNUM, (36, 40), VARIED),
+    form("nvidia-key", "nvapi-", URL_SAFE, (50, 80), VARIED),
+    form("tavily-key", "tvly-", URL_SAFE, (24, 60), Check::Random),
+    form("jina-key", "jina_", URL_SAFE, (40, 80), Check::Random),
+    form("pinecone-key", "pcsk_", WORD, (40, 100), VARIED),
+    form("voyage-key", "pa-", URL_SAFE, (40, 50), Check::Random),
+    form("elevenlabs-key", "sk_", HEX, (48, 48), VARIED_HEX),
+    form("runpod-key", "rpa_", ALNUM, (40, 60), VARIED),
+    form("e2b-key", "e2b_", HEX, (40, 40), VARIED_HEX),
+    form("langsmith-key", "lsv2_pt_", HEX | UNDERSCORE, (32, 60), VARIED_HEX),
+    form("langsmith-key", "lsv2_sk_", HEX | UNDERSCORE, (32, 60), VARIED_HEX),
+    form("langsmith-key", "ls__", HEX, (32, 32), VARIED_HEX),
+    form("huggingface-token", "hf_", ALNUM, (34, 40), Check::Entropy(4.1)),
+    form("huggingface-token", "api_org_", ALNUM, (34, 34), Check::Random),
+    // Google.
+    form("google-api-key", "AIza", URL_SAFE, (35, 35), VARIED),
+    form("google-api-key", "AQ.Ab", URL_SAFE, (40, 80), Check::Random),
+    form("google-oauth-token", "ya29.", URL_SAFE | DOT, (30, 1024), VARIED),
+    form("google-oauth-token", "1//0", URL_SAFE, (40, 200), Check::Random),
+    form("google-client-secret", "GOCSPX-", URL_SAFE, (24, 32), VARIED),
+    // Amazon, Microsoft and other clouds. Secret keys without a prefix are recognised by the name before them.
+    form("aws-access-key", "AKIA", CAPITALS, (16, 16), VARIED),
+    form("aws-access-key", "ASIA", CAPITALS, (16, 16), VARIED),
+    form("aws-access-key", "ABIA", CAPITALS, (16, 16), VARIED),
+    form("aws-access-key", "ACCA", CAPITALS, (16, 16), VARIED),
+    form("aws-bedrock-key", "ABSK", BASE64, (100, 280), VARIED),
+    form("aws-bedrock-key", "bedrock-api-key-", BASE64, (60, 2000), VARIED),
+    form("alibaba-access-key", "LTAI", ALNUM, (12, 24), Check::Random),
+    form("digitalocean-token", "dop_v1_", HEX, (64, 64), VARIED_HEX),
+    form("digitalocean-token", "doo_v1_", HEX, (64, 64), VARIED_HEX),
+    form("digitalocean-token", "dor_v1_", HEX, (64, 64), VARIED_HEX),
+    form("databricks-token", "dapi", HEX | DASH, (32, 34), VARIED_HEX),
+    form("heroku-key", "HRKU-", URL_SAFE, (36, 80), Check::Random),
+    form("fly-token", "fo1_", URL_SAFE, (40, 60), Check::Random),
+    form("fly-token", "fm2_", BASE64, (100, 2000), VARIED),
+    form("netlify-token", "nfp_", ALNUM, (36, 60), VARIED),
+    form("cloudflare-key", "v1.0-", HEX | DASH, (171, 171), VARIED_HEX),
+    form("supabase-key", "sbp_", HEX, (40, 40), VARIED_HEX),
+    form("supabase-key", "sb_secret_", URL_SAFE, (20, 60), Check::Random),
+    form("planetscale-token", "pscale_tkn_", URL_SAFE | DOT, (32, 64), Check::Random),
+    form("planetscale-token", "pscale_oauth_", URL_SAFE | DOT, (32, 64), Check::Random),
+    form("planetscale-token", "pscale_pw_", URL_SAFE | DOT, (32, 64), Check::Random),
+    form("neon-key", "napi_", ALNUM, (40, 80), VARIED),
+    form("pulumi-token", "pul-", HEX, (40, 40), VARIED_HEX),
+    form("vault-token", "hvs.", URL_SAFE, (24, 200), Check::Random),
+    form("vault-token", "hvb.", URL_SAFE, (100, 400), VARIED),
+    form("doppler-token", "dp.pt.", ALNUM, (40, 48), VARIED),
+    form("doppler-token", "dp.st.", URL_SAFE | DOT, (40, 80), Check::Random),
+    form("openshift-token", "sha256~", URL_SAFE, (43, 43), Check::Random),
+    form("age-key", "AGE-SECRET-KEY-1", CAPITALS, (58, 58), VARIED),
+    form("1password-token", "ops_eyJ", BASE64, (240, 4000), VARIED),
+    // Source code and packages.
+    form("github-token", "ghp_", ALNUM, (36, 255), VARIED),
+    form("github-token", "gho_", ALNUM, (36, 255), VARIED),
+    form("github-token", "ghu_", ALNUM, (36, 255), VARIED),
+    form("github-token", "ghs_", ALNUM, (36, 255), VARIED),
+    form("github-token", "ghr_", ALNUM, (36, 255), VARIED),
+    form("github-token", "github_pat_", WORD, (50, 255), Check::Random),
+    form("gitlab-token", "glpat-", URL_SAFE | DOT, (20, 320), VARIED),
+    form("gitlab-token", "gldt-", URL_SAFE, (20, 64), Check::Random),
+    form("gitlab-token", "glft-", URL_SAFE, (20, 64), Check::Random),
+    form("gitlab-token", "glrt-", URL_SAFE | DOT, (20, 320), Check::Random),
+    form("gitlab-token", "glptt-", HEX, (40, 40), VARIED_HEX),
+    form("gitlab-token", "glcbt-", URL_SAFE, (20, 64), Check::Random),
+    form("gitlab-token", "gloas-", URL_SAFE, (64, 64), VARIED),
+    form("gitlab-token", "glsoat-", URL_SAFE, (20, 64), Check::Random),
+    form("gitlab-token", "glimt-", URL_SAFE, (25, 64), Check::Random),
+    form("gitlab-token", "glagent-", URL_SAFE, (50, 64), VARIED),
+    form("gitlab-token", "glffct-", URL_SAFE, (20, 64), Check::Random),
+    form("gitlab-token", "GR1348941", URL_SAFE, (20, 20), VARIED),
+    form("bitbucket-token", "ATCTT3", URL_SAFE | EQUALS, (100, 260), VARIED),
+    form("atlassian-token", "ATATT3", URL_SAFE | EQUALS, (100, 260), VARIED),
+    form("npm-token", "npm_", ALNUM, (36, 36), VARIED),
+    form("pypi-token", "pypi-AgE", URL_SAFE, (50, 1000), VARIED),
+    form("crates-io-token", "cio", ALNUM, (32, 32), Check::Random),
+    form("rubygems-token", "rubygems_", HEX, (48, 48), VARIED_HEX),
+    form("clojars-token", "CLOJARS_", HEX | LOWER, (60, 60), VARIED),
+    form("nuget-key", "oy2", DIGIT | LOWER, (43, 43), Check::Random),
+    form("docker-token", "dckr_pat_", URL_SAFE, (24, 40), Check::Random),
+    form("docker-token", "dckr_oat_", URL_SAFE, (24, 40), Check::Random),
+    form("artifactory-key", "AKCp", ALNUM, (69, 69), VARIED),
+    form("sourcegraph-token", "sgp_", HEX | UNDERSCORE, (40, 60), VARIED_HEX),
+    form("terraform-token", "atlasv1.", URL_SAFE, (60, 70), Check::Random),
+    // Messages and mail.
+    form("slack-token", "xoxb-", ALNUM | DASH, (16, 260), Check::Random),
+    form("slack-token", "xoxp-", ALNUM | DASH, (16, 260), Check::Random),
+    form("slack-token", "xoxa-", ALNUM | DASH, (16, 260), Check::Random),
+    form("slack-token", "xoxr-", ALNUM | DASH, (16, 260), Check::Random),
+    form("slack-token", "xoxs-", ALNUM | DASH, (16, 260), Check::Random),
+    form("slack-token", "xoxo-", ALNUM | DASH, (16, 260), Check::Random),
+    form("slack-token", "xoxc-", ALNUM | DASH, (16, 260), Check::Random),
+    form("slack-token", "xoxe-", ALNUM | DASH, (16, 260), Check::Random),
+    form("slack-token", "xapp-", ALNUM | DASH, (20, 260), Check::Random),
+    form("sendgrid-key", "SG.", URL_SAFE | DOT, (60, 72), Check::Random),
+    form("brevo-key", "xkeysib-", HEX | DASH | LOWER, (81, 81), VARIED_HEX),
+    form("mailgun-key", "key-", HEX, (32, 32), VARIED_HEX),
+    form("twilio-key", "SK", HEX, (32, 32), VARIED_HEX),
+    form("resend-key", "re_", WORD, (24, 48), Check::Random),
+    // Payments and shops.
+    form("stripe-key", "sk_live_", ALNUM, (16, 250), Check::Random),
+    form("stripe-key", "sk_test_", ALNUM, (16, 250), Check::Random),
+    form("stripe-key", "sk_prod_", ALNUM, (16, 250), Check::Random),
+    form("stripe-key", "rk_live_", ALNUM, (16, 250), Check::Random),
+    form("stripe-key", "rk_test_", ALNUM, (16, 250), Check::Random),
+    form("stripe-key", "rk_prod_", ALNUM, (16, 250), Check::Random),
+    form("webhook-secret", "whsec_", BASE64, (24, 100), Check::Random),
+    form("shopify-token", "shpat_", HEX | UPPER, (32, 32), VARIED_HEX),
+    form("shopify-token", "shpca_", HEX | UPPER, (32, 32), VARIED_HEX),
+    form("shopify-token", "shppa_", HEX | UPPER, (32, 32), VARIED_HEX),
+    form("shopify-token", "shpss_", HEX | UPPER, (32, 32), VARIED_HEX),
+    form("square-token", "sq0atp-", URL_SAFE, (22, 60), Check::Random),
+    form("square-token", "sq0csp-", URL_SAFE, (40, 60), Check::Random),
+    form("easypost-key", "EZAK", ALNUM, (54, 54), VARIED),
+    form("easypost-key", "EZTK", ALNUM, (54, 54), VARIED),
+    form("shippo-token", "shippo_live_", HEX, (40, 40), VARIED_HEX),
+    form("shippo-token", "shippo_test_", HEX, (40, 40), VARIED_HEX),
+    form("duffel-token", "duffel_live_", URL_SAFE, (43, 43), VARIED),
+    form("duffel-token", "duffel_test_", URL_SAFE, (43, 43), VARIED),
+    // Watching and planning.
+    form("grafana-token", "glsa_", ALNUM | UNDERSCORE, (41, 41), VARIED),
+    form("grafana-token", "glc_", BASE64, (32, 400), Check::Random),
+    form("sentry-token", "sntrys_", BASE64 | UNDERSCORE, (60, 500), VARIED),
+    form("sentry-token", "sntryu_", HEX, (64, 64), VARIED_HEX),
+    form("newrelic-key", "NRAK-", CAPITALS, (27, 27), VARIED),
+    form("dynatrace-token", "dt0c01.", CAPITALS | DOT, (80, 96), VARIED),
+    form("posthog-key", "phx_", ALNUM, (40, 60), VARIED),
+    form("linear-key", "lin_api_", ALNUM, (40, 40), VARIED),
+    form("linear-key", "lin_oauth_", HEX, (64, 64), VARIED_HEX),
+    form("notion-token", "ntn_", ALNUM, (40, 50), VARIED),
+    form("notion-token", "secret_", ALNUM, (43, 43), Check::Random),
+    form("airtable-token", "pat", ALNUM | DOT, (79, 79), Check::Random),
+    form("postman-key", "PMAK-", HEX | DASH, (59, 59), VARIED_HEX),
+    form("prefect-key", "pnu_", ALNUM, (36, 36), VARIED),
+    form("figma-token", "figd_", URL_SAFE, (36, 60), Check::Random),
+    form("typeform-token", "tfp_", URL_SAFE | DOT, (40, 80), Check::Random),
+    form("readme-key", "rdme_", DIGIT | LOWER, (70, 70), VARIED),
+    form("contentful-token", "CFPAT-", URL_SAFE, (43, 43), Check::Random),
+    form("facebook-token", "EAAM", ALNUM, (100, 400), VARIED),
+    form("facebook-token", "EAAC", ALNUM, (100, 400), VARIED),
+    form("infracost-key", "ico-", ALNUM, (32, 32), Check::Random),
+    form("octopus-key", "API-", CAPITALS, (26, 26), Check::Random),
+    form("adobe-secret", "p8e-", DIGIT | LOWER, (32, 32), Check::Random),
+];

@@ -1,0 +1,249 @@
+//! Another experiment of the same name, found by what its runs left: the baseline and the newest result tell where theirs was
+//! declared. It counts only while that file still declares it, so that an experiment may move.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+use serde::Deserializer as _;
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+
+use super::earlier::newest_file;
+use super::layout::Layout;
+use crate::name::case_name;
+use crate::report::SourcePlace;
+
+/// An experiment that is declared elsewhere under a name that would have the same files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Namesake {
+    /// The name and the place of the one that was asked about.
+    this: (String, SourcePlace),
+    /// Those of the other one.
+    other: (String, SourcePlace),
+    /// The file of a run of the other one.
+    found_in: PathBuf,
+    /// Whether the source is known to declare the name. It may declare it where a name is worked out at run time.
+    pub is_certain: bool,
+}
+
+impl fmt::Display for Namesake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { this: (name, this), other: (other_name, other), found_in, is_certain } = self;
+        let found_in = found_in.display();
+        match is_certain {
+            true if name == other_name => write!(f, "the name is declared twice, at {this} and at {other}")?,
+            true => write!(
+                f,
+                "the experiments `{name}` at {this} and `{other_name}` at {other} have the same name in test cases, `{}`",
+                case_name(name)
+            )?,
+            false => write!(f, "`{name}` is declared at {this}, and `{other}` may declare it too")?,
+        }
+        write!(
+            f,
+            " (see `{found_in}`); results and baselines are kept by name, so give one of them another `name`"
+        )
+    }
+}
+
+/// Looks for an experiment that is declared elsewhere under the name of this one. `root` is the root of the workspace, from which
+/// the compiler names files. Files that cannot be read tell nothing.
+#[must_use]
+pub fn namesake(layout: &Layout, root: &Path, this: &(String, SourcePlace)) -> Option<Namesake> {
+    let (name, place) = this;
+    let files = newest_file(layout, name).into_iter().chain([layout.baseline(name)]);
+    let mut others = files.filter_map(|file| {
+        let head = Head::read(&file)?;
+        Some((head.name?, head.declared_at?, file))
+    });
+    others.find_map(|(other_name, other, found_in)| {
+        if other.file == place.file || case_name(&other_name) != case_name(name) {
+            return None;
+        }
+        let source = fs::read_to_string(root.join(&other.file)).ok()?;
+        let is_certain = match declares(&source, &other_name) {
+            Claim::Yes => true,
+            Claim::Maybe => false,
+            Claim::No => return None,
+        };
+        Some(Namesake { this: this.clone(), other: (other_name, other), found_in, is_certain })
+    })
+}
+
+/// Whether a source declares an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Claim {
+    No,
+    /// It declares one whose name is no literal.
+    Maybe,
+    Yes,
+}
+
+/// Looks for the attribute, as far as that can be done without a parser: comments on lines of their own do not count.
+fn declares(source: &str, experiment: &str) -> Claim {
+    let is_code = |line: &&str| !line.trim_start().starts_with("//");
+    let source: String = source.lines().filter(is_code).flat_map(|line| [line, "\n"]).collect();
+    let attribute = Regex::new(r"#\[\s*(?:\w+\s*::\s*)*experiment\b((?s).*?)\bfn\s+(?:r#)?(\w+)");
+    let named = Regex::new(r#"\bname\s*=\s*(?:r?#*"([^"]*)")?"#);
+    let (Ok(attribute), Ok(named)) = (attribute, named) else { return Claim::No };
+    let claim = |found: regex::Captures<'_>| match named.captures(&found[1]) {
+        Some(name) => match name.get(1) {
+            Some(name) if name.as_str() == experiment => Claim::Yes,
+            Some(_) => Claim::No,
+            None => Claim::Maybe,
+        },
+        None if found[2] == *experiment => Claim::Yes,
+        None => Claim::No,
+    };
+    attribute.captures_iter(&source).map(claim).max().unwrap_or(Claim::No)
+}
+
+/// What a result file or a baseline begins with.
+#[derive(Debug, Default)]
+struct Head {
+    name: Option<String>,
+    declared_at: Option<SourcePlace>,
+}
+
+impl Head {
+    /// Reads as much of a file as it needs: a result may be large.
+    fn read(path: &Path) -> Option<Self> {
+        let mut head = Self::default();
+        let mut json = serde_json::Deserializer::from_reader(BufReader::new(File::open(path).ok()?));
+        // It ends with an error where it has read enough.
+        let _ = json.deserialize_map(&mut head);
+        Some(head)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Head {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a result file or a baseline")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(field) = map.next_key::<String>()? {
+            match &*field {
+                "name" => self.name = map.next_value()?,
+                "declaredAt" => self.declared_at = map.next_value()?,
+                "items" => return Err(A::Error::custom("the head is read")),
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A workspace, and its store.
+    struct Workspace(tempfile::TempDir);
+
+    impl Workspace {
+        fn new() -> Self {
+            Self(tempfile::tempdir().unwrap())
+        }
+
+        fn layout(&self) -> Layout {
+            let root = self.0.path().join(".cobalt");
+            Layout::new(root.clone(), root.join("results"), root.join("history.db"), root.join("cache"))
+        }
+
+        fn write(&self, path: &str, text: &str) {
+            let path = self.0.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+
+        /// Keeps a result file that is damaged among its items.
+        fn ran(&self, second: u32, name: &str, file: &str) {
+            let head = json!({ "schema": 1, "id": "0123456789ab", "name": name,
+                "declaredAt": { "file": file, "line": 3 }, "config": {} });
+            let path =
+                format!(".cobalt/results/2026-02-05T14-30-0{second}_{}_0123456789ab.json", case_name(name));
+            let head = head.to_string();
+            self.write(&path, &format!("{}, \"items\": [{{]", &head[..head.len() - 1]));
+        }
+
+        fn namesake(&self, name: &str, file: &str) -> Option<Namesake> {
+            let place = SourcePlace { file: file.to_owned(), line: 7 };
+            namesake(&self.layout(), self.0.path(), &(name.to_owned(), place))
+        }
+    }
+
+    const DESK: &str = "#[cobalt::experiment(dataset = \"d.jsonl\", evaluators = [right])]\nfn desk() {}\n";
+
+    #[test]
+    fn the_newest_result_tells_of_an_experiment_that_another_file_declares() {
+        let workspace = Workspace::new();
+        workspace.write("tests/a.rs", DESK);
+        assert_eq!(workspace.namesake("desk", "tests/b.rs"), None);
+        workspace.ran(1, "desk", "tests/a.rs");
+        let found = workspace.namesake("desk", "tests/b.rs").unwrap();
+        let text = found.to_string();
+        assert!(
+            found.is_certain
+                && text.starts_with("the name is declared twice, at tests/b.rs:7 and at tests/a.rs:3 (see "),
+            "{text}"
+        );
+        assert_eq!(workspace.namesake("desk", "tests/a.rs"), None, "it is the same one");
+        workspace.ran(2, "desk", "tests/b.rs");
+        assert_eq!(workspace.namesake("desk", "tests/b.rs"), None, "the newer run is its own");
+    }
+
+    #[test]
+    fn a_baseline_tells_it_too() {
+        let workspace = Workspace::new();
+        workspace.write("tests/a.rs", DESK);
+        workspace.ran(2, "desk", "tests/b.rs");
+        let baseline =
+            json!({ "measurements": 1, "name": "desk", "declaredAt": { "file": "tests/a.rs", "line": 1 } });
+        workspace.write(".cobalt/baselines/desk.json", &baseline.to_string());
+        assert!(workspace.namesake("desk", "tests/b.rs").unwrap().is_certain);
+    }
+
+    #[test]
+    fn an_experiment_that_moved_is_none() {
+        let workspace = Workspace::new();
+        workspace.ran(1, "desk", "tests/a.rs");
+        assert_eq!(workspace.namesake("desk", "tests/b.rs"), None, "its file is gone");
+        workspace.write("tests/a.rs", &DESK.replace("desk", "help"));
+        assert_eq!(workspace.namesake("desk", "tests/b.rs"), None, "its file has another one");
+    }
+
+    #[test]
+    fn names_that_differ_in_case_names_only_in_their_form_are_told_apart_nowhere() {
+        let workspace = Workspace::new();
+        workspace.write("tests/a.rs", "#[experiment(name = \"a/b\", dataset = d())]\nfn x() {}\n");
+        workspace.ran(1, "a/b", "tests/a.rs");
+        let text = workspace.namesake("a b", "tests/b.rs").unwrap().to_string();
+        assert!(
+            text.contains("`a b` at tests/b.rs:7 and `a/b` at tests/a.rs:3") && text.contains("`a-b`"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_source_declares_what_its_attributes_name() {
+        assert_eq!(declares(DESK, "desk"), Claim::Yes);
+        let named = "#[cobalt::experiment(\n    name = \"help/desk\",\n    dataset = \"d\",\n)]\n#[ignore]\npub async fn desk() {}\n";
+        assert_eq!((declares(named, "help/desk"), declares(named, "desk")), (Claim::Yes, Claim::No));
+        let computed =
+            "#[cobalt::experiment(name = format!(\"desk-{MODEL}\"), dataset = \"d\")]\nfn desk() {}\n";
+        assert_eq!(
+            (declares(computed, "desk-m"), declares(&format!("{computed}{DESK}"), "desk")),
+            (Claim::Maybe, Claim::Yes)
+        );
+        let commented = format!("//! {}", DESK.replace('\n', "\n// "));
+        assert_eq!(declares(&commented, "desk"), Claim::No);
+        assert_eq!(declares("fn desk() {}\nconst TAG: &str = \"desk\";\n", "desk"), Claim::No);
+    }
+}
