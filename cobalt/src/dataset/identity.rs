@@ -124,7 +124,7 @@ fn id(item: &Item) -> Option<String> {
     match item.get("id")? {
         // It is in the names of test cases and in what is kept.
         Value::String(text) if !text.trim().is_empty() => Some(redacted(text).into_owned()),
-        Value::Number(number) => Some(number.to_string()),
+        Value::Number(number) => Some(redacted(&number.to_string()).into_owned()),
         _ => None,
     }
 }

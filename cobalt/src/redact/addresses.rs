@@ -75,7 +75,16 @@ pub(super) fn password(text: &[u8], mark: usize) -> Option<Range<usize>> {
     };
     let user = text[start..end].iter().position(|byte| *byte == b':')?;
     let password = start + user + 1..end;
+    if !WITH_PASSWORDS.contains(&scheme) && is_port_before_more(&text[password.clone()]) {
+        return None;
+    }
     (is_password(&text[password.clone()]) && is_host(&text[end + 1..])).then_some(password)
+}
+
+/// Whether a host's port stands there, with something else in the next column, as in `http://localhost:3000,me@example.com`.
+fn is_port_before_more(text: &[u8]) -> bool {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (1..=5).contains(&digits) && text.get(digits).is_some_and(|byte| b",;|".contains(byte))
 }
 
 /// Whether a password stands there, and not its place: `${PASSWORD}`, `***`.

@@ -210,9 +210,8 @@ fn written(text: &[u8], start: usize, kind: Kind, operator: Operator) -> Option<
     if let Some(quote) = text.get(escapes).filter(|byte| b"\"'`".contains(byte)) {
         let value = escapes + 1;
         let rest = &text[value..];
-        let length = memchr::memchr3(*quote, b'\n', b'\\', rest)?;
-        let closes = rest[length] == *quote || rest.get(length + 1) == Some(quote) || rest[length] == b'\\';
-        return closes.then_some(value..value + length);
+        let length = quoted(rest, *quote, escapes > start)?;
+        return Some(value..value + length);
     }
     if escapes > start || !begins_at(text, start, 0) {
         return None;
@@ -229,4 +228,22 @@ fn written(text: &[u8], start: usize, kind: Kind, operator: Operator) -> Option<
     let is_code = text.get(end).is_some_and(|byte| b"([{<:".contains(byte));
     let is_short_code = operator == Operator::Loose && end - start < 12;
     (!is_code && !is_short_code && ends_at(text, end)).then_some(start..end)
+}
+
+/// How long a value is that a quote ends. In a text that is quoted itself, as JSON within JSON, backslashes stand before that
+/// quote; elsewhere a backslash makes the next quote part of the value.
+fn quoted(rest: &[u8], quote: u8, is_within_quotes: bool) -> Option<usize> {
+    let mut at = 0;
+    while at <= LONGEST_VALUE {
+        let next = at + memchr::memchr3(quote, b'\n', b'\\', rest.get(at..)?)?;
+        if rest[next] != b'\\' {
+            return (rest[next] == quote).then_some(next);
+        }
+        let behind = skip(rest, next, b"\\", usize::MAX);
+        if is_within_quotes && rest.get(behind) == Some(&quote) {
+            return Some(next);
+        }
+        at = if is_within_quotes { behind } else { next + 2 };
+    }
+    None
 }

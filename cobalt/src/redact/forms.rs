@@ -12,8 +12,14 @@ use super::table::{self, Alphabet, BASE64, Check, DASH, DOT, EQUALS, Form, PLUS_
 
 /// The longest first part of a signed token.
 const LONGEST_HEADER: usize = 8192;
-/// The fewest bytes of a private key between its lines.
+/// The fewest bytes of a private key between its first and its last line.
 const SHORTEST_PRIVATE_KEY: usize = 64;
+/// The most.
+const LONGEST_PRIVATE_KEY: usize = 32 * 1024;
+/// The shortest run of base64 in it that is no word: mostly a line has 64 characters.
+const SHORTEST_LINE: usize = 16;
+/// The fewest characters of the first line of a private key of which the rest is missing.
+const SHORTEST_FIRST_LINE: usize = 40;
 /// How a private key ends.
 const END: &[u8] = b"-----END";
 
@@ -152,15 +158,56 @@ pub(super) fn private_key(text: &[u8], start: usize, ends: &mut Ends) -> Option<
     if let Some(end) = ends.from(text, body) {
         let line = &text[end + END.len()..text.len().min(end + END.len() + 100)];
         let last = memchr::memmem::find(line, b"-----").map_or(end, |at| end + END.len() + at + 5);
-        let is_one = memchr::memmem::find(&text[body..end.min(body + 32_768)], b"-----BEGIN").is_none();
-        if is_one && end - body >= SHORTEST_PRIVATE_KEY && end - body <= 32_768 {
+        let is_one =
+            memchr::memmem::find(&text[body..end.min(body + LONGEST_PRIVATE_KEY)], b"-----BEGIN").is_none();
+        if is_one && end - body <= LONGEST_PRIVATE_KEY && is_base64(&text[body..end]) {
             return Some(start..last);
         }
     }
-    let is_of_body = |byte: &u8| is_of(*byte, BASE64) || b" \r\n\t\\:,".contains(byte);
-    let rest = &text[body..text.len().min(body + 32_768)];
-    let length = rest.iter().position(|byte| !is_of_body(byte)).unwrap_or(rest.len());
-    (length >= SHORTEST_PRIVATE_KEY && entropy(&rest[..length]) >= 4.0).then_some(start..body + length)
+    let rest = &text[body..text.len().min(body + LONGEST_PRIVATE_KEY)];
+    Some(start..body + base64_at_start(rest)?)
+}
+
+/// The runs of base64 in a text, each as long as it can be. A word is one, too.
+fn base64_runs(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + text[at..].iter().position(|byte| is_of(*byte, BASE64))?;
+        at = run(text, start, BASE64, usize::MAX);
+        Some(start..at)
+    })
+}
+
+/// Whether a text between two lines is a key, and not prose or a program that speaks of keys.
+fn is_base64(text: &[u8]) -> bool {
+    let lengths = base64_runs(text).map(|run| run.len());
+    let in_lines: usize = lengths.filter(|length| *length >= SHORTEST_LINE).sum();
+    let written = text.iter().filter(|byte| !byte.is_ascii_whitespace()).count();
+    in_lines >= SHORTEST_PRIVATE_KEY && 5 * in_lines >= 3 * written
+}
+
+/// How far the lines of a key reach that was cut off. The fields of an encrypted key may stand before them.
+fn base64_at_start(text: &[u8]) -> Option<usize> {
+    const FIELDS: usize = 256;
+    let mut runs = base64_runs(text);
+    let first = runs.find(|run| run.len() >= SHORTEST_FIRST_LINE || run.start > FIELDS)?;
+    if first.start > FIELDS || entropy(&text[first.clone()]) < 4.0 {
+        return None;
+    }
+    // Line breaks may be written as escapes, and each line may be a text of a program by itself.
+    let is_between = |between: &[u8]| between.iter().all(|byte| b" \r\n\t\\\"'+,nr".contains(byte));
+    let mut end = first.end;
+    for run in runs {
+        if !is_between(&text[end..run.start]) {
+            break;
+        }
+        if run.len() >= SHORTEST_LINE || run.end == text.len() {
+            end = run.end;
+        } else if !is_between(&text[run]) {
+            break;
+        }
+    }
+    Some(end)
 }
 
 /// The token of a bot of Telegram, by its middle `:AA`.

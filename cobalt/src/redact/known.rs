@@ -18,7 +18,7 @@ const SHORTEST: usize = 8;
 /// A value of words alone that is not longer is one that ordinary texts have, too: `development`.
 const LONGEST_WORDS: usize = 15;
 /// A number of fewer digits may be a date, a time or an amount.
-const FEWEST_DIGITS: usize = 12;
+pub(super) const FEWEST_DIGITS: usize = 12;
 /// A longer value is a file, and no key.
 const LONGEST: usize = 64 * 1024;
 /// Parameters of an address whose values are not secret, whatever they are.
@@ -199,17 +199,13 @@ pub fn register_env_file(path: &std::path::Path) {
         let value = value.trim_start();
         let quote = value.chars().next().filter(|quote| "\"'".contains(*quote));
         let value = match quote {
-            Some(quote) => {
-                // A quoted value may have several lines.
-                let mut value = value[1..].to_owned();
-                while closing(&value, quote).is_none() {
-                    let Some(line) = lines.next() else { break };
-                    value = value + "\n" + line;
-                }
-                value.truncate(closing(&value, quote).unwrap_or(value.len()));
-                value
-            }
-            None => value.split(" #").next().unwrap_or_default().to_owned(),
+            // A quoted value may have several lines.
+            Some(quote) => match quoted(&value[1..], quote, &mut lines) {
+                Some(value) => value,
+                // The quote is part of the value, and the next line is an assignment of its own.
+                None => without_comment(value).to_owned(),
+            },
+            None => without_comment(value).to_owned(),
         };
         register_variables([(name.trim(), &*value)]);
         // Programs that load the file see the value without escapes.
@@ -217,6 +213,32 @@ pub fn register_env_file(path: &std::path::Path) {
             register_variables([(name.trim(), &*unescaped(&value))]);
         }
     }
+}
+
+/// A quoted value that begins with `first` and ends in one of the next lines, which are then read. Where the quote is not
+/// closed, there is none.
+fn quoted<'a>(
+    first: &'a str,
+    quote: char,
+    lines: &mut (impl Iterator<Item = &'a str> + Clone),
+) -> Option<String> {
+    let mut ahead = lines.clone();
+    let (mut value, mut line) = (String::new(), first);
+    while value.len() + line.len() <= LONGEST {
+        if let Some(end) = closing(line, quote) {
+            *lines = ahead;
+            return Some(value + &line[..end]);
+        }
+        value = value + line + "\n";
+        line = ahead.next()?;
+    }
+    None
+}
+
+/// A value without quotes, up to the comment behind it.
+fn without_comment(value: &str) -> &str {
+    let ends = value.match_indices('#').find(|(at, _)| value[..*at].ends_with(char::is_whitespace));
+    ends.map_or(value, |(at, _)| &value[..at])
 }
 
 /// Where a quoted value ends. Between double quotes, one behind a backslash is part of the value.

@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use self::assignments::Kind;
 pub(crate) use self::known::{register_address, register_webhook, shown_address};
@@ -29,6 +29,9 @@ pub use self::marks::{REDACTED, has_mark};
 pub(crate) use self::names::is_secret;
 use self::scan::{Found, Scanner};
 use crate::dataset::Item;
+
+/// Numbers from here on may be known secrets: they have at least [`FEWEST_DIGITS`](known::FEWEST_DIGITS).
+const SECRET_NUMBERS: u64 = 10_u64.pow(known::FEWEST_DIGITS as u32 - 1);
 
 /// A text without secrets, in whose places marks stand: `[redacted:github-token]`.
 pub fn redacted(text: &str) -> Cow<'_, str> {
@@ -105,7 +108,25 @@ fn redact_value(scanner: &Scanner, value: &mut Value) {
         }
         Value::Array(values) => values.iter_mut().for_each(|value| redact_value(scanner, value)),
         Value::Object(fields) => redact_map(scanner, fields),
-        _ => {}
+        Value::Number(number) => {
+            if let Some(shown) = redacted_number(scanner, number) {
+                *value = Value::String(shown);
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
+    }
+}
+
+/// The mark of a number that is known to be secret, such as a numeric key.
+fn redacted_number(scanner: &Scanner, number: &Number) -> Option<String> {
+    if !scanner.knows_secrets()
+        || number.as_i64().is_some_and(|number| number.unsigned_abs() < SECRET_NUMBERS)
+    {
+        return None;
+    }
+    match without_secrets(scanner, &number.to_string()) {
+        Cow::Owned(shown) => Some(shown),
+        Cow::Borrowed(_) => None,
     }
 }
 
@@ -182,6 +203,7 @@ fn has_secret_value(scanner: &Scanner, name: &str, value: &Value) -> bool {
             value => has_secret_value(scanner, "", value),
         }),
         Value::Object(fields) => has_secret(scanner, fields),
-        _ => false,
+        Value::Number(number) => redacted_number(scanner, number).is_some(),
+        Value::Null | Value::Bool(_) => false,
     }
 }

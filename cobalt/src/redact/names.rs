@@ -21,8 +21,48 @@ const WORDS: [&str; 3] = ["auth", "authorization", "secrets"];
 const HARMLESS: [&str; 3] = ["pwd", "oldpwd", "bypass"];
 
 /// Last words of names that have a secret's word before them and hold none: `AUTH0_DOMAIN`, `AWS_KMS_KEY_ID`.
-const OPEN: [&str; 11] =
-    ["domain", "id", "method", "mode", "name", "prefix", "provider", "region", "type", "user", "username"];
+const OPEN: [&str; 40] = [
+    "alg",
+    "algorithm",
+    "audience",
+    "backend",
+    "count",
+    "domain",
+    "encoding",
+    "expires",
+    "expiry",
+    "file",
+    "format",
+    "host",
+    "hostname",
+    "id",
+    "issuer",
+    "length",
+    "lifetime",
+    "limit",
+    "method",
+    "mode",
+    "model",
+    "name",
+    "path",
+    "port",
+    "prefix",
+    "provider",
+    "region",
+    "scheme",
+    "scope",
+    "scopes",
+    "server",
+    "size",
+    "store",
+    "template",
+    "ttl",
+    "type",
+    "user",
+    "username",
+    "vault",
+    "version",
+];
 
 /// Whether the value of a variable or a parameter of this name is to be kept out of all texts. What only describes a
 /// secret is not, as other texts may have it, too.
@@ -86,7 +126,9 @@ mod tests {
 
     #[test]
     fn names_that_describe_a_secret_hold_none() {
-        for name in "AUTH0_DOMAIN AUTH_USER AUTH_METHOD AWS_KMS_KEY_ID keyName authType".split(' ') {
+        let open = "AUTH0_DOMAIN AUTH_USER AUTH_METHOD AWS_KMS_KEY_ID keyName authType ENCRYPTION_KEY_ALGORITHM \
+                    TOKEN_ISSUER AUTH_SERVER TOKEN_MODEL TOKEN_EXPIRES KEY_VAULT SECRET_VERSION";
+        for name in open.split_whitespace() {
             assert!(is_secret(name) && !holds_secret(name), "{name}");
         }
         for name in "OPENAI_API_KEY AUTH0_CLIENT_SECRET VAULT_SECRET_ID AUTH_HEADER DB_PASSWORD".split(' ') {

@@ -4,6 +4,7 @@
 //! is looked at from there is read for one beginning only, or has a bounded length, so that the whole is linear too.
 
 use std::fmt;
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -174,6 +175,11 @@ impl Scanner {
         self.with_forms
     }
 
+    /// Whether any value is known to be secret.
+    pub(super) fn knows_secrets(&self) -> bool {
+        self.known.is_some()
+    }
+
     /// The secrets of a text in their order, none of which touches another's inside.
     pub(super) fn find(&self, text: &str) -> Vec<Found> {
         let bytes = text.as_bytes();
@@ -203,7 +209,8 @@ impl Scanner {
         if found.is_empty() { found } else { merged(found, &marks) }
     }
 
-    /// The known secrets of a JSON document, of which no escape is cut.
+    /// The known secrets in the strings of a JSON document, of which no escape is cut. Whatever replaces them, the document
+    /// stays JSON.
     pub(super) fn find_in_document(&self, text: &str) -> Vec<Found> {
         let Some(machine) = &self.known else { return Vec::new() };
         let (bytes, mut found) = (text.as_bytes(), Vec::new());
@@ -216,9 +223,9 @@ impl Scanner {
             bytes[..found.range.start].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
         });
         self.find_encoded(machine, bytes, &mut found);
-        found.retain(|found| {
-            !text[found.range.clone()].contains('"') || text[found.range.clone()].contains("\\\"")
-        });
+        if !found.is_empty() {
+            retain_in_strings(bytes, &mut found);
+        }
         if found.is_empty() { found } else { merged(found, &[]) }
     }
 
@@ -280,6 +287,27 @@ impl Near {
 
 fn near(name: &'static str, range: Range<usize>) -> Found {
     Found { range, rank: Rank::Near, name: Name::Rule(name) }
+}
+
+/// Keeps those that lie in one string of a JSON document each.
+fn retain_in_strings(document: &[u8], found: &mut Vec<Found>) {
+    let mut at = 0;
+    let mut quote = || {
+        loop {
+            let next = at + memchr::memchr2(b'"', b'\\', document.get(at..)?)?;
+            at = next + if document[next] == b'"' { 1 } else { 2 };
+            if document[next] == b'"' {
+                return Some(next);
+            }
+        }
+    };
+    // A torn line ends within a string.
+    let mut strings = iter::from_fn(|| Some(quote()? + 1..quote().unwrap_or(document.len()))).peekable();
+    found.sort_by_key(|found| found.range.start);
+    found.retain(|found| {
+        while strings.next_if(|string| string.end < found.range.end).is_some() {}
+        strings.peek().is_some_and(|string| string.start <= found.range.start)
+    });
 }
 
 /// Without those that touch a mark, and those that overlap as one.

@@ -194,18 +194,74 @@ fn a_document_of_an_older_version_stays_json() {
 }
 
 #[test]
+fn a_known_number_is_taken_out_as_a_number_too() {
+    let secret = ("OUR_KEY".into(), "839201746583920".to_owned());
+    let scanner = Scanner::new(known::patterns(&secret), true);
+    let mut value =
+        json!({ "account": 839_201_746_583_920_u64, "of": [839_201_746_583_920_u64, 839_201, 0.5] });
+    assert!(has_secret_value(&scanner, "", &value));
+    redact_value(&scanner, &mut value);
+    let mark = "[redacted:OUR_KEY]";
+    assert_eq!(value, json!({ "account": mark, "of": [mark, 839_201, 0.5] }));
+}
+
+#[test]
+fn a_document_with_a_known_number_stays_json() {
+    let secret = ("OUR_KEY".into(), "839201746583920".to_owned());
+    let scanner = Scanner::new(known::patterns(&secret), true);
+    let document = json!({ "a\\\"": 839_201_746_583_920_u64, "b": "\"839201746583920\\" }).to_string();
+    let shown = replaced(&document, scanner.find_in_document(&document));
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    let expected = json!({ "a\\\"": 839_201_746_583_920_u64, "b": "\"[redacted:OUR_KEY]\\" });
+    assert_eq!(shown, expected);
+}
+
+#[test]
+fn a_numeric_id_that_is_known_is_in_no_key() {
+    register_secret("NUMBER_KEY", "749301746583921");
+    let dataset = crate::Dataset::from_items([crate::item! { "id": 749_301_746_583_921_u64 }]);
+    assert_eq!(dataset.keys(), ["[redacted:NUMBER_KEY]"]);
+}
+
+#[test]
+fn private_keys_are_taken_out_however_their_lines_are_written() {
+    let lines: Vec<String> = (0..6).map(|seed| keys::random(seed + 40, keys::ALNUM, 64)).collect();
+    let fields = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,8F3A1C5D7E9B2A4F6C8D0E1F2A3B4C5D\n\n";
+    for (between, before) in
+        [("\n", ""), ("\\n", ""), ("\\r\\n", ""), ("\\n\" +\n    \"", ""), ("\n", fields), (" ", "")]
+    {
+        let body = lines.join(between);
+        let whole = format!(
+            "-----BEGIN RSA PRIVATE KEY-----{between}{before}{body}{between}-----END RSA PRIVATE KEY-----"
+        );
+        shows(&format!("key: {whole}, as said"), "key: [redacted:private-key], as said");
+        let cut = format!("-----BEGIN PRIVATE KEY-----{between}{before}{}", &body[..body.len() - 30]);
+        shows(&format!("key: {cut}"), "key: [redacted:private-key]");
+        shows(&format!("{cut} and what follows"), "[redacted:private-key] and what follows");
+    }
+}
+
+#[test]
+fn a_backslash_is_part_of_a_password() {
+    shows(r#"{"password":"Zq8$mN2p\Lk4!vT9w"}"#, r#"{"password":"[redacted:password]"}"#);
+    shows(r#"{\"password\":\"Zq8$mN2p\\\\Lk4!vT9w\"}"#, r#"{\"password\":\"[redacted:password]\"}"#);
+}
+
+#[test]
 fn a_file_of_variables_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(".env");
     let text = "# comment\nexport FILE_TOKEN='t0ken-of-the-file'\nMODEL=m0del-of-the-file\nFILE_KEY=k3y-of-the-file # why\n\
                 FILE_SECRET=\"first-l1ne\nsecond-l1ne\"\nFILE_DB_PASSWORD=\"p4\\$\\$w0rd-long\"\n\
-                FILE_PASSPHRASE=\"ab\\\"cd3fghij\nkl\"\nFILE_AUTH_METHOD=cl1ent_credentials_of_file\n";
+                FILE_PASSPHRASE=\"ab\\\"cd3fghij\nkl\"\nFILE_AUTH_METHOD=cl1ent_credentials_of_file\n\
+                FILE_NOTE=\"open\nTABBED_KEY=t4bbed-of-the-file\t# why\n";
     std::fs::write(&path, text).unwrap();
     register_env_file(&path);
     shows("t0ken-of-the-file m0del-of-the-file", "[redacted:FILE_TOKEN] m0del-of-the-file");
     shows("k3y-of-the-file, first-l1ne\nsecond-l1ne", "[redacted:FILE_KEY], [redacted:FILE_SECRET]");
     shows("p4\\$\\$w0rd-long p4$$w0rd-long", "[redacted:FILE_DB_PASSWORD] [redacted:FILE_DB_PASSWORD]");
     shows("ab\\\"cd3fghij\nkl ab\"cd3fghij\nkl", "[redacted:FILE_PASSPHRASE] [redacted:FILE_PASSPHRASE]");
+    shows("t4bbed-of-the-file", "[redacted:TABBED_KEY]");
     shows("cl1ent_credentials_of_file", "cl1ent_credentials_of_file");
 }
 

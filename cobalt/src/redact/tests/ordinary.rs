@@ -7,7 +7,7 @@ use fastrand::Rng;
 use super::keys::{ALNUM, HEX};
 
 /// Texts that were damaged once, and some that are near to a rule.
-const SEEN: [&str; 66] = [
+const SEEN: [&str; 71] = [
     "PWD=/tmp/tmp1a2b3c",
     "OLDPWD=/home/u1s2e3r4/p1r2o3j4e5c6t",
     "{\"PWD\": \"/tmp/tmp1a2b3c\", \"SHLVL\": \"1\"}",
@@ -72,6 +72,15 @@ const SEEN: [&str; 66] = [
     "eyJhbGciOiJub3QgYSB0b2tlbiJ9",
     "-----BEGIN CERTIFICATE-----",
     "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+    "A PKCS#8 file starts with `-----BEGIN PRIVATE KEY-----`, holds the base64 of the DER structure in lines of 64 \
+     characters, and ends with `-----END PRIVATE KEY-----`.",
+    "-----BEGIN PRIVATE KEY----- is what the first line of such a file says, the quick brown fox jumps over it, and then \
+     the lazy dog follows with lines of its own",
+    "const BEGIN: &str = \"-----BEGIN PRIVATE KEY-----\";\nconst HASH: &str = \
+     \"c5b1261d6d3e43071626931fc004f70149baeba2c8ec672bd4f27761f8e1ad6b\";\nfn is_private_key(text: &str) -> bool {\n    \
+     text.starts_with(BEGIN) && text.trim_end().ends_with(END)\n}\nconst END: &str = \"-----END PRIVATE KEY-----\";",
+    "1,http://10.0.0.1:8080,ops@example.com",
+    "|http://localhost:3000|me@example.org|",
     "0123456789abcdef0123456789abcdef",
     "Schlüsselwörter: key=value; Token=Wort",
 ];
