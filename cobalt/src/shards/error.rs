@@ -7,7 +7,7 @@ use crate::report::{ItemProblem, Shard, ThresholdError};
 use crate::wording::count;
 
 /// The most items that a message names.
-const MOST_NAMED: usize = 8;
+pub(super) const MOST_NAMED: usize = 8;
 
 /// Why shards cannot be merged.
 #[derive(Debug, thiserror::Error)]
@@ -89,10 +89,12 @@ pub enum MergeError {
     },
 
     /// Items are in none of the files.
-    #[error("{}", left_out(.missing, *.items, .absent, .present))]
+    #[error("{}", left_out(.first, *.missing, *.items, .absent, .present))]
     Missing {
-        /// The places of the items in the data set, from 0.
-        missing: Vec<usize>,
+        /// The places of the first of them in the data set, from 0.
+        first: Vec<usize>,
+        /// How many are missing.
+        missing: usize,
         /// How many items the data set has.
         items: usize,
         /// The shards of which there is no file.
@@ -123,12 +125,12 @@ impl From<Error> for MergeError {
     }
 }
 
-fn left_out(missing: &[usize], items: usize, absent: &[Shard], present: &[PathBuf]) -> String {
-    let are = if missing.len() == 1 { "is" } else { "are" };
+fn left_out(first: &[usize], missing: usize, items: usize, absent: &[Shard], present: &[PathBuf]) -> String {
+    let are = if missing == 1 { "is" } else { "are" };
     let what = format!(
         "{} of {items} {are} in none of the shards (by index from 0: {})",
-        count(missing.len(), "item"),
-        listed(missing)
+        count(missing, "item"),
+        listed(first, missing)
     );
     let advice = if absent.is_empty() {
         let files: Vec<_> = present.iter().map(|path| format!("`{}`", path.display())).collect();
@@ -140,17 +142,17 @@ fn left_out(missing: &[usize], items: usize, absent: &[Shard], present: &[PathBu
         format!(
             "there is no run of shard {}: run it with `cargo cobalt run --shard {}`, to its end, and merge all (a shard \
              without items leaves no file; if all others do so, one of the runs was of a part of its shard only)",
-            listed(absent),
+            listed(absent, absent.len()),
             absent[0]
         )
     };
     format!("{what}; {advice}")
 }
 
-/// The first of them, and how many more there are.
-fn listed(all: &[impl ToString]) -> String {
-    let named: Vec<_> = all.iter().take(MOST_NAMED).map(ToString::to_string).collect();
-    match all.len() - named.len() {
+/// The first of so many, and how many more there are.
+fn listed(first: &[impl ToString], all: usize) -> String {
+    let named: Vec<_> = first.iter().take(MOST_NAMED).map(ToString::to_string).collect();
+    match all - named.len() {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),
     }

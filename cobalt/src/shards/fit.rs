@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::error::MOST_NAMED;
 use super::{MergeError, ShardFile};
 use crate::report::{DatasetSummary, ItemResult, Report, Shard, check_items};
 
@@ -92,11 +93,12 @@ pub(super) fn items(files: Vec<ShardFile>) -> Result<Vec<ItemResult>, MergeError
         }
         present.push(path);
     }
-    let missing: Vec<_> = (0..expected).filter(|index| !items.contains_key(index)).collect();
-    if missing.is_empty() {
+    let missing = expected - items.len();
+    if missing == 0 {
         return Ok(items.into_values().map(|(item, _)| item).collect());
     }
-    Err(MergeError::Missing { missing, items: expected, absent: absent(&shards), present })
+    let first = (0..expected).filter(|index| !items.contains_key(index)).take(MOST_NAMED).collect();
+    Err(MergeError::Missing { first, missing, items: expected, absent: absent(&shards), present })
 }
 
 /// The shards that are not among these.

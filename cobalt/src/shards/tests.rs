@@ -76,6 +76,10 @@ fn items_that_are_missing_or_there_twice_are_named() {
     let one_of_many = |it: &mut Value| it["shard"]["of"] = json!(u16::MAX);
     let error = refused(vec![shard(1, &[0, 1], one_of_many)]);
     assert!(error.contains("9/65535 and 65526 more: run it with"), "{error}");
+    let of_many_items = |it: &mut Value| it["dataset"]["items"] = json!(u32::MAX);
+    let error = refused(vec![shard(1, &[0, 1], of_many_items)]);
+    let missing = "4294967293 items of 4294967295 are in none of the shards (by index from 0: 2, 3, 4, 5, 6, 7, 8, 9 and";
+    assert!(error.starts_with(missing), "{error}");
     let error = refused(vec![shard(1, &[0, 1], |_| {}), shard(2, &[1, 2, 3], |_| {})]);
     assert!(error.starts_with("item 1 (`1`) is both in `1.json` and in `2.json`"), "{error}");
     let error = refused(vec![shard(1, &[0, 1, 2, 3, 4], |_| {})]);

@@ -1,6 +1,6 @@
 //! Journals that no process writes to any more, told apart from those of runs that are going on.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -60,6 +60,10 @@ pub fn is_going_on(path: &Path) -> io::Result<bool> {
 /// progress, and for one of another experiment.
 pub(super) fn read_interrupted(path: &Path, experiment: &str) -> io::Result<Option<Vec<u8>>> {
     let file = File::open(path)?;
+    // Its writer may be about to lock it.
+    if file.metadata()?.len() == 0 {
+        return Ok(None);
+    }
     // Without locks, what the journal has so far is all that anybody can know.
     if Lock::try_shared_on(&file)? == Lock::Busy || header(&file)?.is_none_or(|it| it.name != experiment) {
         return Ok(None);
@@ -80,7 +84,8 @@ fn header(file: &File) -> io::Result<Option<JournalHeader>> {
 
 /// A journal locked, or `None` where its run is going on, or may be.
 fn lock(path: &Path, try_lock: fn(&File) -> io::Result<Lock>) -> io::Result<Option<File>> {
-    let file = File::open(path)?;
+    // Network file systems lock a file to its writer only where it is open for writing.
+    let file = OpenOptions::new().read(true).write(true).open(path).or_else(|_| File::open(path))?;
     let metadata = file.metadata()?;
     let age = SystemTime::now().duration_since(metadata.modified()?).unwrap_or_default();
     let is_about_to_be_locked = metadata.len() == 0 && age < FRESH;

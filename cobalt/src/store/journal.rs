@@ -241,8 +241,8 @@ impl JournalWriter {
         let write = || {
             let file = OpenOptions::new().append(true).create_new(true).open(&path)?;
             let mut journal = Self::of(file, &path, HashSet::new(), false);
-            // The run's id is new, so that no other process has this file, with or without a lock.
-            if Lock::try_on(&journal.file)? == Lock::Busy {
+            // The run's id is new, so that no other process writes to this file. A reader may look at it for a moment.
+            if Lock::on(&journal.file)? == Lock::Busy {
                 return Err(io::ErrorKind::WouldBlock.into());
             }
             journal.push_line(None, header)?;

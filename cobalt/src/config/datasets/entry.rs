@@ -10,6 +10,7 @@ use super::lookup::Opening;
 use super::platforms::{BasaltTable, BraintrustTable, LangSmithTable, LangfuseTable};
 use super::url::UrlTable;
 use crate::config::by_type::{ReadTable, read_by_type};
+use crate::config::models::KeyVariable;
 use crate::dataset::Dataset;
 use crate::error::Error;
 
@@ -18,6 +19,11 @@ pub(super) trait Table: for<'de> Deserialize<'de> {
     /// Refuses settings that contradict each other.
     fn checked(self) -> Result<Self, toml::de::Error> {
         Ok(self)
+    }
+
+    /// The address of the data set, which may hold secrets, and the variables that hold some.
+    fn secrets(&self) -> (Option<&str>, Vec<&KeyVariable>) {
+        (None, Vec::new())
     }
 
     /// The items.
@@ -42,6 +48,13 @@ macro_rules! types {
         const READERS: &[ReadTable<Entry>] = &[$(|table| <$table>::deserialize(table)?.checked().map(Entry::$variant)),+];
 
         impl Entry {
+            /// The address of the data set, which may hold secrets, and the variables that hold some.
+            pub(super) fn secrets(&self) -> (Option<&str>, Vec<&KeyVariable>) {
+                match self {
+                    $(Self::$variant(table) => table.secrets(),)+
+                }
+            }
+
             /// The items.
             pub(super) fn load(&self, opening: &Opening<'_>) -> Result<Dataset, Error> {
                 match self {

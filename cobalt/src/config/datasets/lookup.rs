@@ -13,6 +13,7 @@ use crate::dataset::Dataset;
 #[cfg(feature = "remote")]
 use crate::dataset::{DatasetError, RemoteDataset, Source, settings::FetchSettings};
 use crate::error::Error;
+use crate::redact::register_address;
 
 /// The data sets that the file names.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +46,9 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let mut sets = BTreeMap::new();
         for (name, entry) in written {
             let key = dotted("datasets", &name);
+            let (address, variables) = entry.secrets();
+            address.into_iter().for_each(|address| register_address(&key, address));
+            variables.into_iter().for_each(|variable| self.register_variable(Some(variable)));
             self.note_written(&key, Some(&entry));
             // Each was read from a place.
             if let Some(place) = self.place(&key).cloned() {

@@ -57,6 +57,10 @@ impl Table for UrlTable {
         }
     }
 
+    fn secrets(&self) -> (Option<&str>, Vec<&KeyVariable>) {
+        (Some(&self.url.0), self.headers_env.values().chain(&self.bearer_env).collect())
+    }
+
     #[cfg(feature = "remote")]
     fn load(&self, opening: &Opening<'_>) -> Result<Dataset, Error> {
         let remote = on_terms!(self, Dataset::from_url(&self.url.0));

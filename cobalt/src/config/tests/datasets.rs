@@ -10,6 +10,7 @@ use crate::dataset::Dataset;
 use crate::error::Error;
 #[cfg(feature = "remote")]
 use crate::http::test_server::{Answer, TestServer};
+use crate::redact::redacted;
 
 /// The data set of a name, as of a project without variables.
 fn load(project: &Project, name: &str) -> Result<Dataset, Error> {
@@ -221,6 +222,20 @@ fn neither_the_settings_nor_the_debug_form_shows_what_may_be_secret() {
     assert_eq!(shown.origin.to_string(), "cobalt.toml:1");
     let debug = format!("{config:?}");
     assert!(!debug.contains("hidden"), "{debug}");
+}
+
+#[test]
+fn what_data_sets_hold_of_secrets_is_known() {
+    Project::with(
+        "[datasets.support]\ntype = \"url\"\nurl = \"https://desk:s3t-of-the-desk@example.com/a.csv?sig=s1g-of-the-desk\"\n\
+         headers-env = { Cookie = \"DESK_COOKIE\" }\nbearer-env = \"DESK_ACCESS\"\n",
+    )
+    .variable("DESK_COOKIE", "c00kie-of-the-desk")
+    .variable("DESK_ACCESS", "4ccess-of-the-desk")
+    .load();
+    let shown = redacted("s3t-of-the-desk s1g-of-the-desk c00kie-of-the-desk 4ccess-of-the-desk");
+    let place = "[redacted:datasets.support]";
+    assert_eq!(shown, format!("{place} {place} [redacted:DESK_COOKIE] [redacted:DESK_ACCESS]"));
 }
 
 #[cfg(not(feature = "remote"))]

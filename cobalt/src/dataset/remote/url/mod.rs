@@ -6,7 +6,7 @@ mod file;
 
 use std::fmt;
 
-use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use reqwest::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
 
 use super::RemoteDataset;
 use super::error::FetchError;
@@ -15,7 +15,7 @@ use super::source::{Fetched, Source};
 use crate::dataset::{Dataset, Format};
 use crate::http::is_harmless;
 use crate::llm::Secret;
-use crate::redact::{is_secret, register_secret};
+use crate::redact::{is_secret, register_address, register_secret};
 use address::Address;
 
 /// A file at a URL.
@@ -158,6 +158,7 @@ impl Url {
     fn request(&self, session: &Session<'_>) -> Result<Request, FetchError> {
         let address = Address::parse(&self.written).map_err(FetchError::Problem)?;
         session.hide_query(&address.url);
+        register_address("url", &self.written);
         let mut request = Request::get(address.url);
         if let Some((user, password)) = address.account {
             // Either may be a token.
@@ -211,7 +212,7 @@ impl Header {
             ))
         })?;
         value.set_sensitive(!is_harmless(&name));
-        if is_secret(name.as_str()) {
+        if is_secret(name.as_str()) || name == COOKIE {
             value.to_str().iter().for_each(|value| register_secret(&format!("header-{name}"), value));
         }
         Ok((name, value))
