@@ -138,7 +138,13 @@ fn test(definitions: &[&'static ExperimentDefinition], args: &Args, config: Conf
     for run in &schedule.runs {
         run.why().into_iter().for_each(|why| eprintln!("note: {}: items to run: {why}", run.plan().name()));
     }
-    execute(schedule, args, config)
+    let still_failed = std::mem::take(&mut schedule.still_failed);
+    let code = execute(schedule, args, config)?;
+    // Last, as it decides the exit code, whatever the cases say.
+    for (experiment, why) in &still_failed {
+        eprintln!("error: {experiment}: still failed by earlier results: {}", printable(why));
+    }
+    Ok(if code == 0 && !still_failed.is_empty() { FAILED } else { code })
 }
 
 /// Prints the cases as libtest does. An experiment that is one case, as one that is ignored, needs no data for that.
