@@ -216,8 +216,7 @@ pub(crate) struct Said {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SourcePlace {
-    /// The file, as the compiler names it but without `.` and `x/..`: for a member of a workspace as seen from the workspace's
-    /// root.
+    /// The file, as the compiler names it but without `x/..`: for a member of a workspace as seen from its root.
     pub file: String,
     /// The line, counted from 1.
     pub line: u32,
