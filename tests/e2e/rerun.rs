@@ -88,9 +88,55 @@ fn items_that_failed_in_an_interrupted_run_are_run_again() {
     let (items, finished) = called(&sandbox, only(&sandbox, "failed"), 101);
     assert_eq!(items, ["item-1"], "its failure is in the journal alone");
     finished.complains(&["note: steered: items to run: 1 failed last time"]);
-    let (items, finished) = called(&sandbox, only(&sandbox, "changed"), 0);
+    let (items, finished) = called(&sandbox, only(&sandbox, "changed"), 101);
     assert_eq!(items, ["item-3"], "the journal has results of the others");
-    finished.complains(&["1 without a result yet"]);
+    finished.complains(&[
+        "1 without a result yet",
+        "error: steered: still failed by earlier results: 1 item in error in run `",
+    ]);
+}
+
+#[test]
+fn what_failed_and_is_not_run_again_fails_the_program() {
+    let sandbox = Sandbox::with_items(items());
+    called(&sandbox, only(&sandbox, "changed").env("E2E_BROKEN", 1), 101);
+    let (items, finished) = called(&sandbox, only(&sandbox, "changed"), 101);
+    assert!(items.is_empty());
+    finished.complains(&[
+        "note: steered: nothing to run: nothing has changed since run `",
+        "error: steered: still failed by earlier results: 1 item in error in run `",
+        "` (item-3)",
+    ]);
+    let (_, finished) = called(&sandbox, only(&sandbox, "changed").args(["steered::item-1"]), 0);
+    assert!(!finished.stderr.contains("still failed"), "the item that was selected did not fail: {finished}");
+    called(&sandbox, only(&sandbox, "failed"), 0);
+    called(&sandbox, only(&sandbox, "changed"), 0);
+}
+
+#[test]
+fn a_missed_threshold_fails_the_program_until_all_items_are_run_and_each_attempt_of_nextest() {
+    let sandbox = Sandbox::with_items(
+        [json!({ "id": "a", "answer": "a", "act": "wrong-if-broken" })]
+            .into_iter()
+            .chain((0..3).map(|n| json!({ "id": format!("item-{n}"), "answer": "a" }))),
+    );
+    let evaluators = "evaluators = [{ type = \"exact-match\", name = \"exact\", field = \"answer\" }]\n";
+    sandbox.write("cobalt.toml", &format!("{evaluators}thresholds = [\"exact.avg >= 0.9\"]\n"));
+    let silent = || sandbox.program(fixture!("silent"));
+    silent().env("E2E_BROKEN", 1).run().code(101);
+    let why = "error: silent: still failed by earlier results: `exact.avg>=0.9` did not pass in run `";
+    for number in [1, 2] {
+        let attempt = silent()
+            .env("COBALT_ONLY", "failed")
+            .env("NEXTEST_EXECUTION_MODE", "process-per-test")
+            .env("NEXTEST_RUN_ID", "a")
+            .env("NEXTEST_ATTEMPT", number)
+            .args(["--exact", "silent", "--nocapture"]);
+        attempt.run().code(101).complains(&[why]);
+    }
+    silent().env("COBALT_ONLY", "failed").run().code(101).complains(&["nothing to run", why]);
+    silent().run().code(0);
+    silent().env("COBALT_ONLY", "failed").run().code(0);
 }
 
 #[test]

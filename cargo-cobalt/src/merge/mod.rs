@@ -97,7 +97,6 @@ impl Teller<'_> {
             self.tell(Event::Warning(warning))?;
         }
         let finished = ExperimentFinished { unsaved: written.err(), ..finished };
-        self.results.errors.extend(finished.unsaved.clone());
         self.tell(Event::ExperimentFinished(Box::new(finished)))?;
         self.results.experiments.push(Finished { report, path, without_items: None });
         Ok(())

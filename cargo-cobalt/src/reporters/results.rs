@@ -101,6 +101,7 @@ impl Results {
                 let kept = *kept != Some(0);
                 self.cut_off.push(CutOff { name: name.clone(), id: id.clone(), kept, declared_at: None });
             }
+            Event::ExperimentFinished(finished) => self.errors.extend(finished.unsaved.clone()),
             Event::Warning(warning) if !self.warnings.contains(warning) => {
                 self.warnings.push(warning.clone());
             }

@@ -29,6 +29,30 @@ fn package(name: &str, experiments: &[(&str, &str)]) -> Project {
 }
 
 #[test]
+fn one_experiment_in_a_module_that_two_targets_share_by_its_path_is_no_other_one() {
+    let project = Project::empty();
+    project.rename("names_by_path");
+    project.answers(&[("paris", "Paris"), ("rome", "Rome")]);
+    let (common, main) = {
+        let text = target("desk");
+        let at = text.find("fn main").unwrap();
+        (text[..at].to_owned(), text[at..].to_owned())
+    };
+    project.write("tests/common.rs", &common);
+    for name in ["one", "two"] {
+        let file = format!("tests/{name}/main.rs");
+        let manifest = project.read("Cargo.toml");
+        let entry = format!("\n[[test]]\nname = {name:?}\npath = {file:?}\nharness = false\n");
+        project.write("Cargo.toml", &format!("{manifest}{entry}"));
+        project.write(&file, &format!("#[path = \"../common.rs\"]\nmod common;\n\n{main}"));
+    }
+    project.write("Cargo.toml", &project.read("Cargo.toml").replace("edition", "autotests = false\nedition"));
+    project.cobalt(&["run", "--ci", "one", "two"], 0);
+    assert_eq!(project.results(), ["desk", "desk"]);
+    assert_eq!(project.newest_result()["declaredAt"]["file"], "tests/common.rs");
+}
+
+#[test]
 fn two_test_targets_with_one_experiment_name_are_an_error_before_anything_runs() {
     let project = package("names_twice", &[("one", "desk"), ("two", "desk")]);
     let twice = "two experiments are named `desk`: at tests/one.rs:6 and at tests/two.rs:6; give one of them another `name`";

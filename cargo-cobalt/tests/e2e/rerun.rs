@@ -104,6 +104,10 @@ fn a_strict_experiment_that_failed_stays_failed_where_nothing_is_run_again() {
         .says("` (rome); 1 item in error in run `")
         .says("` (oslo)");
     runs(&project, &["--changed"]).1.tells("with --ci it is 1");
+    let flags = ["run", "--filter", "strict", "--changed", "--ci", "--", "--format", "pretty"];
+    project
+        .cobalt(&flags, 1)
+        .tells("error: strict: still failed by earlier results: 1 item below a pass mark");
     let said = project.cobalt(&["run", "--changed", "--ci", "--", "strict::paris"], 0);
     assert!(!said.stdout.contains("still FAILED"), "of the item that was selected, nothing failed: {said:?}");
 

@@ -46,6 +46,26 @@ fn what_several_binaries_warn_of_is_told_once_and_fails_nothing() {
 }
 
 #[test]
+fn a_variable_that_an_experiment_reads_is_known_where_another_one_is_selected() {
+    let project = Project::steered();
+    project.rename("live");
+    let evals = project.read("tests/evals.rs");
+    let main = "fn main() {";
+    assert!(evals.contains(main), "{evals}");
+    let live = "#[cobalt::experiment(dataset = \"data/items.jsonl\", evaluators = [right], ignore_without = \"COBALT_LIVE\")]\n\
+                fn live(_: cobalt::Item) -> String {\n    String::new()\n}\n\n";
+    project.write("tests/evals.rs", &evals.replace(main, &format!("{live}{main}")));
+    for arguments in [&["--", "strict::paris"][..], &["--", "strict::paris", "--format", "pretty"]] {
+        let mut command = project.command(&[&["run", "tests/evals.rs"], arguments].concat());
+        let said = Said::by(command.env("COBALT_LIVE", "1").env("COBALT_OTHER", "1"), 0);
+        assert!(
+            !said.stderr.contains("COBALT_LIVE") && said.stderr.contains("COBALT_OTHER is unknown"),
+            "{said:?}"
+        );
+    }
+}
+
+#[test]
 fn a_gate_that_bounds_no_score_warns_in_a_job_where_its_experiment_is_declared() {
     let project = Project::steered();
     let evals = include_str!("fixture/evals.rs").replace("right.pass_rate >= 0.5", "latency.p95 <= 60s");

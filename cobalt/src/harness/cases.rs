@@ -79,7 +79,7 @@ pub(super) fn case_name(definition: &ExperimentDefinition) -> String {
 
 /// Where an experiment is declared.
 fn place(definition: &ExperimentDefinition) -> SourcePlace {
-    SourcePlace { file: definition.file.to_owned(), line: definition.line }
+    SourcePlace::of(definition.file, definition.line)
 }
 
 /// An experiment whose declaration was read, and not its data.

@@ -16,13 +16,12 @@ use super::process::{Process, handle, no_signals};
 use super::request::{Request, Wanted};
 use super::schedule::{Schedule, WaitsFor};
 use super::shown::Shown;
-use super::warnings;
 use crate::config::Config;
 use crate::experiment::Definition;
 use crate::private::ExperimentDefinition;
 use crate::redact::redacted;
 use crate::report::SourcePlace;
-use crate::reporters::{Event, ExperimentStarted, Listed, PROTOCOL, Stream};
+use crate::reporters::{Event, ExperimentStarted, Listed, PROTOCOL, Stream, Warning};
 use crate::session::{Run, Session};
 
 /// The most fields named of a data set.
@@ -34,11 +33,12 @@ pub(super) fn answer(
     definitions: &[&'static ExperimentDefinition],
     args: &Args,
     config: Config,
+    warnings: Vec<Warning>,
     mut stream: Stream,
 ) -> Result<i32, String> {
     let filter = request.filter();
     match request.wanted {
-        Wanted::Run => return schedule_and_run(definitions, &filter, args, config, stream),
+        Wanted::Run => return schedule_and_run(definitions, &filter, args, config, warnings, stream),
         Wanted::List => {
             definitions.iter().for_each(|definition| list(definition, &filter, args, &config, &mut stream));
         }
@@ -63,9 +63,10 @@ fn schedule_and_run(
     filter: &Filter<'_>,
     args: &Args,
     config: Config,
+    warnings: Vec<Warning>,
     mut stream: Stream,
 ) -> Result<i32, String> {
-    let mut schedule = Schedule::with(warnings::of_variables(definitions, &config));
+    let mut schedule = Schedule::with(warnings);
     match schedule.add_all(definitions, filter, args, &config) {
         Ok(()) => run(schedule, args, config, stream),
         Err(error) => {

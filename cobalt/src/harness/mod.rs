@@ -43,7 +43,7 @@ use self::trials::Trials;
 use crate::config::Config;
 use crate::evaluators::EndsAll;
 use crate::private::ExperimentDefinition;
-use crate::reporters::printable;
+use crate::reporters::{Warning, printable};
 use crate::session::{Run, Session};
 use crate::wording::count;
 use crate::{panics, paths};
@@ -97,29 +97,38 @@ fn run(args: &Args) -> Result<i32, String> {
     let config = Config::from_environment().map_err(|error| error.to_string())?;
     environment::complete(config.env())?;
     let args = &args.knowing(definitions.iter().map(|definition| (definition.name)()));
+    // Before some are left out, as those may read variables too.
+    let warnings = warnings::of_variables(&definitions, &config);
     definitions.retain(|definition| args.may_select(&cases::case_name(definition)));
-    let Some(request) = Request::from_environment()? else { return test(&definitions, args, config) };
+    let Some(request) = Request::from_environment()? else {
+        return test(&definitions, args, config, warnings);
+    };
     let (stream, last) = command::greet(&request)?;
     let code = if !args.asks_for_test_output() || request.is_answered_beside_test_output() {
-        command::answer(&request, &definitions, args, config, stream)?
+        command::answer(&request, &definitions, args, config, warnings, stream)?
     } else {
         let filter = request.filter();
         definitions.retain(|definition| Declared::new(definition).is_selected_by(&filter));
         command::announce(stream, definitions.len());
-        test(&definitions, args, config)?
+        test(&definitions, args, config, warnings)?
     };
     command::conclude(last, code);
     Ok(code)
 }
 
 /// Runs the experiments as test cases, or lists these, and gives the exit code.
-fn test(definitions: &[&'static ExperimentDefinition], args: &Args, config: Config) -> Result<i32, String> {
+fn test(
+    definitions: &[&'static ExperimentDefinition],
+    args: &Args,
+    config: Config,
+    warnings: Vec<Warning>,
+) -> Result<i32, String> {
     let nextest = Nextest::from_environment();
     if args.mimic.list {
         list(args, definitions, nextest.is_some(), &config);
         return Ok(0);
     }
-    let mut schedule = Schedule::with(warnings::of_variables(definitions, &config));
+    let mut schedule = Schedule::with(warnings);
     match nextest {
         Some(nextest) => schedule.add_wholes(definitions, args, &nextest, &config),
         None => schedule.add_all(definitions, &Filter::default(), args, &config),
@@ -138,7 +147,13 @@ fn test(definitions: &[&'static ExperimentDefinition], args: &Args, config: Conf
     for run in &schedule.runs {
         run.why().into_iter().for_each(|why| eprintln!("note: {}: items to run: {why}", run.plan().name()));
     }
-    execute(schedule, args, config)
+    let still_failed = std::mem::take(&mut schedule.still_failed);
+    let code = execute(schedule, args, config)?;
+    // Last, as it decides the exit code, whatever the cases say.
+    for (experiment, why) in &still_failed {
+        eprintln!("error: {experiment}: still failed by earlier results: {}", printable(why));
+    }
+    Ok(if code == 0 && !still_failed.is_empty() { FAILED } else { code })
 }
 
 /// Prints the cases as libtest does. An experiment that is one case, as one that is ignored, needs no data for that.

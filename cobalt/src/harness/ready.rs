@@ -25,15 +25,25 @@ pub(super) enum Way {
     /// What is left of a run.
     Resume(CutOff),
     /// What ended in an error in a run.
-    Retry(CutOff),
+    Retry { run: CutOff, still_failed: Option<String> },
     /// Nothing: none of its cases is selected, or no item is left for a reason that is told.
     Leave { why: Option<String>, still_failed: Option<String> },
 }
 
 impl Way {
     /// What an earlier attempt left of the run of this id.
-    pub(super) fn retry(id: &str, config: &Config) -> Result<Self, Broken> {
-        CutOff::find(config.layout(), id).map(Self::Retry).map_err(unread)
+    pub(super) fn retry(plan: &Plan, id: &str, config: &Config) -> Result<Self, Broken> {
+        let run = CutOff::find(config.layout(), id).map_err(unread)?;
+        Self::retry_of(plan, run, config)
+    }
+
+    /// What an earlier attempt left of this run. What failed that attempt beside the run still does.
+    pub(super) fn retry_of(plan: &Plan, run: CutOff, config: &Config) -> Result<Self, Broken> {
+        let still_failed = match (config.only(), &run.selection) {
+            (Some(_), Some(items)) => plan.still_failed_beside(items, config).map_err(unread)?,
+            _ => None,
+        };
+        Ok(Self::Retry { run, still_failed })
     }
 
     /// A new run of the selected items, or of all; where only those are wanted that failed or have changed, or those of a
@@ -83,7 +93,7 @@ impl Way {
     fn items(&self) -> Option<&[usize]> {
         match self {
             Self::Begin { selected, .. } => selected.items.as_deref(),
-            Self::Resume(run) | Self::Retry(run) => run.selection.as_deref(),
+            Self::Resume(run) | Self::Retry { run, .. } => run.selection.as_deref(),
             Self::Leave { .. } => None,
         }
     }
@@ -126,8 +136,10 @@ impl Ready {
     /// Which earlier results fail the experiment, whatever comes of what is run.
     pub(super) fn still_failed(&self) -> Option<String> {
         match &self.way {
-            Way::Begin { still_failed, .. } | Way::Leave { still_failed, .. } => still_failed.clone(),
-            Way::Resume(_) | Way::Retry(_) => None,
+            Way::Begin { still_failed, .. }
+            | Way::Retry { still_failed, .. }
+            | Way::Leave { still_failed, .. } => still_failed.clone(),
+            Way::Resume(_) => None,
         }
     }
 
@@ -140,7 +152,7 @@ impl Ready {
             Way::Begin { selected, id: Some(id), why, .. } => {
                 Run::with_id(plan, selected, layout, id)?.because(why)
             }
-            Way::Retry(CutOff { id, .. }) => Run::retry(plan, layout, id)?,
+            Way::Retry { run: CutOff { id, .. }, .. } => Run::retry(plan, layout, id)?,
             Way::Resume(CutOff { id, .. }) => Run::resume(plan, layout, &id)?,
             Way::Leave { .. } => return Ok((cases, None)),
         };

@@ -137,8 +137,8 @@ impl Schedule {
                     let cases = vec![(name.clone(), View::Whole)];
                     let ready = declared.load(config).plan.and_then(|plan| {
                         let way = match (nextest.is_retry(), resumed) {
-                            (true, Some(run)) => Way::Retry(run),
-                            (true, None) if config.layout().has_run(&id) => Way::retry(&id, config)?,
+                            (true, Some(run)) => Way::retry_of(&plan, run, config)?,
+                            (true, None) if config.layout().has_run(&id) => Way::retry(&plan, &id, config)?,
                             (false, Some(run)) => Way::Resume(run),
                             (_, None) => Way::begin(&plan, None, Some(id), config)?,
                         };

@@ -5,4 +5,5 @@ mod workspace;
 
 pub(crate) use package::set_compiled_package_root;
 pub use package::{package_root, resolve};
+pub(crate) use workspace::normalized;
 pub use workspace::workspace_root;

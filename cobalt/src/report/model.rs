@@ -1,6 +1,7 @@
 //! The report of a run: the shape of a result file.
 
 use std::fmt;
+use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -16,6 +17,7 @@ use super::timestamp::Timestamp;
 use super::verdict::ThresholdOutcome;
 use crate::dataset::Fetch;
 use crate::error::Error;
+use crate::paths::normalized;
 
 /// The version of the result file's shape; files of the original have none, which reads as 0.
 pub(crate) const SCHEMA: u32 = 1;
@@ -214,10 +216,22 @@ pub(crate) struct Said {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SourcePlace {
-    /// The file, as the compiler names it: for a member of a workspace as seen from the workspace's root.
+    /// The file, as the compiler names it but without `x/..`: for a member of a workspace as seen from its root.
     pub file: String,
     /// The line, counted from 1.
     pub line: u32,
+}
+
+impl SourcePlace {
+    /// A place in a file that the compiler names. It names a module that two targets share by a `#[path]` differently in each.
+    pub(crate) fn of(file: &str, line: u32) -> Self {
+        Self { file: normalized(Path::new(file)).display().to_string(), line }
+    }
+
+    /// Whether both are in the same file. Older results name files as the compiler does.
+    pub(crate) fn is_in_file_of(&self, other: &Self) -> bool {
+        normalized(Path::new(&self.file)) == normalized(Path::new(&other.file))
+    }
 }
 
 impl fmt::Display for SourcePlace {

@@ -210,7 +210,7 @@ pub struct Listed {
     pub evaluators: Vec<String>,
     /// The thresholds as they are named in test cases.
     pub thresholds: Vec<String>,
-    /// The file it is declared in, as the compiler names it.
+    /// The file it is declared in, as the compiler names it but without `x/..`.
     pub file: String,
     /// The line in that file, from 1.
     pub line: u32,

@@ -106,14 +106,37 @@ impl Plan {
         let why = if items.is_empty() { none() } else { reasons.join(", ") };
         let items = (items.len() < self.dataset.len()).then_some(items);
         let still_failed = items.as_ref().and_then(|items| {
-            let run: HashSet<_> = items.iter().collect();
-            let others = selected.into_iter().filter(|index| !run.contains(index));
-            let mut reasons = self.failed_items(others, &latest);
             // Who selects items does not ask for the thresholds, which are about all.
-            reasons.extend((!some_are_selected).then(|| self.failed_thresholds(&runs)).flatten());
-            (!reasons.is_empty()).then(|| reasons.join("; "))
+            let thresholds = (!some_are_selected).then(|| self.failed_thresholds(&runs)).flatten();
+            self.failed_beside(items, selected, &latest, thresholds)
         });
         Ok(Rerun { items, why, still_failed })
+    }
+
+    /// Which earlier results fail the experiment, whatever comes of a run of these items.
+    pub(crate) fn still_failed_beside(
+        &self,
+        items: &[usize],
+        config: &Config,
+    ) -> Result<Option<String>, Error> {
+        let runs = latest_runs(config.layout(), self.name())?;
+        let (latest, all) = (self.latest(&runs, config), 0..self.dataset.len());
+        Ok(self.failed_beside(items, all, &latest, self.failed_thresholds(&runs)))
+    }
+
+    /// Which of the selected items fail the experiment without being among these, and which thresholds do.
+    fn failed_beside(
+        &self,
+        items: &[usize],
+        selected: impl IntoIterator<Item = usize>,
+        latest: &HashMap<String, Latest>,
+        thresholds: Option<String>,
+    ) -> Option<String> {
+        let run: HashSet<_> = items.iter().collect();
+        let others = selected.into_iter().filter(|index| !run.contains(index));
+        let mut reasons = self.failed_items(others, latest);
+        reasons.extend(thresholds);
+        (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
     /// Which of the items that are not run fail the experiment by their latest results.

@@ -59,7 +59,7 @@ pub fn namesake(layout: &Layout, root: &Path, this: &(String, SourcePlace)) -> O
         Some((head.name?, head.declared_at?, file))
     });
     others.find_map(|(other_name, other, found_in)| {
-        if other.file == place.file || case_name(&other_name) != case_name(name) {
+        if other.is_in_file_of(place) || case_name(&other_name) != case_name(name) {
             return None;
         }
         let source = fs::read_to_string(root.join(&other.file)).ok()?;
@@ -197,6 +197,12 @@ mod tests {
         assert_eq!(workspace.namesake("desk", "tests/a.rs"), None, "it is the same one");
         workspace.ran(2, "desk", "tests/b.rs");
         assert_eq!(workspace.namesake("desk", "tests/b.rs"), None, "the newer run is its own");
+        workspace.write("tests/common.rs", DESK);
+        workspace.write("tests/a/main.rs", "");
+        workspace.ran(3, "desk", "tests/a/../common.rs");
+        for file in ["tests/common.rs", "tests/b/../common.rs", "./tests/common.rs"] {
+            assert_eq!(workspace.namesake("desk", file), None, "{file} is the same file");
+        }
     }
 
     #[test]

@@ -1266,7 +1266,7 @@ export interface components {
         };
         /** @description A place in a source file. */
         SourcePlace: {
-            /** @description The file, as the compiler names it: for a member of a workspace as seen from the workspace's root. */
+            /** @description The file, as the compiler names it but without `x/..`: for a member of a workspace as seen from its root. */
             file: string;
             /**
              * Format: uint32

@@ -164,6 +164,7 @@ fn error_text(error: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use cobalt::reporters::{Event, ExperimentFinished};
     use serde_json::json;
 
     use super::*;
@@ -222,6 +223,17 @@ mod tests {
         assert_eq!(verdict(&results), "❌ `desk` failed");
         let text = markdown(&results);
         assert!(text.contains("`desk` is still failed by earlier results: "), "{text}");
+    }
+
+    #[test]
+    fn a_run_whose_results_could_not_be_kept_did_not_pass() {
+        let Finished { report, .. } = finished(report(&[item(0, &json!("a"), 1.0)]));
+        let told = ExperimentFinished::of(0, &report, &report.case_names(), None);
+        let told = ExperimentFinished { unsaved: Some("the disk is full".to_owned()), ..told };
+        let mut results = Results::of(vec![Finished::read(&told)]);
+        results.hear(&Event::ExperimentFinished(Box::new(told)));
+        assert_eq!(verdict(&results), "❌ 1 experiment passed, but not all could be run");
+        assert_eq!(results.errors, ["the disk is full"]);
     }
 
     #[test]
