@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::usage::{self, ModelUsage};
 use crate::dataset::Item;
-use crate::evaluators::{ToolCall, reports_calls};
+use crate::evaluators::{ToolCall, has_calls, reports_calls};
 use crate::nesting::{dismantle, is_too_deep, too_deep};
 
 /// The most tool calls, and the most messages, that are kept of one execution.
@@ -85,8 +85,8 @@ impl Record {
         Self(Kind::Tools(calls.into_iter().collect()))
     }
 
-    /// A message of the conversation, as the model's API has it; of a list, each message. They become
-    /// `metadata.messages`.
+    /// A message of the conversation, as the model's API has it; of a list, each message. A text is a message of the
+    /// assistant. They become `metadata.messages`.
     pub fn message(message: impl Into<Value>) -> Self {
         Self(Kind::Message(message.into()))
     }
@@ -151,10 +151,10 @@ impl Recorded {
                 let kept = self.calls.get_or_insert_default();
                 calls.into_iter().try_for_each(|call| keep(kept, call.into_value(), "tool call"))
             }
-            Kind::Message(Value::Array(messages)) => {
-                messages.into_iter().try_for_each(|message| keep(&mut self.messages, message, "message"))
-            }
-            Kind::Message(message) => keep(&mut self.messages, message, "message"),
+            Kind::Message(Value::Array(messages)) => messages
+                .into_iter()
+                .try_for_each(|message| keep(&mut self.messages, said(message), "message")),
+            Kind::Message(message) => keep(&mut self.messages, said(message), "message"),
             Kind::Note(key, value) => {
                 checked(value, &format!("the note `{key}`")).map(|value| drop(self.notes.insert(key, value)))
             }
@@ -172,20 +172,24 @@ impl Recorded {
     /// Adds what the metadata does not say by itself; then sums up the usage by model.
     pub(crate) fn add_to(self, metadata: &mut Item) {
         let Self { usage, calls, messages, notes, problem: _ } = self;
-        let has_calls = reports_calls(metadata);
-        // That there were no calls so far says nothing where there are messages.
-        let calls = calls.filter(|calls| !has_calls && (!calls.is_empty() || messages.is_empty()));
+        let calls = calls.filter(|calls| match calls.is_empty() {
+            // That there were no calls so far says nothing where calls are reported otherwise, or messages are there.
+            true => messages.is_empty() && !reports_calls(metadata),
+            false => !has_calls(metadata),
+        });
         for (key, value) in notes {
             metadata.entry(key).or_insert(value);
         }
-        // A field that is `null` says nothing of what was recorded for it.
+        // A field that is `null` says nothing of what was recorded for it, and neither does an empty list of calls.
         let is_recorded = |key: &str| match key {
             "tokens" | "usage" | "model" | "cost" => !usage.is_empty(),
             "toolCalls" => calls.is_some(),
             "messages" => !messages.is_empty(),
             _ => false,
         };
-        metadata.retain(|key, value| !value.is_null() || !is_recorded(key));
+        let is_empty =
+            |key: &str, value: &Value| key == "toolCalls" && value.as_array().is_some_and(Vec::is_empty);
+        metadata.retain(|key, value| !(value.is_null() || is_empty(key, value)) || !is_recorded(key));
         usage::complete(metadata, usage);
         if let Some(calls) = calls {
             metadata.entry("toolCalls").or_insert(calls.into());
@@ -193,6 +197,14 @@ impl Recorded {
         if !messages.is_empty() {
             metadata.entry("messages").or_insert(messages.into());
         }
+    }
+}
+
+/// A message. A text by itself is what the agent said: in a list of messages it would be the name of a tool.
+fn said(message: Value) -> Value {
+    match message {
+        Value::String(text) => json!({ "role": "assistant", "content": text }),
+        message => message,
     }
 }
 
@@ -215,8 +227,6 @@ fn checked(value: Value, what: &str) -> Result<Value, String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn recorded(records: impl IntoIterator<Item = Record>) -> Recorded {
@@ -330,7 +340,8 @@ mod tests {
         assert_eq!(
             Value::from(own),
             json!({
-                "model": "a", "tokens": tokens, "cost": 0.5, "toolCalls": [{ "tool": "now" }], "messages": ["hello"],
+                "model": "a", "tokens": tokens, "cost": 0.5, "toolCalls": [{ "tool": "now" }],
+                "messages": [{ "role": "assistant", "content": "hello" }],
                 "usage": [{ "model": "a", "calls": 1, "tokens": tokens, "cost": 0.5 }],
             })
         );
@@ -374,23 +385,65 @@ mod tests {
         };
         let mut own = crate::item! { "note": "own", "tokens": { "input": 9, "output": 9 }, "calls": [] };
         records().add_to(&mut own);
+        let message = json!({ "role": "assistant", "content": "recorded" });
         assert_eq!(
             Value::from(own),
             json!({
-                "note": "own", "tokens": { "input": 9, "output": 9 }, "calls": [],
-                "model": "a", "cost": 0.5, "messages": ["recorded"],
+                "note": "own", "tokens": { "input": 9, "output": 9 }, "calls": [], "toolCalls": [{ "tool": "recorded" }],
+                "model": "a", "messages": [message],
             })
         );
-        let mut own = crate::item! { "model": "b", "messages": ["own"], "cost": 0.1 };
+        let own_call = json!({ "role": "assistant", "tool_calls": [{ "function": { "name": "own" } }] });
+        let mut own = crate::item! { "model": "b", "messages": [own_call], "cost": 0.1 };
         records().add_to(&mut own);
         let usage = json!([{ "model": "a", "calls": 1, "tokens": { "input": 1, "output": 2 }, "cost": 0.5 }]);
         assert_eq!(
             Value::from(own),
             json!({
-                "model": "b", "messages": ["own"], "cost": 0.1, "tokens": { "input": 1, "output": 2 },
+                "model": "b", "messages": [own_call], "cost": 0.1, "tokens": { "input": 1, "output": 2 },
                 "usage": usage, "note": "recorded",
             })
         );
+    }
+
+    #[test]
+    fn recorded_calls_stay_where_the_output_has_none_in_the_usual_places() {
+        let said = json!({ "role": "assistant", "content": "done" });
+        for own in [
+            json!({ "messages": [said] }),
+            json!({ "messages": [] }),
+            json!({ "toolCalls": [] }),
+            json!({ "trace": "4bf92f3577b34da6" }),
+            json!({ "calls": 3 }),
+        ] {
+            let Value::Object(mut metadata) = own.clone() else { panic!("metadata is an object") };
+            recorded([ToolCall::new("delete_file").into()]).add_to(&mut metadata);
+            assert_eq!(metadata["toolCalls"], json!([{ "tool": "delete_file" }]), "{own}");
+        }
+        let mut metadata = crate::item! { "messages": [said] };
+        recorded([Record::tool_calls([])]).add_to(&mut metadata);
+        assert_eq!(metadata.get("toolCalls"), None, "the messages may have them");
+    }
+
+    #[test]
+    fn a_message_that_is_text_is_no_call() {
+        let written =
+            metadata([Record::tool_calls([]), Record::message("It is sunny"), Record::message(vec!["now"])]);
+        assert_eq!(written["messages"][1], json!({ "role": "assistant", "content": "now" }));
+        assert_eq!(ToolCall::read(&written["messages"]).unwrap(), []);
+    }
+
+    #[test]
+    fn a_recorded_cost_is_not_that_of_other_tokens() {
+        let cost = |own: (u64, u64)| {
+            let tokens = json!({ "input": own.0, "output": own.1 });
+            let mut metadata = crate::item! { "model": "gpt-4o", "tokens": tokens };
+            recorded([ModelCall::new("text-embedding-3-small").tokens(500, 0).cost(0.00001).into()])
+                .add_to(&mut metadata);
+            usage::Spending::of(&metadata, &crate::llm::prices::PriceTable::default()).cost
+        };
+        assert_eq!(cost((1_000_000, 0)), Some(2.5));
+        assert_eq!(cost((500, 0)), Some(0.00001), "it is of these tokens");
     }
 
     #[test]

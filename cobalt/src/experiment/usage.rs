@@ -102,6 +102,11 @@ pub(super) fn complete(metadata: &mut Item, recorded: Vec<ModelUsage>) {
     };
     let usage = own.flatten().unwrap_or(recorded);
     let Some(first) = usage.first() else { return };
+    let tokens = tokens(&usage);
+    let own_tokens =
+        metadata.contains_key("tokens").then(|| TokenCount::of(metadata).map(|count| count.total));
+    let total = tokens.map(|Tokens { input, output, .. }| input.saturating_add(output));
+    let is_of_own = own_tokens.is_none_or(|own| own == total);
     // The same tokens may not be priced twice: those that the agent gave as a sum have their price by `model`.
     if let Some(field) = field.filter(|_| !metadata.contains_key("tokens")) {
         metadata.insert(field.to_owned(), write(&usage));
@@ -109,10 +114,11 @@ pub(super) fn complete(metadata: &mut Item, recorded: Vec<ModelUsage>) {
     if usage.iter().all(|one| one.model == first.model) {
         metadata.entry("model").or_insert_with(|| first.model.clone().into());
     }
-    if let Some(tokens) = tokens(&usage) {
+    if let Some(tokens) = tokens {
         metadata.entry("tokens").or_insert_with(|| json!(tokens));
     }
-    if let Some(cost) = usage.iter().map(|one| one.cost).sum::<Option<f64>>() {
+    // What other tokens cost is not what the agent's own did.
+    if let Some(cost) = usage.iter().map(|one| one.cost).sum::<Option<f64>>().filter(|_| is_of_own) {
         metadata.entry("cost").or_insert_with(|| cost.into());
     }
 }

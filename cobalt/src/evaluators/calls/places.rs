@@ -75,11 +75,23 @@ pub(in crate::evaluators) fn usual(cx: &EvalContext) -> Option<(&Value, &'static
 
 /// Whether metadata has something in one of the usual places.
 pub(crate) fn reports_calls(metadata: &Item) -> bool {
+    reported(metadata).next().is_some()
+}
+
+/// Whether metadata has a call in one of the usual places.
+pub(crate) fn has_calls(metadata: &Item) -> bool {
+    reported(metadata).any(|value| Reader::default().read(value, "").is_ok_and(|calls| !calls.is_empty()))
+}
+
+/// What metadata has in the usual places.
+fn reported(metadata: &Item) -> impl Iterator<Item = &Value> {
     let names = PLACES.iter().filter_map(|path| path.strip_prefix(METADATA)?.strip_prefix('.'));
-    names.filter_map(|name| Some((name, metadata.get(name)?))).any(|(name, value)| match name {
+    let values = names.filter_map(|name| Some((name, metadata.get(name)?)));
+    let reported = values.filter(|(name, value)| match *name {
         "contents" => are_messages(value),
         _ => !value.is_null(),
-    })
+    });
+    reported.map(|(_, value)| value)
 }
 
 fn is_empty(value: &Value) -> bool {

@@ -71,20 +71,25 @@ impl Reader {
                 let fields = Fields { object, path };
                 let list = |name| object.get(name).and_then(Value::as_array);
                 if let Some(choices) = list("choices") {
+                    message::check_beside("choices", fields)?;
                     self.only(choices, path, "choices", "message")
                 } else if let Some(candidates) = list("candidates") {
+                    message::check_beside("candidates", fields)?;
                     self.only(candidates, path, "candidates", "content")
                 } else if let Some((name, messages)) =
                     ["messages", "contents"].iter().find_map(|name| Some((name, list(name)?)))
                 {
+                    message::check_beside(name, fields)?;
                     self.list(messages, &fields.at(name))
                 } else if let Some(items) =
                     list("output").filter(|_| object.get("object").is_some_and(|of| of == "response"))
                 {
+                    message::check_beside("output", fields)?;
                     self.list(items, &fields.at("output"))
                 } else if let Some(Value::Object(message)) =
                     object.get("output").and_then(|output| output.get("message"))
                 {
+                    message::check_beside("output", fields)?;
                     self.object(Fields { object: message, path: &fields.at("output.message") })
                 } else {
                     self.object(fields)
@@ -107,6 +112,10 @@ impl Reader {
                 let at = format!("{path}.{list}[0].{message}");
                 let object = answer.get(message).and_then(Value::as_object);
                 let object = object.ok_or_else(|| refused(&at, "is missing; expected a message"))?;
+                if let Some(answer) = answer.as_object() {
+                    let path = format!("{path}.{list}[0]");
+                    message::check_beside(message, Fields { object: answer, path: &path })?;
+                }
                 self.object(Fields { object, path: &at })
             }
             _ => Err(refused(

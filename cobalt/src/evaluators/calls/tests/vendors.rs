@@ -364,3 +364,76 @@ fn contents_that_are_no_messages_are_no_place_of_calls() {
         EvalContext::new(Item::new(), Output::new(json!({ "contents": ["a page"], "steps": ["search"] })));
     assert_eq!(cx.tool_calls().unwrap()[0].name, "search");
 }
+
+#[test]
+fn what_stands_beside_the_list_of_a_whole_answer_is_not_overlooked() {
+    let delete = json!({ "name": "delete_file", "args": {} });
+    let text = json!({ "role": "model", "parts": [{ "text": "done" }] });
+    let history = json!([{ "role": "model", "parts": [{ "functionCall": delete }] }]);
+    let call = json!({ "name": "delete_file", "arguments": {} });
+    for (whole, place) in [
+        (
+            json!({ "candidates": [{ "content": text }], "automaticFunctionCallingHistory": history }),
+            "automatic",
+        ),
+        (json!({ "candidates": [{ "content": text, "calls": history }] }), "candidates[0].calls"),
+        (json!({ "messages": [{ "role": "user", "content": "hi" }], "toolCalls": [call] }), "toolCalls"),
+        (
+            json!({ "choices": [{ "message": { "role": "assistant", "content": "hi" }, "tool_calls": [call] }] }),
+            "tool_calls",
+        ),
+        (json!({ "object": "response", "output": [], "steps": [call] }), "steps"),
+        (json!({ "output": { "message": text }, "steps": [call] }), "steps"),
+    ] {
+        let error = ToolCall::read(&whole).unwrap_err().to_string();
+        assert!(
+            error.contains(place) && error.contains("may be a call in a shape that is not known"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn whole_answers_are_read_with_all_that_the_apis_put_beside_their_messages() {
+    let tool = json!({
+        "type": "function", "name": "get_weather", "description": "…", "strict": true,
+        "parameters": { "type": "object", "properties": { "name": { "type": "string" }, "input": { "type": "string" } } },
+    });
+    for whole in [
+        json!({
+            "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "gpt", "service_tier": "default",
+            "system_fingerprint": "fp", "choices": [{
+                "index": 0, "finish_reason": "stop", "logprobs": { "content": [{ "token": "a", "logprob": -0.1, "top_logprobs": [] }] },
+                "message": { "role": "assistant", "content": "hi", "refusal": null, "annotations": [] },
+            }],
+            "usage": { "prompt_tokens": 1, "prompt_tokens_details": { "cached_tokens": 0 }, "server_tool_use": { "requests": 1 } },
+        }),
+        json!({
+            "id": "resp_1", "object": "response", "status": "completed", "error": null, "incomplete_details": null,
+            "instructions": "Be brief.", "max_tool_calls": 3, "parallel_tool_calls": true, "tool_choice": { "type": "function", "name": "get_weather" },
+            "tools": [tool], "text": { "format": { "type": "json_schema", "name": "answer", "schema": tool["parameters"] } },
+            "reasoning": { "effort": null, "summary": null }, "prompt": { "id": "p", "variables": { "city": "York" } },
+            "output": [{ "type": "message", "role": "assistant", "content": [{ "type": "output_text", "text": "hi", "annotations": [] }] }],
+            "usage": { "input_tokens": 1 }, "metadata": { "tool_use": "none" },
+        }),
+        json!({
+            "candidates": [{
+                "content": { "role": "model", "parts": [{ "text": "hi" }] }, "finishReason": "STOP", "index": 0, "avgLogprobs": -0.1,
+                "safetyRatings": [{ "category": "HARM", "probability": "LOW" }], "citationMetadata": { "citationSources": [{ "uri": "u" }] },
+                "groundingMetadata": { "webSearchQueries": ["York"], "groundingChunks": [{ "web": { "uri": "u", "title": "t" } }] },
+                "urlContextMetadata": { "urlMetadata": [{ "retrievedUrl": "u" }] }, "logprobsResult": { "chosenCandidates": [{ "token": "a" }] },
+            }],
+            "promptFeedback": { "safetyRatings": [] }, "modelVersion": "gemini", "responseId": "r", "createTime": "t",
+            "usageMetadata": { "toolUsePromptTokenCount": 3, "toolUsePromptTokensDetails": [{ "modality": "TEXT", "tokenCount": 3 }] },
+            "automaticFunctionCallingHistory": [],
+        }),
+        json!({
+            "output": { "message": { "role": "assistant", "content": [{ "text": "hi" }] } }, "stopReason": "end_turn",
+            "usage": { "inputTokens": 1 }, "metrics": { "latencyMs": 5 }, "performanceConfig": { "latency": "standard" },
+            "trace": { "guardrail": { "modelOutput": ["hi"], "outputAssessments": { "g": [{ "topicPolicy": { "topics": [{ "name": "t", "type": "DENY", "action": "NONE" }] } }] } } },
+        }),
+        json!({ "messages": [{ "role": "assistant", "content": "hi" }], "structured_response": { "city": "York" }, "remaining_steps": 3 }),
+    ] {
+        assert_eq!(ToolCall::read(&whole), Ok(Vec::new()), "{whole}");
+    }
+}
