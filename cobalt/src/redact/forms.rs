@@ -189,9 +189,11 @@ fn is_base64(text: &[u8]) -> bool {
 /// How far the lines of a key reach that was cut off. The fields of an encrypted key may stand before them.
 fn base64_at_start(text: &[u8]) -> Option<usize> {
     const FIELDS: usize = 256;
+    let fields = &text[..text.len().min(FIELDS)];
+    let latest = memchr::memmem::find(fields, b"-----").unwrap_or(FIELDS);
     let mut runs = base64_runs(text);
-    let first = runs.find(|run| run.len() >= SHORTEST_FIRST_LINE || run.start > FIELDS)?;
-    if first.start > FIELDS || entropy(&text[first.clone()]) < 4.0 {
+    let first = runs.find(|run| run.len() >= SHORTEST_FIRST_LINE || run.start > latest)?;
+    if first.start > latest || entropy(&text[first.clone()]) < 4.0 {
         return None;
     }
     // Line breaks may be written as escapes, and each line may be a text of a program by itself.
