@@ -44,7 +44,7 @@ pub use autoeval::Autoeval;
 #[cfg(feature = "schema")]
 pub(crate) use autoeval_kind::ALIASES;
 pub use autoeval_kind::{AutoevalKind, UnknownAutoevalKind};
-pub(crate) use calls::{CallCheck, has_calls, reports_calls};
+pub(crate) use calls::{CallCheck, has_calls, has_no_calls, reports_calls};
 pub use calls::{ToolCall, ToolCallError, ToolCalls};
 pub use choices::{Aggregate, Distance};
 pub(crate) use choices::{Preset, Scoring};

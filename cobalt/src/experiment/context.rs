@@ -101,8 +101,8 @@ impl Context {
     /// | notes | fields of `metadata` |
     ///
     /// **A field that the [`Output`](crate::Output) sets itself takes precedence over the recorded one; the two are never added
-    /// up.** With its own `tokens`, the recorded usage is left out (its cost, too, unless it is of as many tokens), and with calls of
-    /// its own, the recorded calls.
+    /// up.** With its own `tokens`, the recorded usage is left out (its cost and model, too, unless it is of as many tokens), and
+    /// with calls of its own, the recorded calls.
     ///
     /// Clones of the context record for the same execution, from any task or thread. What is recorded after the end of the
     /// execution, such as by a task that was left behind by a timeout, is ignored. At most 10,000 tool calls and as many messages

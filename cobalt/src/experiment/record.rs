@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::usage::{self, ModelUsage};
 use crate::dataset::Item;
-use crate::evaluators::{ToolCall, has_calls, reports_calls};
+use crate::evaluators::{ToolCall, has_calls, has_no_calls, reports_calls};
 use crate::nesting::{dismantle, is_too_deep, too_deep};
 
 /// The most tool calls, and the most messages, that are kept of one execution.
@@ -180,15 +180,14 @@ impl Recorded {
         for (key, value) in notes {
             metadata.entry(key).or_insert(value);
         }
-        // A field that is `null` says nothing of what was recorded for it, and neither does an empty list of calls.
+        // A field that is `null` says nothing of what was recorded for it, and neither do `toolCalls` without any call.
         let is_recorded = |key: &str| match key {
             "tokens" | "usage" | "model" | "cost" => !usage.is_empty(),
             "toolCalls" => calls.is_some(),
             "messages" => !messages.is_empty(),
             _ => false,
         };
-        let is_empty =
-            |key: &str, value: &Value| key == "toolCalls" && value.as_array().is_some_and(Vec::is_empty);
+        let is_empty = |key: &str, value: &Value| key == "toolCalls" && has_no_calls(value);
         metadata.retain(|key, value| !(value.is_null() || is_empty(key, value)) || !is_recorded(key));
         usage::complete(metadata, usage);
         if let Some(calls) = calls {
@@ -390,7 +389,7 @@ mod tests {
             Value::from(own),
             json!({
                 "note": "own", "tokens": { "input": 9, "output": 9 }, "calls": [], "toolCalls": [{ "tool": "recorded" }],
-                "model": "a", "messages": [message],
+                "messages": [message],
             })
         );
         let own_call = json!({ "role": "assistant", "tool_calls": [{ "function": { "name": "own" } }] });
@@ -413,6 +412,9 @@ mod tests {
             json!({ "messages": [said] }),
             json!({ "messages": [] }),
             json!({ "toolCalls": [] }),
+            json!({ "toolCalls": "[]" }),
+            json!({ "toolCalls": [said] }),
+            json!({ "toolCalls": { "messages": [said] } }),
             json!({ "trace": "4bf92f3577b34da6" }),
             json!({ "calls": 3 }),
         ] {
@@ -443,6 +445,9 @@ mod tests {
             usage::Spending::of(&metadata, &crate::llm::prices::PriceTable::default()).cost
         };
         assert_eq!(cost((1_000_000, 0)), Some(2.5));
+        let mut unnamed = crate::item! { "tokens": { "input": 1_000_000, "output": 0 } };
+        recorded([ModelCall::new("text-embedding-3-small").tokens(500, 0).into()]).add_to(&mut unnamed);
+        assert_eq!(unnamed.get("model"), None, "the tokens of the output are not of this model");
         assert_eq!(cost((500, 0)), Some(0.00001), "it is of these tokens");
     }
 

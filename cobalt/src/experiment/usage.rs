@@ -111,13 +111,13 @@ pub(super) fn complete(metadata: &mut Item, recorded: Vec<ModelUsage>) {
     if let Some(field) = field.filter(|_| !metadata.contains_key("tokens")) {
         metadata.insert(field.to_owned(), write(&usage));
     }
-    if usage.iter().all(|one| one.model == first.model) {
+    // What other tokens cost, and of which model they were, is not what the agent's own did.
+    if usage.iter().all(|one| one.model == first.model) && (is_of_own || total.is_none()) {
         metadata.entry("model").or_insert_with(|| first.model.clone().into());
     }
     if let Some(tokens) = tokens {
         metadata.entry("tokens").or_insert_with(|| json!(tokens));
     }
-    // What other tokens cost is not what the agent's own did.
     if let Some(cost) = usage.iter().map(|one| one.cost).sum::<Option<f64>>().filter(|_| is_of_own) {
         metadata.entry("cost").or_insert_with(|| cost.into());
     }

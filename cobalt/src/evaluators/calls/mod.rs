@@ -18,4 +18,4 @@ mod tests;
 pub use call::{ToolCall, ToolCallError};
 pub use evaluator::ToolCalls;
 pub(crate) use kind::CallCheck;
-pub(crate) use places::{has_calls, reports_calls};
+pub(crate) use places::{has_calls, has_no_calls, reports_calls};

@@ -83,6 +83,11 @@ pub(crate) fn has_calls(metadata: &Item) -> bool {
     reported(metadata).any(|value| Reader::default().read(value, "").is_ok_and(|calls| !calls.is_empty()))
 }
 
+/// Whether a value is read as calls, and holds none.
+pub(crate) fn has_no_calls(value: &Value) -> bool {
+    Reader::default().read(value, "").is_ok_and(|calls| calls.is_empty())
+}
+
 /// What metadata has in the usual places.
 fn reported(metadata: &Item) -> impl Iterator<Item = &Value> {
     let names = PLACES.iter().filter_map(|path| path.strip_prefix(METADATA)?.strip_prefix('.'));
