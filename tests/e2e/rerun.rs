@@ -58,15 +58,21 @@ fn other_runs_and_other_evaluators_are_a_change_and_unknown_sources_may_be_one()
     }
 }
 
-#[test]
-fn what_was_done_before_the_sources_changed_is_not_taken_for_what_they_give() {
-    let mut items = items();
-    items[3]["act"] = json!("hang-if-broken");
+/// A sandbox whose run over these items was killed when three of them were kept.
+fn killed_after_three(items: Vec<Value>) -> Sandbox {
     let sandbox = Sandbox::with_items(items);
     let program = sandbox.program(fixture!("steered")).env("COBALT_SOURCES", "one").env("E2E_BROKEN", 1);
     let mut running = sandbox.start_until_kept(program, 3);
     running.kill();
     running.finish();
+    sandbox
+}
+
+#[test]
+fn what_was_done_before_the_sources_changed_is_not_taken_for_what_they_give() {
+    let mut items = items();
+    items[3]["act"] = json!("hang-if-broken");
+    let sandbox = killed_after_three(items);
     let resumed = sandbox.program(fixture!("steered")).env("COBALT_RESUME", sandbox.cut_short());
     called(&sandbox, resumed.env("COBALT_SOURCES", "two"), 0);
     assert_eq!(sandbox.report().sources, None);
@@ -80,11 +86,7 @@ fn items_that_failed_in_an_interrupted_run_are_run_again() {
     let mut items = items();
     items[1]["act"] = json!("fail");
     items[3]["act"] = json!("hang-if-broken");
-    let sandbox = Sandbox::with_items(items);
-    let program = sandbox.program(fixture!("steered")).env("COBALT_SOURCES", "one").env("E2E_BROKEN", 1);
-    let mut running = sandbox.start_until_kept(program, 3);
-    running.kill();
-    running.finish();
+    let sandbox = killed_after_three(items);
     let (items, finished) = called(&sandbox, only(&sandbox, "failed"), 101);
     assert_eq!(items, ["item-1"], "its failure is in the journal alone");
     finished.complains(&["note: steered: items to run: 1 failed last time"]);

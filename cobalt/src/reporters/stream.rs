@@ -17,7 +17,7 @@ impl Stream {
         Ok(Self(Some(BufWriter::with_capacity(1 << 15, file))))
     }
 
-    /// Another stream to the same place, whoever reads it. What the first has buffered comes later than what this one has flushed.
+    /// Another stream to the same place. What the first has buffered comes later than what this one has flushed.
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
         let file = self.0.as_ref().map(|file| file.get_ref().try_clone()).transpose()?;
         Ok(Self(file.map(BufWriter::new)))

@@ -87,7 +87,7 @@ impl Baseline {
     }
 }
 
-/// The file of the experiment among those that were named, or what there is without one.
+/// The file of the experiment among those that were named, or the baseline that applies where none of them is the experiment's.
 fn among(named: &[PathBuf], experiment: &str) -> Result<Result<PathBuf, Baseline>, Error> {
     let mut others = Vec::new();
     for path in named {

@@ -1,7 +1,7 @@
 //! Which items are run where only those are wanted that failed last time, or that are not as they were then.
 //!
 //! An item's latest result is taken from the files: of the newest whole run of the experiment, and of the partial and
-//! interrupted ones since. What of these results fails the experiment, and is not replaced by what is run, is told with it.
+//! interrupted ones since. Earlier failures that this run does not replace are reported with it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The checksum of a line of JSON, which is the line's last field: damage that is JSON still is told by it.
+//! The checksum of a line of JSON, which is the line's last field: it detects damage that leaves the line valid JSON.
 
 use std::io::Write as _;
 

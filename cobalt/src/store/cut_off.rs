@@ -1,4 +1,4 @@
-//! Journals that no process writes to any more, told apart from those of runs that are going on.
+//! Journals that no process writes to any more, told apart from those of runs in progress.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader};
@@ -8,14 +8,14 @@ use std::time::{Duration, SystemTime};
 use super::journal::{JournalError, JournalHeader, read_journal};
 use super::locking::Lock;
 
-/// How long an empty journal counts as that of a run that is going on, whether it is locked or not: the process that has made
+/// How long an empty journal counts as that of a run in progress, whether it is locked or not: the process that has made
 /// it may be about to lock it, and writes only then.
 const FRESH: Duration = Duration::from_secs(5);
 
-/// How long a journal counts as that of a run that is going on after it was last written, where files cannot be locked.
+/// How long a journal counts as that of a run in progress after it was last written, where files cannot be locked.
 const UNLOCKED_FRESH: Duration = Duration::from_secs(60 * 60);
 
-/// The journal of a run that is not going on. It is locked while this lives, so that none takes the run up.
+/// The journal of a run that is not in progress. It is locked while this lives, so that none takes the run up.
 #[derive(Debug)]
 pub struct CutOffJournal {
     path: PathBuf,
@@ -26,7 +26,7 @@ pub struct CutOffJournal {
 }
 
 impl CutOffJournal {
-    /// Opens a journal. `None` where its run is going on, or may be.
+    /// Opens a journal. `None` if its run is in progress or may be.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ impl CutOffJournal {
     }
 }
 
-/// Whether the run of a journal is going on, or may be.
+/// Whether the run of a journal is in progress or may be.
 ///
 /// # Errors
 ///
@@ -82,7 +82,7 @@ fn header(file: &File) -> io::Result<Option<JournalHeader>> {
     }
 }
 
-/// A journal locked, or `None` where its run is going on, or may be.
+/// A locked journal, or `None` if its run is in progress or may be.
 fn lock(path: &Path, try_lock: fn(&File) -> io::Result<Lock>) -> io::Result<Option<File>> {
     // Network file systems lock a file to its writer only where it is open for writing.
     let file = OpenOptions::new().read(true).write(true).open(path).or_else(|_| File::open(path))?;

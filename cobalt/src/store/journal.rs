@@ -321,7 +321,7 @@ impl JournalWriter {
 
     /// Removes the journal of a run whose result file is written.
     pub(crate) fn remove(mut self) -> Result<(), Error> {
-        // It is removed here, and not when it is dropped, whatever comes of it.
+        // Dropping it does not try again: an error is reported from here.
         self.has_more = true;
         match fs::remove_file(&self.path) {
             // Someone may have tidied up since the run began.

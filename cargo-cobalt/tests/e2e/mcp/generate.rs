@@ -193,7 +193,7 @@ fn in_a_fresh_project_the_new_experiment_has_a_name_of_its_own() {
     assert!(prompt.contains("`name = \"generate_named_evals\"`"), "{prompt}");
     desk.project.cobalt(&["run", "--ci"], 0).says("generate_named_evals: passed");
 
-    // Its own target is written anew, and its name is free.
+    // A target that it replaces does not take its name.
     let more = Desk { model: Receiver::start(&[says(items(), &named("generate_named_evals"))]), ..desk };
     let settings = more.project.read("cobalt.toml");
     let before = settings.lines().find(|line| line.starts_with("base-url")).unwrap();
