@@ -16,7 +16,7 @@ fn right(item: &cobalt::Item, output: &str) -> bool {
 
 #[cobalt::experiment(dataset = "datasets/questions.jsonl", evaluators = [right])]
 async fn desk(item: cobalt::Item) -> Result<String, String> {
-    // Not to standard output: under `cargo test` that would split the line of another case now and then.
+    // Printed to standard output, this could split another case's line under `cargo test`.
     eprintln!("an agent prints what it likes");
     let broken = std::fs::remove_file("broken-once").is_ok();
     if broken { Err("the network is broken".to_owned()) } else { Ok(item["answer"].as_str().unwrap().to_owned()) }

@@ -69,7 +69,7 @@ fn a_command_lists_runs_and_refreshes_what_was_fetched() {
     );
 
     fetching.cobalt(&["run"], 0).tells("  data: http://127.0.0.1:").tells(", fetched just now");
-    let report = fetching.project.newest_result();
+    let report = fetching.project.newest_result_of("desk");
     assert_eq!(report["dataset"]["fetched"], listed[0]["fetched"]);
     assert_eq!(fetching.asked(), 1);
 

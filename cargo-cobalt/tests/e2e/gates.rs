@@ -32,15 +32,7 @@ fn run(project: &Project, arguments: &[&str], code: i32) -> Said {
 
 /// The newest report of the gated experiment.
 fn report(project: &Project) -> Value {
-    report_of(project, "gated")
-}
-
-/// The newest report of this experiment. Several may end at a time, so that of all results none is the newest.
-fn report_of(project: &Project, name: &str) -> Value {
-    let runs: Vec<Value> =
-        serde_json::from_str(&project.cobalt(&["history", "--json", "--name", name], 0).stdout).unwrap();
-    let file = format!(".cobalt/results/{}", runs[0]["file"].as_str().unwrap());
-    serde_json::from_str(&project.read(&file)).unwrap()
+    project.newest_result_of("gated")
 }
 
 #[test]
@@ -136,7 +128,7 @@ fn every_experiment_has_a_baseline_of_its_own_and_a_run_of_some_items_is_none() 
         project.cobalt(&["run", "--ci", "--baseline", "open@latest"], 1).says("MISSED  the drop of score is");
     said.says("and none is of `gated`")
         .tells("warning: gated: its thresholds against a baseline are not evaluated");
-    project.write("data/other.json", &report_of(&project, "open").to_string());
+    project.write("data/other.json", &project.newest_result_of("open").to_string());
     for other in ["open@latest", "data/other.json"] {
         project
             .cobalt(&["run", "--filter", "gated", "--baseline", other], 4)

@@ -90,11 +90,21 @@ impl Project {
         names
     }
 
-    /// The result file that was written last.
+    /// The result file that was written last. After a run of several experiments it may be that of any of them.
     pub(crate) fn newest_result(&self) -> Value {
+        self.newest_result_where(|_| true)
+    }
+
+    /// The result file of this experiment that was written last.
+    pub(crate) fn newest_result_of(&self, experiment: &str) -> Value {
+        self.newest_result_where(|file| file.contains(&format!("_{experiment}_")))
+    }
+
+    fn newest_result_where(&self, is_wanted: impl Fn(&str) -> bool) -> Value {
         let files = fs::read_dir(self.path(".cobalt/results")).unwrap().flatten();
+        let wanted = files.filter(|file| is_wanted(file.file_name().to_str().unwrap()));
         let newest =
-            files.max_by_key(|file| file.metadata().and_then(|known| known.modified()).unwrap()).unwrap();
+            wanted.max_by_key(|file| file.metadata().and_then(|known| known.modified()).unwrap()).unwrap();
         serde_json::from_slice(&fs::read(newest.path()).unwrap()).unwrap()
     }
 

@@ -111,7 +111,7 @@ pub(super) fn complete(metadata: &mut Item, recorded: Vec<ModelUsage>) {
     if let Some(field) = field.filter(|_| !metadata.contains_key("tokens")) {
         metadata.insert(field.to_owned(), write(&usage));
     }
-    // What other tokens cost, and of which model they were, is not what the agent's own did.
+    // The recorded model and cost describe the recorded tokens, and no others that the output reports.
     if usage.iter().all(|one| one.model == first.model) && (is_of_own || total.is_none()) {
         metadata.entry("model").or_insert_with(|| first.model.clone().into());
     }

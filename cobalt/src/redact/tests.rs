@@ -242,6 +242,15 @@ fn private_keys_are_taken_out_however_their_lines_are_written() {
 }
 
 #[test]
+fn a_certificate_behind_the_mention_of_a_key_stays() {
+    let lines: Vec<String> = (0..6).map(|seed| keys::random(seed + 50, keys::ALNUM, 64)).collect();
+    let certificate =
+        format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"));
+    let text = format!("-----BEGIN PRIVATE KEY-----\n(yours)\n{certificate}");
+    shows(&text, &text);
+}
+
+#[test]
 fn a_backslash_is_part_of_a_password() {
     shows(r#"{"password":"Zq8$mN2p\Lk4!vT9w"}"#, r#"{"password":"[redacted:password]"}"#);
     shows(r#"{\"password\":\"Zq8$mN2p\\\\Lk4!vT9w\"}"#, r#"{\"password\":\"[redacted:password]\"}"#);
