@@ -36,14 +36,15 @@ fn single_scores_of_0_and_1_take_mcnemars_test_and_the_interval_of_agresti_and_m
     (0..3).for_each(|index| after[index] = 0.0);
     (60..72).for_each(|index| after[index] = 1.0);
     let found = difference(&scored("a", &right(50, 50)), &scored("b", &after));
-    assert_eq!((found.test, found.p_value), (Some(Test::Mcnemar), Some(mcnemar(3, 12))));
+    assert_eq!((found.test, found.p_value), (Some(Test::Mcnemar), Some(mcnemar(3, 12).mid_p)));
     assert_eq!((found.better, found.worse, found.equal), (12, 3, 85));
     // (12 - 3) / 102, and the root of (16 - 81 / 102) / 102² around it.
     let (middle, error) = (9.0 / 102.0, ((16.0 - 81.0 / 102.0_f64) / 102.0 / 102.0).sqrt());
-    let (ci95, z) = (found.ci95.unwrap(), 1.959_963_984_540_054_3);
-    assert!(is_close(ci95.low, middle - z * error) && is_close(ci95.high, middle + z * error), "{ci95:?}");
-    let t = |p| student_t_quantile(p, 99.0).unwrap();
-    assert!(is_close(found.smallest_detectable.unwrap(), (t(0.975) + t(0.8)) * error));
+    let (ci95, t) = (found.ci95.unwrap(), student_t_quantile(0.975, 99.0).unwrap());
+    assert!(is_close(ci95.low, middle - t * error) && is_close(ci95.high, middle + t * error), "{ci95:?}");
+    // Half of the answers are right, so that an agent that gets worse differs in no more pairs: (1.96 * √0.15 + 0.84 *
+    // √(0.15 - δ²)) / √100 is δ at 0.1077.
+    assert!((found.smallest_detectable.unwrap() - 0.1077).abs() < 2e-4, "{found:?}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod figures;
 mod gates;
+mod grid;
 mod gsm8k;
 mod runs;
 mod simulation;

@@ -145,13 +145,13 @@ pub(crate) fn check_paired(case: &Case) -> Checked {
         ("n_b_better", b_better as f64),
         ("n_a_better", a_better as f64),
         ("n_tied", (differences.len() - b_better - a_better) as f64),
-        ("sign_test_p", mcnemar(a_better as u64, b_better as u64)),
+        ("sign_test_p", mcnemar(a_better as u64, b_better as u64).p),
     ] {
         case.close(field, ours, &expected[field])?;
     }
     // Of pairs of 0 and 1 only.
     if let Some(p) = expected.get("mcnemar_exact_p") {
-        case.close("mcnemar_exact_p", mcnemar(a_better as u64, b_better as u64), p)?;
+        case.close("mcnemar_exact_p", mcnemar(a_better as u64, b_better as u64).p, p)?;
     }
     // Left out: `scipy_permutation_p`, the same figure; and Wilcoxon, Welch and Mann-Whitney, which we do not offer.
     let p = sign_flip(&differences).map(|test| test.p);

@@ -3,8 +3,8 @@
 use super::paired::{Exchangeable, Paired};
 use super::{Quantity, Test};
 use crate::report::stats::{
-    Interval, SignFlip, Stratum, describe, matched_proportions, mcnemar, mcnemar_greater, sign_flip,
-    smallest_detectable, stratified_permutation, student_t_cdf, sum,
+    Interval, SignFlip, Stratum, by_cluster, describe, matched_shares, mcnemar, pairs_to_show, sign_flip,
+    smallest_detectable, smallest_detectable_share, stratified_permutation, student_t_cdf, sum,
 };
 
 /// A standard error below this share of the figures is rounding.
@@ -27,6 +27,17 @@ pub(super) struct Estimate {
     middle: f64,
     /// Absent for one cluster.
     pub(super) std_error: Option<f64>,
+    /// Where every observation is 0 or 1.
+    shares: Option<Shares>,
+}
+
+/// How much shares of runs that are right differ from one another.
+#[derive(Clone, Copy, Debug)]
+struct Shares {
+    /// The mean squared difference of a cluster.
+    spread: f64,
+    /// How much that grows with each unit of the mean difference.
+    rise: f64,
 }
 
 impl Estimate {
@@ -44,19 +55,21 @@ impl Estimate {
             ci95: None,
             middle: difference,
             std_error: None,
+            shares: None,
         };
         if clusters.len() < 2 {
             return Some(estimate);
         }
-        if let Some((only_base, only_other)) = paired.discordant() {
-            let items = paired.len() as u64;
-            let matched = matched_proportions(only_base, only_other, items, 0.95)?;
-            estimate.middle = (only_other as f64 - only_base as f64) / (items + 2) as f64;
-            estimate.std_error = Some(matched.std_error);
+        let values = by_cluster(&clusters);
+        if let Some(weight) = paired.weight_of_a_run() {
+            let matched = matched_shares(&values, weight, 0.95)?;
+            (estimate.middle, estimate.std_error) = (matched.middle, Some(matched.std_error));
             estimate.ci95 = Some(matched.interval);
+            let spread = sum(values.iter().map(|value| value * value)) / values.len() as f64;
+            let usual = if quantity.more_is_better() { base } else { 1.0 - base };
+            estimate.shares = Some(Shares { spread, rise: weight * (2.0 * usual - 1.0).max(0.0) });
             return Some(estimate);
         }
-        let values = by_cluster(&clusters);
         let figures = describe(&values)?;
         let largest = figures.min.abs().max(figures.max.abs());
         estimate.std_error =
@@ -72,7 +85,20 @@ impl Estimate {
 
     /// The smallest difference that would show in 80 % of cases at the 5 % level.
     pub(super) fn smallest_detectable(&self) -> Option<f64> {
-        smallest_detectable(self.std_error?, self.degrees_of_freedom())
+        match self.shares {
+            Some(Shares { spread, rise }) => smallest_detectable_share(self.clusters as f64, spread, rise),
+            None => smallest_detectable(self.std_error?, self.degrees_of_freedom()),
+        }
+    }
+
+    /// How many times as many items would show a difference of this size, larger than 0, in 80 % of cases.
+    pub(super) fn times_to_show(&self, difference: f64) -> Option<f64> {
+        match self.shares {
+            Some(Shares { spread, rise }) => {
+                Some(pairs_to_show(difference, spread, rise) / self.clusters as f64)
+            }
+            None => Some((self.smallest_detectable().unwrap_or(0.0) / difference).powi(2)),
+        }
     }
 
     /// The chance of a difference as large as this, or larger, if it were `most` in truth.
@@ -99,16 +125,6 @@ impl Estimate {
     }
 }
 
-/// What each cluster says of the mean difference: its own mean where all are of one size, else drawn towards the mean as
-/// far as it is smaller than others, so that these values have that mean, too. Their standard error is that of a ratio
-/// (Cochran, "Sampling techniques", 3rd edition, 1977, chapter 6).
-fn by_cluster(clusters: &[(f64, usize)]) -> Vec<f64> {
-    let items: usize = clusters.iter().map(|(_, count)| count).sum();
-    let mean = sum(clusters.iter().map(|(total, _)| *total)) / items as f64;
-    let usual = items as f64 / clusters.len() as f64;
-    clusters.iter().map(|(total, count)| mean + (total - mean * *count as f64) / usual).collect()
-}
-
 /// The chance of a difference as far from 0 as this, or farther, if nothing had changed: of latency, tokens and cost by the t
 /// test that belongs to their interval. It is 1 where the runs that can be tested point the other way.
 pub(super) fn p_two_sided(paired: &Paired, quantity: Quantity, estimate: &Estimate) -> Option<(f64, Test)> {
@@ -117,22 +133,22 @@ pub(super) fn p_two_sided(paired: &Paired, quantity: Quantity, estimate: &Estima
         return Some((p, Test::PairedT));
     }
     if let Some((only_base, only_other)) = paired.discordant() {
-        return Some((mcnemar(only_base, only_other), Test::Mcnemar));
+        return Some((mcnemar(only_base, only_other).mid_p, Test::Mcnemar));
     }
     let Exchangeable { differences, strata } = paired.exchangeable();
     let tested = sum(differences.iter().copied().chain(strata.iter().map(Stratum::difference)));
     let found = sum(paired.differences());
     let (permuted, test) = permuted(&differences, &strata)?;
-    Some((if tested * found < 0.0 { 1.0 } else { permuted.p }, test))
+    Some((if tested * found < 0.0 { 1.0 } else { permuted.mid_p }, test))
 }
 
 /// The chance of a difference as large as this, or larger, if nothing had changed.
 pub(super) fn p_greater(paired: &Paired) -> Option<f64> {
     if let Some((only_base, only_other)) = paired.discordant() {
-        return Some(mcnemar_greater(only_base, only_other));
+        return Some(mcnemar(only_base, only_other).mid_p_greater);
     }
     let Exchangeable { differences, strata } = paired.exchangeable();
-    Some(permuted(&differences, &strata)?.0.p_greater)
+    Some(permuted(&differences, &strata)?.0.mid_p_greater)
 }
 
 fn permuted(differences: &[f64], strata: &[Stratum]) -> Option<(SignFlip, Test)> {

@@ -13,9 +13,10 @@ use crate::report::{Metric, Threshold};
 pub(super) const COLLAPSE: f64 = 0.5;
 
 /// How many clusters it takes to miss one of `gates` gates by flips of signs. All of g clusters point one way by chance in
-/// 1 of 2ᵍ cases, which Holm's method multiplies by the number of gates: seven clusters for one gate, nine for three.
+/// 1 of 2ᵍ cases, which count half, and Holm's method multiplies that by the number of gates: six clusters for one gate,
+/// eight for three.
 fn fewest_clusters(gates: usize) -> usize {
-    let reaches_level = |clusters: &i32| 0.5_f64.powi(*clusters) * (gates.max(1) as f64) < LEVEL;
+    let reaches_level = |clusters: &i32| 0.5_f64.powi(*clusters + 1) * (gates.max(1) as f64) < LEVEL;
     // The number of gates of any experiment has far fewer digits than this.
     (1..64).find(reaches_level).unwrap_or(64) as usize
 }
@@ -31,7 +32,8 @@ pub(super) struct Excess {
     /// The chance of what was found if nothing had changed, and if no more than what is allowed had: the larger of the
     /// two, or one of them that is no reason to miss a gate. Absent for one cluster.
     pub(super) p_value: Option<f64>,
-    /// Whether every item has the same figure in both runs.
+    /// Whether every item has the same figure in both runs, and it is none that is 0 or 1 in each run: such a figure may
+    /// change with the next item, however few have not.
     pub(super) is_unchanged: bool,
     /// Whether it is a drop of which every item has a share: each is lower than in the baseline by more than the bound, and by
     /// at least [`COLLAPSE`].
@@ -62,7 +64,7 @@ impl Excess {
             actual: estimate.difference,
             interval: estimate.ci95,
             p_value: larger(estimate.p_above(bound), || p_greater(paired)),
-            is_unchanged: paired.is_unchanged(),
+            is_unchanged: is_unchanged(paired),
             has_collapsed: quantity == Quantity::Score
                 && paired.differences().all(|drop| drop > bound && drop >= COLLAPSE),
             settled_by: would_settle(paired, &estimate, estimate.difference - bound, bound),
@@ -81,12 +83,11 @@ impl Excess {
         // An unchanged agent misses a bound below 1.
         let p_unchanged = || p_greater(&paired.clone().with_base_times(bound.min(1.0)));
         let slack = (bound - 1.0).abs() * base;
-        let ratio = |excess: f64| bound + excess / base;
         Some(Self {
             actual: other / base,
-            interval: estimate.ci95.map(|ci| Interval { low: ratio(ci.low), high: ratio(ci.high) }),
+            interval: paired.ratio_interval(),
             p_value: larger(estimate.p_above(0.0), p_unchanged),
-            is_unchanged: paired.is_unchanged(),
+            is_unchanged: is_unchanged(&paired),
             // Any item may be slower by chance, and by any factor.
             has_collapsed: false,
             settled_by: would_settle(&allowed, &estimate, estimate.difference, slack),
@@ -103,12 +104,16 @@ impl Excess {
     }
 }
 
+fn is_unchanged(paired: &Paired) -> bool {
+    paired.is_unchanged() && paired.weight_of_a_run().is_none()
+}
+
 /// What would tell the agent from one at the bound, or, where that is farther away and not known yet, an unchanged agent
 /// from one at the bound.
 fn would_settle(paired: &Paired, estimate: &Estimate, beyond: f64, allowed: f64) -> Option<SampleSize> {
     let is_known = estimate.smallest_detectable().is_some_and(|least| least <= allowed);
     let target = if is_known { beyond.abs() } else { beyond.abs().max(allowed) };
-    settled_by(paired, estimate, target, fewest_clusters(1))
+    settled_by(paired, estimate, estimate.times_to_show(target)?, fewest_clusters(1))
 }
 
 /// The larger of two chances. The second is only worked out where the first leaves the gate open: it takes long, and
@@ -124,6 +129,6 @@ mod tests {
 
     #[test]
     fn more_gates_take_more_clusters_as_each_is_corrected_for_the_others() {
-        assert_eq!([1, 2, 3, 4, 5, 6, 10, 12].map(fewest_clusters), [7, 8, 9, 9, 9, 10, 10, 11]);
+        assert_eq!([1, 2, 3, 4, 5, 6, 10, 12].map(fewest_clusters), [6, 7, 8, 8, 8, 9, 9, 10]);
     }
 }

@@ -4,7 +4,7 @@ use super::Quantity;
 use super::matching::Pair;
 use super::paired_item::{Measured, PairedItem, UnequalRuns, failures, total};
 use crate::report::Measurements;
-use crate::report::stats::{Stratum, describe};
+use crate::report::stats::{Cluster, Interval, Stratum, by_cluster, describe, ratio_of_means, sum};
 
 /// What is compared.
 #[derive(Clone, Debug)]
@@ -132,9 +132,23 @@ impl Paired {
     }
 
     /// The differences of each cluster added up, and how many there are.
-    pub(super) fn clusters(&self) -> Vec<(f64, usize)> {
+    pub(super) fn clusters(&self) -> Vec<Cluster> {
         let total = |members: &Vec<&PairedItem>| total(members, PairedItem::difference);
-        self.members().iter().map(|members| (total(members), members.len())).collect()
+        let cluster = |members| Cluster { total: total(members), count: members.len() };
+        self.members().iter().map(cluster).collect()
+    }
+
+    /// The 95 % interval of the ratio of the means, other over base (Fieller, "Some problems in interval estimation", Journal
+    /// of the Royal Statistical Society B 16, 1954). `None` for one cluster, and where the base's mean may be 0.
+    pub(super) fn ratio_interval(&self) -> Option<Interval> {
+        let values = |side: fn(&PairedItem) -> f64| {
+            let cluster = |members: &Vec<&PairedItem>| Cluster {
+                total: sum(members.iter().map(|item| side(item))),
+                count: members.len(),
+            };
+            by_cluster(&self.members().iter().map(cluster).collect::<Vec<_>>())
+        };
+        ratio_of_means(&values(|item| item.base.mean), &values(|item| item.other.mean), 0.95)
     }
 
     /// What flips of signs and changes of sides may be tried on. Had nothing changed, a mean of five runs and a single one
@@ -168,12 +182,22 @@ impl Paired {
     /// Where each item is by itself and has a single observation of 0 or 1 in both runs: how many are 1 in the base
     /// only, and how many in the other run only.
     pub(super) fn discordant(&self) -> Option<(u64, u64)> {
-        let is_binary = self.items.iter().all(|item| item.base.is_binary && item.other.is_binary);
-        if !is_binary || self.clusters().len() < self.len() {
+        let is_single = |item: &PairedItem| (item.base.binary_runs, item.other.binary_runs) == (Some(1), Some(1));
+        if !self.items.iter().all(is_single) || self.clusters().len() < self.len() {
             return None;
         }
         let count = |sign: f64| self.differences().filter(|difference| *difference == sign).count() as u64;
         Some((count(-1.0), count(1.0)))
+    }
+
+    /// Where every observation is 0 or 1: the mean over the items of (1/R₁ + 1/R₂) / 2, for R₁ and R₂ runs of an item.
+    pub(super) fn weight_of_a_run(&self) -> Option<f64> {
+        let weight = |item: &PairedItem| {
+            let (base, other) = item.base.binary_runs.zip(item.other.binary_runs)?;
+            Some(0.5 * (1.0 / base as f64 + 1.0 / other as f64))
+        };
+        let weights: Option<Vec<_>> = self.items.iter().map(weight).collect();
+        describe(&weights?).map(|weights| weights.mean)
     }
 
     /// How much the runs of an item differ, over the items with several runs on both sides.

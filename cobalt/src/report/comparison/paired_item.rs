@@ -32,8 +32,8 @@ pub(super) struct UnequalRuns {
 pub(super) struct Measured {
     /// The mean over the runs.
     pub(super) mean: f64,
-    /// Whether it is a single observation of 0 or 1.
-    pub(super) is_binary: bool,
+    /// Where the runs are known and each is 0 or 1: how many they are.
+    pub(super) binary_runs: Option<usize>,
     /// The variance among the runs, and how many they are; absent for one, and where they are not known apart.
     pub(super) variance: Option<(f64, usize)>,
 }
@@ -124,25 +124,27 @@ pub(super) fn failures(item: &MeasuredItem, run: &Measurements) -> Vec<f64> {
 
 impl Measured {
     pub(super) fn plain(mean: f64) -> Self {
-        Self { mean, is_binary: false, variance: None }
+        Self { mean, binary_runs: None, variance: None }
     }
 
     fn runs(scores: &[f64]) -> Option<Self> {
         let all = describe(scores)?;
         Some(Self {
             mean: all.mean,
-            is_binary: matches!(*scores, [score] if score == 0.0 || score == 1.0),
+            binary_runs: scores.iter().all(|score| *score == 0.0 || *score == 1.0).then_some(scores.len()),
             variance: all.stddev_sample.map(|deviation| (deviation * deviation, scores.len())),
         })
     }
 
-    /// Several evaluators' figures as one; they hang together in a way that their variances do not tell.
+    /// Several evaluators' figures as one; they hang together in a way that their variances do not tell. The mean of shares is
+    /// taken for as uncertain as a share of as many runs.
     fn mean_of(evaluators: &[Self]) -> Option<Self> {
-        match evaluators {
-            [only] => Some(*only),
-            _ => describe(&evaluators.iter().map(|one| one.mean).collect::<Vec<_>>())
-                .map(|d| Self::plain(d.mean)),
+        if let [only] = evaluators {
+            return Some(*only);
         }
+        let mean = describe(&evaluators.iter().map(|one| one.mean).collect::<Vec<_>>())?.mean;
+        let runs: Option<Vec<_>> = evaluators.iter().map(|one| one.binary_runs).collect();
+        Some(Self { binary_runs: runs.and_then(|runs| runs.into_iter().min()), ..Self::plain(mean) })
     }
 
     pub(super) fn amount(quantity: Quantity, item: &MeasuredItem, run: &Measurements) -> Option<Self> {

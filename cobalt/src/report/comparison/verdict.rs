@@ -13,8 +13,13 @@ const MARGIN: f64 = 0.05;
 /// A difference of latency, tokens or cost that matters, as a share of the base's mean.
 const RELATIVE_MARGIN: f64 = 0.1;
 
-/// With fewer clusters no sign-flip test can reach the level: all of five point one way by chance in 2 of 32 cases.
-const FEWEST_CLUSTERS: usize = 6;
+/// With fewer clusters no sign-flip test can reach the level: all of four point one way by chance in 2 of 16 cases, which
+/// count half.
+const FEWEST_CLUSTERS: usize = 5;
+
+/// The standard errors by which a margin has to be larger than a difference of 0 for an interval that lies within it in
+/// 80 % of cases: the quantiles of the normal distribution at 97.5 and 90 %, as both of its ends have to.
+const TO_RULE_OUT: f64 = 1.959_964 + 1.281_552;
 
 /// The verdict on a difference whose p-value is corrected, and, where it is open, what would settle it.
 pub(super) fn decide(
@@ -32,18 +37,20 @@ pub(super) fn decide(
         let is_better = is_larger == difference.quantity.more_is_better();
         return (if is_better { Verdict::Better } else { Verdict::Worse }, None);
     }
-    // A score that is always 0 or always 1 may change with the next item, however few have not.
-    let is_unchanged = paired.is_unchanged() && paired.discordant().is_none();
-    let is_seen_well = difference.smallest_detectable.is_some_and(|least| least <= margin);
     let is_within = difference.ci95.is_some_and(|ci| ci.low >= -margin && ci.high <= margin);
+    if is_within {
+        return (Verdict::WithinNoise, None);
+    }
     // As where the interval does not reach 0, but one of several figures has to be farther from it.
     let is_hinted_at = difference.ci95.is_some_and(|ci| ci.low > 0.0 || ci.high < 0.0);
     let size = difference.difference.abs();
-    if is_unchanged || is_within || is_seen_well && size <= margin && !is_hinted_at {
-        return (Verdict::WithinNoise, None);
-    }
-    let target = if is_hinted_at { size } else { size.max(margin) };
-    (Verdict::Inconclusive, settled_by(paired, estimate, target, FEWEST_CLUSTERS))
+    let times = if is_hinted_at {
+        estimate.times_to_show(size)
+    } else {
+        let to_rule_out = estimate.std_error.map(|error| (TO_RULE_OUT * error / margin).powi(2));
+        estimate.times_to_show(size.max(margin)).zip(to_rule_out).map(|(show, rule_out)| show.max(rule_out))
+    };
+    (Verdict::Inconclusive, times.and_then(|times| settled_by(paired, estimate, times, FEWEST_CLUSTERS)))
 }
 
 /// Whether the interval lies on the difference's side of 0. Of scores it is of another kind than the test, and may hold 0 where
@@ -60,26 +67,24 @@ fn margin(difference: &Difference) -> f64 {
     }
 }
 
-/// How many items, or runs of these items, would show a difference of `target` in 80 % of cases; at least so many that
-/// they make `fewest_clusters`.
+/// So many `times` as many items, or runs of these items that do as much; at least so many that they make
+/// `fewest_clusters`.
 ///
 /// The standard error falls with the root of the number of items. More runs lessen only the part of its square that
 /// comes from how much the runs of an item differ.
 ///
-/// `None` for one cluster, whose spread is not known, and for a target of 0.
+/// `None` for one cluster, whose spread is not known, and where no number of items would do.
 pub(super) fn settled_by(
     paired: &Paired,
     estimate: &Estimate,
-    target: f64,
+    times: f64,
     fewest_clusters: usize,
 ) -> Option<SampleSize> {
-    let std_error = estimate.std_error.filter(|_| target > 0.0)?;
-    // How many times smaller the standard error has to be.
-    let ratio = estimate.smallest_detectable().unwrap_or(0.0) / target;
+    let std_error = estimate.std_error.filter(|_| times.is_finite())?;
     let now = paired.len();
-    let items = (now as f64 * ratio * ratio).ceil() as u64;
+    let items = (now as f64 * times).ceil() as u64;
     let fewest = (fewest_clusters * now).div_ceil(estimate.clusters).max(now + 1);
-    let runs = if ratio > 1.0 { runs(paired, std_error, std_error / ratio) } else { None };
+    let runs = if times > 1.0 { runs(paired, std_error, std_error / times.sqrt()) } else { None };
     Some(SampleSize { items: items.max(fewest as u64), runs })
 }
 

@@ -3,54 +3,83 @@
 use std::f64::consts::PI;
 
 use super::student_t::gamma_ratio;
-use super::{Interval, normal_cdf, normal_quantile};
+use super::{Interval, normal_cdf, student_t_quantile, sum};
 
 /// Beyond so many pairs that differ, the normal distribution stands in for the binomial. It is off by a share of about
 /// `z⁴ / (12 n)`.
 const EXACT_UP_TO: f64 = 1e10;
 
-/// McNemar's exact test, two-sided: the chance that, had nothing changed, the pairs in which only one of the two is right
-/// would be split as unevenly between them, or more so (McNemar, "Note on the sampling error of the difference between
-/// correlated proportions", Psychometrika 12, 1947). It is the sign test, and the sign-flip test of these pairs.
+/// McNemar's test. Chances too small for a double are 0.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Mcnemar {
+    /// The chance of pairs split as unevenly as these, or more so, to either side. 1 without a pair.
+    pub p: f64,
+    /// The chance of as many pairs for the second, or more.
+    pub p_greater: f64,
+    /// The same as `p`, where a split as uneven as the observed one counts half.
+    pub mid_p: f64,
+    /// The same as `p_greater`, where the observed split counts half.
+    pub mid_p_greater: f64,
+}
+
+/// McNemar's test of how many pairs only the first and only the second is right in: had nothing changed, each of them would
+/// be as likely to fall to the other (McNemar, "Note on the sampling error of the difference between correlated
+/// proportions", Psychometrika 12, 1947). It is the sign test, and the sign-flip test of these pairs.
 ///
-/// Without such a pair it is 1; chances too small for a double are 0. Takes `O(√n)` steps, at most some millions.
+/// The exact chances stay below the level, and far below it for few pairs; the mid-p-values come close to it and find
+/// more (Fagerland, Lydersen and Laake, "The McNemar test for binary matched-pairs data", BMC Medical Research
+/// Methodology 13, 2013). Takes `O(√n)` steps, at most some millions.
 #[must_use]
-pub fn mcnemar(only_first: u64, only_second: u64) -> f64 {
+pub fn mcnemar(only_first: u64, only_second: u64) -> Mcnemar {
     let (fewer, more) = (only_first.min(only_second), only_first.max(only_second));
-    (2.0 * tail(fewer, more)).min(1.0)
-}
-
-/// McNemar's exact test, one-sided: the chance that, had nothing changed, as many of the pairs in which only one of the
-/// two is right, or more, would fall to the second.
-#[must_use]
-pub fn mcnemar_greater(only_first: u64, only_second: u64) -> f64 {
-    if only_first <= only_second {
-        return tail(only_first, only_second);
+    let Tail { up_to, at } = tail(fewer, more);
+    let (p_greater, mid_p_greater) = if only_first <= only_second {
+        (up_to, up_to - 0.5 * at)
+    } else {
+        // All but the splits in which fewer fall to the second.
+        (1.0 - up_to + at, 1.0 - up_to + 0.5 * at)
+    };
+    Mcnemar {
+        p: (2.0 * up_to).min(1.0),
+        p_greater: p_greater.min(1.0),
+        mid_p: (2.0 * up_to - at).min(1.0),
+        mid_p_greater: mid_p_greater.min(1.0),
     }
-    // All but those in which at most one fewer falls to the second.
-    only_second.checked_sub(1).map_or(1.0, |fewer| 1.0 - tail(fewer, only_first.saturating_add(1)))
 }
 
-/// The chance of at most `fewer` heads in `fewer + more` tosses of a fair coin, where `fewer <= more`.
-fn tail(fewer: u64, more: u64) -> f64 {
+/// The chances of tosses of a fair coin.
+struct Tail {
+    /// Of at most so many heads.
+    up_to: f64,
+    /// Of just so many.
+    at: f64,
+}
+
+/// The chances of at most, and of just, `fewer` heads in `fewer + more` tosses, where `fewer <= more`.
+fn tail(fewer: u64, more: u64) -> Tail {
     let tosses = fewer as f64 + more as f64;
     if tosses > EXACT_UP_TO {
-        let z = ((more - fewer) as f64 - 1.0) / tosses.sqrt();
-        return normal_cdf(-z).unwrap_or(0.0);
+        let z = |apart: f64| normal_cdf(-apart / tosses.sqrt()).unwrap_or(0.0);
+        let apart = (more - fewer) as f64;
+        return Tail { up_to: z(apart - 1.0), at: z(apart - 1.0) - z(apart + 1.0) };
     }
     // Each chance follows from the one of a head more, from the middle outward.
     let mut heads = (fewer + more) / 2;
     let mut chance = middle_chance(fewer + more);
-    let mut total = 0.0;
+    let mut found = Tail { up_to: 0.0, at: 0.0 };
     // What is no longer a normal number would not get smaller for rounding.
-    while chance > (total * f64::EPSILON / 4.0).max(f64::MIN_POSITIVE) {
+    while chance > (found.up_to * f64::EPSILON / 4.0).max(f64::MIN_POSITIVE) {
+        if heads == fewer {
+            found.at = chance;
+        }
         if heads <= fewer {
-            total += chance;
+            found.up_to += chance;
         }
         chance *= heads as f64 / (tosses - heads as f64 + 1.0);
         heads = heads.saturating_sub(1);
     }
-    total
+    found
 }
 
 /// The chance of `tosses / 2` heads, rounded down: of `2m` tosses it is `C(2m, m) / 4^m = Γ(m + 1/2) / (√π Γ(m + 1))`.
@@ -60,40 +89,88 @@ fn middle_chance(tosses: u64) -> f64 {
     if tosses.is_multiple_of(2) { even } else { even * (m + 0.5) / (m + 1.0) }
 }
 
-/// The difference of two matched proportions, as estimated with half a pair more of each kind.
+/// The mean difference of matched shares, as estimated with half a pair more of each kind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub struct MatchedProportions {
+pub struct MatchedShares {
+    /// The estimate, nearer to 0 than the observed difference: the middle of the interval.
+    pub middle: f64,
     /// The standard error of the difference. It is never 0.
     pub std_error: f64,
-    /// The interval of the difference, second minus first, within -1 to 1. Its middle is nearer to 0 than the observed
-    /// difference.
+    /// The interval of the difference, second minus first, within -1 to 1.
     pub interval: Interval,
 }
 
-/// The interval of the difference of the shares of `n` pairs in which the second and in which the first is right, at
-/// the two-sided `confidence` (0.95 for 95 %), given in how many pairs only one of the two is: Wald's, after half a pair
-/// is added to each of the four kinds (Agresti and Min, "Simple improved confidence intervals for comparing matched
-/// proportions", Statistics in Medicine 24, 2005).
+/// The interval of the mean of `differences`, each of two shares of runs of an item that are right (second minus first), at
+/// the two-sided `confidence` (0.95 for 95 %).
 ///
-/// `None` without pairs, where more differ than there are, and for a confidence outside of `0 < confidence < 1`.
+/// With one run on each side, each difference is -1, 0 or 1, and the interval is Wald's after half a pair is added to each of
+/// the four kinds (Agresti and Min, "Simple improved confidence intervals for comparing matched proportions", Statistics
+/// in Medicine 24, 2005), with the quantile of Student's t in place of the normal one. With several, the two differing
+/// halves that are added weigh as much as one run does: `weight` is the mean over the items of `(1/R₁ + 1/R₂) / 2` for R₁
+/// and R₂ runs, 1 for one run on each side. With N = n + 2 and M = Σd / N, the variance is (Σd² + weight) / N - M².
+///
+/// `None` for fewer than two differences, where one is not finite, for a negative or infinite weight, and for a confidence
+/// outside of `0 < confidence < 1`.
 #[must_use]
-pub fn matched_proportions(
-    only_first: u64,
-    only_second: u64,
-    n: u64,
-    confidence: f64,
-) -> Option<MatchedProportions> {
-    if n == 0 || only_first.checked_add(only_second)? > n || !(confidence > 0.0 && confidence < 1.0) {
+pub fn matched_shares(differences: &[f64], weight: f64, confidence: f64) -> Option<MatchedShares> {
+    let is_possible = confidence > 0.0 && confidence < 1.0 && weight >= 0.0 && weight.is_finite();
+    if differences.len() < 2 || !is_possible {
         return None;
     }
-    let (first, second, n) = (only_first as f64, only_second as f64, n as f64 + 2.0);
-    let difference = (second - first) / n;
-    let std_error = ((first + second + 1.0) / n - difference * difference).sqrt() / n.sqrt();
-    let half = normal_quantile(0.5 + 0.5 * confidence)? * std_error;
-    let interval = Interval { low: (difference - half).max(-1.0), high: (difference + half).min(1.0) };
-    Some(MatchedProportions { std_error, interval })
+    let n = differences.len() as f64 + 2.0;
+    let middle = sum(differences.iter().copied()) / n;
+    let variance = (sum(differences.iter().map(|d| d * d)) + weight) / n - middle * middle;
+    let std_error = (variance / n).sqrt();
+    let half = student_t_quantile(0.5 + 0.5 * confidence, n - 3.0)? * std_error;
+    if !half.is_finite() {
+        return None;
+    }
+    let interval = Interval { low: (middle - half).max(-1.0), high: (middle + half).min(1.0) };
+    Some(MatchedShares { middle, std_error, interval })
 }
+
+/// The smallest true difference of matched shares that a two-sided test at the 5 % level shows in 80 % of cases with `n`
+/// pairs (Connor, "Sample size for testing differences in proportions for the paired-sample design", Biometrics 43, 1987):
+/// the δ for which `√n δ = z(0.975) √ψ + z(0.8) √(ψ - δ²)`.
+///
+/// `spread` is the mean squared difference of a pair while nothing has changed. An agent that gets worse differs in more
+/// pairs than that: `rise` is how much the mean square grows with each unit of the difference.
+///
+/// `None` without pairs, and where a number is negative or not finite.
+#[must_use]
+pub fn smallest_detectable_share(n: f64, spread: f64, rise: f64) -> Option<f64> {
+    let is_possible = |number: f64| number >= 0.0 && number.is_finite();
+    if !(n > 0.0 && [n, spread, rise].into_iter().all(is_possible)) {
+        return None;
+    }
+    // How far a difference is beyond what shows; it changes its sign once, as it grows like δ, and the roots more slowly.
+    let is_shown = |difference: f64| n >= pairs_to_show(difference, spread, rise);
+    let (mut low, mut high) = (0.0, 1.0);
+    while !is_shown(high) {
+        high *= 2.0;
+        if high > 1e6 {
+            return None;
+        }
+    }
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if is_shown(middle) { high = middle } else { low = middle }
+    }
+    Some(high)
+}
+
+/// How many pairs show a true difference of this size, larger than 0, in 80 % of cases: see [`smallest_detectable_share`].
+#[must_use]
+pub fn pairs_to_show(difference: f64, spread: f64, rise: f64) -> f64 {
+    let spread = spread + difference * rise;
+    let roots = Z_975 * spread.sqrt() + Z_80 * (spread - difference * difference).max(0.0).sqrt();
+    (roots / difference).powi(2)
+}
+
+/// Quantiles of the normal distribution.
+const Z_975: f64 = 1.959_963_984_540_054;
+const Z_80: f64 = 0.841_621_233_572_914_2;
 
 #[cfg(test)]
 mod tests {
@@ -108,13 +185,15 @@ mod tests {
 
     #[test]
     fn without_pairs_that_differ_nothing_is_found() {
-        assert_eq!((mcnemar(0, 0), mcnemar_greater(0, 0)), (1.0, 1.0));
+        let nothing = Mcnemar { p: 1.0, p_greater: 1.0, mid_p: 1.0, mid_p_greater: 0.5 };
+        assert_eq!(mcnemar(0, 0), nothing);
     }
 
     #[test]
     fn an_even_split_is_1_on_both_sides_together() {
         for half in [1, 7, 1_000_000, 1 << 60] {
-            assert_eq!(mcnemar(half, half), 1.0, "{half}");
+            let even = mcnemar(half, half);
+            assert!(even.p == 1.0 && (even.mid_p - 1.0).abs() < 1e-9, "{half}: {even:?}");
         }
     }
 
@@ -131,18 +210,27 @@ mod tests {
             (500_000, 501_000, 0.318_036_540_840_322_55),
             (4_000_000, 4_020_000, 1.642_459_136_520_869e-12),
         ] {
-            let (p, swapped) = (mcnemar(fewer, more), mcnemar(more, fewer));
+            let (p, swapped) = (mcnemar(fewer, more).p, mcnemar(more, fewer).p);
             assert!(relative_error(p, expected) < 1e-11, "{fewer} {more}: {p}, expected {expected}");
             assert_eq!(p, swapped);
         }
     }
 
     #[test]
+    fn an_observed_split_counts_half_in_mid_p_values() {
+        // Of 2048 splits of eleven pairs, 1, 11 and 55 have 0, 1 and 2 on one side.
+        let found = mcnemar(9, 2);
+        assert!(relative_error(found.mid_p, (2.0 * 12.0 + 55.0) / 2048.0) < 1e-14);
+        assert!(relative_error(found.mid_p_greater, 1.0 - (12.0 + 27.5) / 2048.0) < 1e-14);
+        assert!(relative_error(mcnemar(2, 9).mid_p_greater, (12.0 + 27.5) / 2048.0) < 1e-14);
+    }
+
+    #[test]
     fn counts_of_any_size_neither_overflow_nor_take_long() {
-        assert_eq!(mcnemar(0, u64::MAX), 0.0);
-        assert_eq!(mcnemar(0, 10_000_000), 0.0);
-        assert_eq!(mcnemar(u64::MAX, u64::MAX), 1.0);
-        assert_eq!(mcnemar_greater(u64::MAX, 0), 1.0);
+        assert_eq!(mcnemar(0, u64::MAX).p, 0.0);
+        assert_eq!(mcnemar(0, 10_000_000).p, 0.0);
+        assert_eq!(mcnemar(u64::MAX, u64::MAX).p, 1.0);
+        assert_eq!(mcnemar(u64::MAX, 0).p_greater, 1.0);
     }
 
     #[test]
@@ -152,61 +240,88 @@ mod tests {
             let summed = mcnemar(half - apart, half + apart);
             let normal = mcnemar(half - apart, half + apart + 1);
             // One pair more moves z by one in the root of all.
-            assert!(relative_error(summed, normal) < 1e-4, "{z}: {summed} {normal}");
+            assert!(relative_error(summed.p, normal.p) < 1e-4, "{z}: {summed:?} {normal:?}");
+            assert!(relative_error(summed.mid_p, normal.mid_p) < 1e-4, "{z}: {summed:?} {normal:?}");
         }
+    }
+
+    /// As many differences of -1, 1 and 0.
+    fn pairs(only_first: usize, only_second: usize, same: usize) -> Vec<f64> {
+        [vec![-1.0; only_first], vec![1.0; only_second], vec![0.0; same]].concat()
     }
 
     #[test]
     fn the_interval_matches_a_survey_taken_twice() {
         // 150 of 1,600 changed their approval to disapproval, and 86 the other way (Agresti, "Categorical data analysis").
-        let survey = matched_proportions(150, 86, 1_600, 0.95).unwrap();
+        let survey = matched_shares(&pairs(150, 86, 1_364), 1.0, 0.95).unwrap();
+        assert!((survey.middle + 64.0 / 1_602.0).abs() < 1e-15);
         assert!((survey.std_error - 0.009_557_764_046_565_36).abs() < 1e-15);
-        assert!((survey.interval.low + 0.058_682_935_725_972_4).abs() < 1e-14);
-        assert!((survey.interval.high + 0.021_217_189_117_972_9).abs() < 1e-14);
+        // By the normal quantile it is -0.058683 to -0.021217; that of 1,599 degrees of freedom is larger by 0.08 %.
+        assert!((survey.interval.low + 0.058_697_6).abs() < 1e-6, "{survey:?}");
+        assert!((survey.interval.high + 0.021_202_6).abs() < 1e-6, "{survey:?}");
     }
 
     #[test]
-    fn pairs_that_do_not_differ_leave_room_for_a_difference() {
-        let few = matched_proportions(0, 0, 5, 0.95).unwrap().interval;
-        assert!(few.low < -0.2 && few.high > 0.2 && few.low == -few.high);
+    fn pairs_that_do_not_differ_leave_room_for_a_difference_and_less_with_more_runs() {
+        let few = |weight| matched_shares(&[0.0; 5], weight, 0.95).unwrap().interval;
+        assert!(few(1.0).low < -0.2 && few(1.0).high > 0.2 && few(1.0).low == -few(1.0).high);
+        assert!((few(1.0).high / few(0.25).high - 2.0).abs() < 1e-12);
     }
 
     #[test]
-    fn impossible_counts_and_confidences_have_no_interval() {
-        for (first, second, n) in [(0, 0, 0), (2, 2, 3), (u64::MAX, 1, u64::MAX)] {
-            assert_eq!(matched_proportions(first, second, n, 0.95), None, "{first} {second} {n}");
+    fn too_few_pairs_and_impossible_numbers_have_no_interval() {
+        assert_eq!(matched_shares(&[], 1.0, 0.95), None);
+        assert_eq!(matched_shares(&[1.0], 1.0, 0.95), None);
+        assert_eq!(matched_shares(&[1.0, f64::NAN], 1.0, 0.95), None);
+        for weight in [-1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(matched_shares(&[0.0, 1.0], weight, 0.95), None, "{weight}");
         }
         for confidence in [0.0, 1.0, -1.0, 95.0, f64::NAN] {
-            assert_eq!(matched_proportions(1, 1, 3, confidence), None, "{confidence}");
+            assert_eq!(matched_shares(&[0.0, 1.0], 1.0, confidence), None, "{confidence}");
+        }
+    }
+
+    #[test]
+    fn what_is_detectable_and_how_many_pairs_show_it_agree() {
+        for (n, spread, rise) in [(50.0, 0.18, 0.8), (200.0, 0.04, 0.96), (1_000.0, 0.5, 0.0), (10.0, 0.0, 0.2)] {
+            let least = smallest_detectable_share(n, spread, rise).unwrap();
+            let pairs = pairs_to_show(least, spread, rise);
+            assert!((pairs / n - 1.0).abs() < 1e-9, "{n} {spread} {rise}: {least} by {pairs}");
+        }
+        // 25 % and 10 % of the pairs fall to the two sides: (1.96 * √0.35 + 0.8416 * √0.3275)² / 0.0225.
+        assert_eq!(pairs_to_show(0.15, 0.35, 0.0).ceil(), 120.0);
+        for (n, spread, rise) in [(0.0, 0.1, 0.1), (10.0, -0.1, 0.0), (10.0, 0.1, f64::NAN)] {
+            assert_eq!(smallest_detectable_share(n, spread, rise), None);
         }
     }
 
     proptest! {
         #[test]
         fn it_is_the_sign_flip_test_of_ones(first in 0..16_u64, second in 0..16_u64) {
-            let ones = |sign: f64, count: u64| std::iter::repeat_n(sign, count as usize);
-            let differences: Vec<f64> = ones(-1.0, first).chain(ones(1.0, second)).collect();
-            let flips = sign_flip(&differences).unwrap();
-            prop_assert!(relative_error(mcnemar(first, second), flips.p) < 1e-12);
-            prop_assert!(relative_error(mcnemar_greater(first, second), flips.p_greater) < 1e-12);
+            let differences = pairs(first as usize, second as usize, 0);
+            let (flips, found) = (sign_flip(&differences).unwrap(), mcnemar(first, second));
+            prop_assert!(relative_error(found.p, flips.p) < 1e-12);
+            prop_assert!(relative_error(found.p_greater, flips.p_greater) < 1e-12);
+            prop_assert!(relative_error(found.mid_p, flips.mid_p) < 1e-12);
+            prop_assert!(relative_error(found.mid_p_greater, flips.mid_p_greater) < 1e-12);
         }
 
         #[test]
-        fn the_sides_add_up(first in 0..5_000_u64, second in 1..5_000_u64) {
-            // As many or more for the second, and as many or more for the first than are left then.
-            let both = mcnemar_greater(first, second) + mcnemar_greater(second - 1, first + 1);
-            prop_assert!((both - 1.0).abs() < 1e-11, "{both}");
+        fn the_sides_add_up(first in 0..5_000_u64, second in 0..5_000_u64) {
+            let (found, mirrored) = (mcnemar(first, second), mcnemar(second, first));
+            prop_assert!((found.mid_p_greater + mirrored.mid_p_greater - 1.0).abs() < 1e-11);
+            prop_assert!(found.mid_p <= found.p && found.mid_p_greater <= found.p_greater);
         }
 
         #[test]
-        fn the_interval_holds_the_difference(first in 0..1_000_u64, second in 0..1_000_u64, same in 0..1_000_u64) {
-            prop_assume!(first + second + same > 0);
-            let n = first + second + same;
-            let difference = (second as f64 - first as f64) / n as f64;
-            let MatchedProportions { std_error, interval } = matched_proportions(first, second, n, 0.95).unwrap();
-            prop_assert!(std_error > 0.0);
-            prop_assert!(-1.0 <= interval.low && interval.low <= difference);
-            prop_assert!(difference <= interval.high && interval.high <= 1.0);
+        fn the_interval_lies_between_the_difference_and_0(first in 0..1_000, second in 0..1_000, same in 0..1_000) {
+            let (first, second, same) = (first as usize, second as usize, same as usize);
+            prop_assume!(first + second + same > 1);
+            let difference = (second as f64 - first as f64) / (first + second + same) as f64;
+            let found = matched_shares(&pairs(first, second, same), 1.0, 0.95).unwrap();
+            prop_assert!(found.std_error > 0.0 && found.middle.abs() <= difference.abs());
+            prop_assert!(-1.0 <= found.interval.low && found.interval.low <= difference);
+            prop_assert!(difference <= found.interval.high && found.interval.high <= 1.0);
         }
     }
 }

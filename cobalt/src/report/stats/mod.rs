@@ -4,6 +4,7 @@
 //! that no NaN ever reaches a report. Each names the source of its formula.
 
 mod bootstrap;
+mod clusters;
 mod describe;
 mod holm;
 mod matched_pairs;
@@ -11,18 +12,23 @@ mod normal;
 mod paired_t;
 mod pass_at_k;
 mod proportion;
+mod ratio;
 mod sign_flip;
 mod stratified;
 mod student_t;
 
 pub use bootstrap::{BootstrapMean, bootstrap_mean};
+pub use clusters::{Cluster, by_cluster};
 pub use describe::{Describe, describe, percentile, root_mean_square_deviation, sum};
 pub use holm::holm;
-pub use matched_pairs::{MatchedProportions, matched_proportions, mcnemar, mcnemar_greater};
+pub use matched_pairs::{
+    MatchedShares, Mcnemar, matched_shares, mcnemar, pairs_to_show, smallest_detectable_share,
+};
 pub use normal::{normal_cdf, normal_quantile};
 pub use paired_t::{PairedT, paired_t, smallest_detectable};
 pub use pass_at_k::{pass_at_k, pass_hat_k};
 pub use proportion::wilson;
+pub use ratio::ratio_of_means;
 pub use sign_flip::{SignFlip, sign_flip};
 pub use stratified::{Stratum, stratified_permutation};
 pub use student_t::{student_t_cdf, student_t_quantile};

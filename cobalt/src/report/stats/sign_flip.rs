@@ -18,6 +18,10 @@ pub struct SignFlip {
     pub p: f64,
     /// The share of the flips whose sum is as large as the observed one, or larger.
     pub p_greater: f64,
+    /// The same as `p`, where sums as far from 0 as the observed one count half.
+    pub mid_p: f64,
+    /// The same as `p_greater`, where sums that equal the observed one count half.
+    pub mid_p_greater: f64,
     /// Whether all flips were counted; else random ones were drawn, with a fixed seed.
     pub exact: bool,
 }
@@ -29,6 +33,9 @@ pub struct SignFlip {
 /// partitions with applications to the knapsack problem", Journal of the ACM 21, 1974). Beyond, 20,000 are drawn and
 /// `p = (1 + hits) / (1 + draws)` (Davison and Hinkley, "Bootstrap methods and their application", 1997, section 4.2);
 /// the seed is fixed, and the order of the differences does not matter.
+///
+/// The mid-p-values come closer to the level than these where few flips are possible, as of ones and zeros (Lancaster,
+/// "Significance tests in discrete distributions", JASA 56, 1961).
 ///
 /// Sums that only rounding tells apart, by less than 1 in 10^9 of all absolute differences, count as equal. A difference
 /// that is itself nothing but rounding cannot be told here: the caller, who knows what it is a difference of, makes it 0.
@@ -57,11 +64,17 @@ fn exact(sizes: &[f64], observed: f64, rounding: f64) -> SignFlip {
     let (left, right) = (signed_sums(left), signed_sums(right));
     let flips = left.len() as f64 * right.len() as f64;
     let share = |least: f64| pairs_at_least(&left, &right, least) as f64 / flips;
-    let beyond = share(observed.abs() - rounding);
+    // With the equal ones, and without half of them.
+    let both = |observed: f64| {
+        let reached = share(observed - rounding);
+        (reached, 0.5 * (reached + share(observed + rounding.next_up())))
+    };
+    let (beyond, mid_beyond) = both(observed.abs());
     // The opposite of each flip is one too.
-    let p = if observed.abs() <= rounding { 1.0 } else { (2.0 * beyond).min(1.0) };
-    let p_greater = if observed >= 0.0 { beyond } else { share(observed - rounding) };
-    SignFlip { p, p_greater, exact: true }
+    let is_even = observed.abs() <= rounding;
+    let two_sided = |beyond: f64| if is_even { 1.0 } else { (2.0 * beyond).min(1.0) };
+    let (p_greater, mid_p_greater) = if observed >= 0.0 { (beyond, mid_beyond) } else { both(observed) };
+    SignFlip { p: two_sided(beyond), p_greater, mid_p: two_sided(mid_beyond), mid_p_greater, exact: true }
 }
 
 /// All sums of `sizes` with any signs, in ascending order: at each size, the sums so far lowered and raised by it are
@@ -105,15 +118,16 @@ fn monte_carlo(sizes: &[f64], observed: f64, rounding: f64) -> SignFlip {
 
 /// How many of the sums that were drawn reach the observed one, which counts as drawn, too.
 pub(super) fn beyond(sums: &[f64], observed: f64, rounding: f64) -> SignFlip {
-    let share = |hit: &dyn Fn(f64) -> bool| {
-        let hits = sums.iter().filter(|sum| hit(**sum)).count();
-        (1 + hits) as f64 / (1 + sums.len()) as f64
+    let shares = |of: fn(f64) -> f64| {
+        let observed = of(observed);
+        let count = |least: f64| sums.iter().filter(|sum| of(**sum) >= least).count();
+        let (reached, exceeded) = (1 + count(observed - rounding), count(observed + rounding.next_up()));
+        let all = (1 + sums.len()) as f64;
+        (reached as f64 / all, 0.5 * (reached + exceeded) as f64 / all)
     };
-    SignFlip {
-        p: share(&|sum| sum.abs() >= observed.abs() - rounding),
-        p_greater: share(&|sum| sum >= observed - rounding),
-        exact: false,
-    }
+    let (p, mid_p) = shares(f64::abs);
+    let (p_greater, mid_p_greater) = shares(|sum| sum);
+    SignFlip { p, p_greater, mid_p, mid_p_greater, exact: false }
 }
 
 /// The sums of `sizes` with random signs, one for each draw. The sums of each eight sizes are looked up.
@@ -150,17 +164,26 @@ mod tests {
     use super::*;
 
     /// Counts all flips one by one.
-    fn counted(differences: &[f64]) -> (f64, f64) {
+    fn counted(differences: &[f64]) -> SignFlip {
         let observed: f64 = differences.iter().sum();
         let flips = 1_u32 << differences.len();
-        let (mut as_far, mut as_large) = (0, 0);
+        let (mut as_far, mut as_large, mut equal) = (0, 0, 0);
         for signs in 0..flips {
             let flipped: f64 =
                 (0..).zip(differences).map(|(i, d)| if signs >> i & 1 == 1 { -d } else { *d }).sum();
             as_far += u32::from(flipped.abs() >= observed.abs() - 1e-12);
             as_large += u32::from(flipped >= observed - 1e-12);
+            equal += u32::from((flipped - observed).abs() <= 1e-12);
         }
-        (f64::from(as_far) / f64::from(flips), f64::from(as_large) / f64::from(flips))
+        let share = |count: f64| count / f64::from(flips);
+        let mid_p = if observed.abs() <= 1e-12 { 1.0 } else { share(f64::from(as_far - equal)) };
+        SignFlip {
+            p: share(f64::from(as_far)),
+            p_greater: share(f64::from(as_large)),
+            mid_p,
+            mid_p_greater: share(f64::from(as_large) - 0.5 * f64::from(equal)),
+            exact: true,
+        }
     }
 
     /// `n` differences of 0 to 1 that lean to the positive side by `shift`.
@@ -171,7 +194,7 @@ mod tests {
 
     #[test]
     fn without_a_difference_nothing_is_found() {
-        let nothing = SignFlip { p: 1.0, p_greater: 1.0, exact: true };
+        let nothing = SignFlip { p: 1.0, p_greater: 1.0, mid_p: 1.0, mid_p_greater: 0.5, exact: true };
         assert_eq!(sign_flip(&[]), Some(nothing));
         assert_eq!(sign_flip(&[0.0, -0.0, 0.0]), Some(nothing));
     }
@@ -180,8 +203,10 @@ mod tests {
     fn differences_of_one_sign_are_one_of_all_flips() {
         let twenty = sign_flip(&[0.3; 20]).unwrap();
         assert_eq!((twenty.p, twenty.p_greater), (2.0 / 1_048_576.0, 1.0 / 1_048_576.0));
+        assert_eq!((twenty.mid_p, twenty.mid_p_greater), (1.0 / 1_048_576.0, 0.5 / 1_048_576.0));
         let mirrored = sign_flip(&[-0.3; 20]).unwrap();
         assert_eq!((mirrored.p, mirrored.p_greater), (2.0 / 1_048_576.0, 1.0));
+        assert_eq!((mirrored.mid_p, mirrored.mid_p_greater), (1.0 / 1_048_576.0, 1.0 - 0.5 / 1_048_576.0));
     }
 
     #[test]
@@ -253,15 +278,13 @@ mod tests {
     proptest! {
         #[test]
         fn all_flips_are_counted(differences in prop::collection::vec(-1.0..1.0_f64, 0..11)) {
-            let (p, p_greater) = counted(&differences);
-            prop_assert_eq!(sign_flip(&differences), Some(SignFlip { p, p_greater, exact: true }));
+            prop_assert_eq!(sign_flip(&differences), Some(counted(&differences)));
         }
 
         #[test]
         fn ties_of_tenths_are_counted(tenths in prop::collection::vec(-10..=10_i8, 0..11)) {
             let differences: Vec<f64> = tenths.iter().map(|tenth| f64::from(*tenth) / 10.0).collect();
-            let (p, p_greater) = counted(&differences);
-            prop_assert_eq!(sign_flip(&differences), Some(SignFlip { p, p_greater, exact: true }));
+            prop_assert_eq!(sign_flip(&differences), Some(counted(&differences)));
         }
 
         #[test]
