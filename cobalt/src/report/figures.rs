@@ -1,11 +1,12 @@
 //! The figures of a run, gathered from its items once, then summed up and judged.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use super::item::{ItemResult, Status};
 use super::judges::JudgeFigures;
-use super::stats::{Interval, describe, pass_at_k, pass_hat_k, sum, wilson};
+use super::measurements::cluster;
+use super::stats::{Cluster, Interval, by_cluster, describe, pass_at_k, pass_hat_k, sum, wilson_clustered};
 use super::summary::{LatencyStats, ScoreStats, Summary};
 use crate::experiment::Spending;
 use crate::llm::prices::PriceTable;
@@ -51,8 +52,20 @@ pub(super) struct EvaluatorFigures<'a> {
     pub(super) scores: Vec<f64>,
     /// Executions in which it failed.
     pub(super) errors: usize,
-    /// Each item's scores added up, how many they are, and how many pass.
-    items: Vec<(f64, u32, u32)>,
+    /// The items that it scored.
+    items: Vec<ScoredItem>,
+}
+
+/// An evaluator's scores of one item.
+#[derive(Clone, Copy, Debug)]
+struct ScoredItem {
+    /// The scores added up.
+    total: f64,
+    count: u32,
+    /// How many of them pass.
+    passes: u32,
+    /// The number of the item's cluster.
+    cluster: usize,
 }
 
 impl<'a> Figures<'a> {
@@ -65,13 +78,14 @@ impl<'a> Figures<'a> {
             latency: Vec::with_capacity(items.len()),
             ..Figures::default()
         };
+        let mut clusters = Clusters::default();
         for item in items {
-            figures.add(item, prices);
+            figures.add(item, clusters.of(item), prices);
         }
         figures
     }
 
-    fn add(&mut self, item: &ItemResult, prices: &PriceTable) {
+    fn add(&mut self, item: &ItemResult, cluster: usize, prices: &PriceTable) {
         self.latency.push(item.latency_ms());
         self.successful += usize::from(item.status() == Status::Ok);
         let is_answered = item.runs.iter().any(|run| run.status == Status::Ok);
@@ -79,7 +93,7 @@ impl<'a> Figures<'a> {
         self.answered_items += usize::from(is_answered);
         self.runs = self.runs.max(item.runs.len());
         for evaluator in &mut self.evaluators {
-            evaluator.add(item);
+            evaluator.add(item, cluster);
         }
         let usage = Usage::of(item, prices);
         if let Some(tokens) = usage.tokens {
@@ -133,12 +147,31 @@ impl<'a> Figures<'a> {
     }
 }
 
+/// Numbers the clusters: the items of one field `cluster` share one, each of the others has its own.
+#[derive(Default)]
+struct Clusters {
+    named: HashMap<String, usize>,
+    count: usize,
+}
+
+impl Clusters {
+    fn of(&mut self, item: &ItemResult) -> usize {
+        let new = self.count;
+        let number = match cluster(&item.input) {
+            Some(name) => *self.named.entry(name).or_insert(new),
+            None => new,
+        };
+        self.count += usize::from(number == new);
+        number
+    }
+}
+
 impl<'a> EvaluatorFigures<'a> {
     fn new(name: &'a str, pass_mark: f64) -> Self {
         Self { name, pass_mark, scores: Vec::new(), errors: 0, items: Vec::new() }
     }
 
-    fn add(&mut self, item: &ItemResult) {
+    fn add(&mut self, item: &ItemResult, cluster: usize) {
         let (mut total, mut count, mut passes) = (0.0, 0, 0);
         for evaluation in item.runs.iter().filter_map(|run| run.evaluations.get(self.name)) {
             match evaluation.score {
@@ -152,7 +185,7 @@ impl<'a> EvaluatorFigures<'a> {
             }
         }
         if count > 0 {
-            self.items.push((total, count, passes));
+            self.items.push(ScoredItem { total, count, passes, cluster });
         }
     }
 
@@ -164,8 +197,9 @@ impl<'a> EvaluatorFigures<'a> {
 
     fn stats(&self, runs: usize) -> Option<ScoreStats> {
         let all = describe(&self.scores)?;
-        let items = describe(&self.by_item(all.mean))?;
-        let passes: u64 = self.items.iter().map(|&(_, _, passes)| u64::from(passes)).sum();
+        let scores = self.clusters(|item| item.total);
+        let means = describe(&by_cluster(&scores))?;
+        let is_shares = self.scores.iter().all(|score| *score == 0.0 || *score == 1.0);
         Some(ScoreStats {
             avg: all.mean,
             min: all.min,
@@ -175,32 +209,30 @@ impl<'a> EvaluatorFigures<'a> {
             p99: all.p99,
             count: all.n,
             stddev: all.stddev_population,
-            std_error: items.std_error,
-            ci95: self.interval(runs, items.ci95),
+            std_error: means.std_error,
+            ci95: if is_shares {
+                wilson_clustered(&scores, 0.95)
+            } else {
+                means.ci95.map(|ci| Interval { low: ci.low.max(0.0), high: ci.high.min(1.0) })
+            },
             pass_rate: self.pass_rate(None),
-            pass_rate_ci95: if runs == 1 { wilson(passes, all.n as u64, 0.95) } else { None },
+            pass_rate_ci95: wilson_clustered(&self.clusters(|item| f64::from(item.passes)), 0.95),
             pass_at_k: self.over_k(runs, pass_at_k),
             pass_hat_k: self.over_k(runs, pass_hat_k),
         })
     }
 
-    /// What each item says of the mean of all scores: its own mean where all items have as many scores, else drawn
-    /// towards the mean of all as far as the item has fewer of them, so that these values have that mean, too. Their
-    /// standard error is that of a ratio (Cochran, "Sampling techniques", 3rd edition, 1977, chapter 6).
-    fn by_item(&self, mean: f64) -> Vec<f64> {
-        let counts: f64 = self.items.iter().map(|&(_, count, _)| f64::from(count)).sum();
-        let usual = counts / self.items.len() as f64;
-        let items = self.items.iter();
-        items.map(|&(total, count, _)| mean + (total - mean * f64::from(count)) / usual).collect()
-    }
-
-    /// The interval of the mean. Student's t has no width where all of a few scores are equal, as in 5 of 5 passed.
-    fn interval(&self, runs: usize, student: Option<Interval>) -> Option<Interval> {
-        if runs == 1 && self.scores.iter().all(|score| *score == 0.0 || *score == 1.0) {
-            let ones = self.scores.iter().filter(|score| **score == 1.0).count();
-            return wilson(ones as u64, self.scores.len() as u64, 0.95);
+    /// A figure of each item added up over its cluster, and how many scores the cluster has.
+    fn clusters(&self, figure: fn(&ScoredItem) -> f64) -> Vec<Cluster> {
+        let most = self.items.iter().map(|item| item.cluster + 1).max().unwrap_or(0);
+        let mut clusters = vec![Cluster { total: 0.0, count: 0 }; most];
+        for item in &self.items {
+            let cluster = &mut clusters[item.cluster];
+            cluster.total += figure(item);
+            cluster.count += item.count as usize;
         }
-        student.map(|ci| Interval { low: ci.low.max(0.0), high: ci.high.min(1.0) })
+        clusters.retain(|cluster| cluster.count > 0);
+        clusters
     }
 
     /// A figure of n runs of which c pass, for each k up to `runs`, averaged over the items whose every run has a score:
@@ -209,10 +241,12 @@ impl<'a> EvaluatorFigures<'a> {
         if runs < 2 {
             return Vec::new();
         }
-        let items = self.items.iter().filter(|&&(_, scores, _)| scores as usize == runs);
+        let items = self.items.iter().filter(|item| item.count as usize == runs);
         let average = |k| {
-            let values: Vec<f64> =
-                items.clone().filter_map(|&(_, n, c)| figure(u64::from(n), u64::from(c), k)).collect();
+            let values: Vec<f64> = items
+                .clone()
+                .filter_map(|item| figure(u64::from(item.count), u64::from(item.passes), k))
+                .collect();
             describe(&values).map(|d| d.mean)
         };
         (1..=runs as u64).map_while(average).collect()
@@ -309,6 +343,41 @@ mod tests {
         let stats = stats(&[scored(&low), scored(&high)]);
         // Two means of 0.3 and 0.9: a deviation of 0.6 / sqrt(2), over sqrt(2).
         assert!(is_close(stats.avg, 0.6) && is_close(stats.std_error.unwrap(), 0.3));
+    }
+
+    #[test]
+    fn items_of_one_cluster_are_no_independent_trials() {
+        let of_cluster = |name: usize, score: f64| {
+            let input = serde_json::json!({ "cluster": name }).as_object().unwrap().clone();
+            ItemResult { input: Arc::new(input), ..scored(&[Some(score)]) }
+        };
+        let right = |count: usize| -> Vec<_> {
+            (0..20).map(|n| of_cluster(n / 5, f64::from(u8::from(n / 5 < count)))).collect()
+        };
+        // Two of four documents are right in all of their five questions.
+        let half = stats(&right(2));
+        assert!(is_close(half.std_error.unwrap(), 0.5 / 3.0_f64.sqrt()), "{half:?}");
+        let (ci95, of_rate) = (half.ci95.unwrap(), half.pass_rate_ci95.unwrap());
+        assert!(ci95 == of_rate && ci95.low < 0.15 && ci95.high > 0.85, "{ci95:?}");
+        // Nothing is known of how far they agree: four are right.
+        let all = stats(&right(4)).ci95.unwrap();
+        assert!(all.high == 1.0 && all.low < 0.51, "{all:?}");
+
+        let graded: Vec<_> = (0..20).map(|n| of_cluster(n / 5, 0.2 + 0.2 * (n / 5) as f64)).collect();
+        let graded = stats(&graded);
+        // Four means of 0.2 to 0.8.
+        assert!(is_close(graded.std_error.unwrap(), (0.2_f64 / 3.0).sqrt() / 2.0), "{graded:?}");
+    }
+
+    #[test]
+    fn trials_of_one_item_have_an_interval_of_the_pass_rate_and_are_no_independent_ones() {
+        let items: Vec<_> = (0..30).map(|n| scored(&[Some(f64::from(u8::from(n % 3 > 0))); 5])).collect();
+        let rate = stats(&items).pass_rate_ci95.unwrap();
+        let (of_all, of_items) = (
+            crate::report::stats::wilson(100, 150, 0.95).unwrap(),
+            crate::report::stats::wilson(20, 30, 0.95).unwrap(),
+        );
+        assert!(rate.low < of_all.low && (rate.low - of_items.low).abs() < 0.02, "{rate:?}");
     }
 
     #[test]

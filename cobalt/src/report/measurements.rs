@@ -165,7 +165,8 @@ pub(super) fn keys(items: &[ItemResult]) -> Vec<String> {
     names.keys()
 }
 
-fn cluster(item: &Item) -> Option<String> {
+/// The item's field `cluster`, if it names one.
+pub(super) fn cluster(item: &Item) -> Option<String> {
     match item.get("cluster")? {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),

@@ -104,18 +104,18 @@ pub struct ScoreStats {
     pub count: usize,
     /// The standard deviation of all scores, of the population.
     pub stddev: f64,
-    /// The standard error of the mean. Runs of one item are no independent trials: it is taken over the items' means,
-    /// weighted by their numbers of scores where these differ.
+    /// The standard error of the mean. Trials of one item are not independent, and neither are items that share a field
+    /// `cluster`: it is that of a ratio of sums over clusters. Absent for one cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub std_error: Option<f64>,
-    /// The 95 % interval of the mean: Wilson's where all scores are 0 or 1 and each item was run once, else by
-    /// Student's t with that standard error, cut to 0..=1.
+    /// The 95% CI of the mean. Of scores that are 0 or 1: Wilson's, on the effective sample size where clusters or trials make
+    /// it smaller. Of others: by Student's t with that standard error, cut to 0..=1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ci95: Option<Interval>,
     /// The share of scores at the evaluator's pass mark or above.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_rate: Option<f64>,
-    /// The 95 % interval of the pass rate (Wilson), for runs of one execution an item.
+    /// The 95% CI of the pass rate (Wilson), on the effective sample size where clusters or trials make it smaller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass_rate_ci95: Option<Interval>,
     /// With several runs: for k = 1, 2, … the chance that at least one of k runs of an item passes, averaged over the

@@ -182,7 +182,8 @@ impl Paired {
     /// Where each item is by itself and has a single observation of 0 or 1 in both runs: how many are 1 in the base
     /// only, and how many in the other run only.
     pub(super) fn discordant(&self) -> Option<(u64, u64)> {
-        let is_single = |item: &PairedItem| (item.base.binary_runs, item.other.binary_runs) == (Some(1), Some(1));
+        let is_single =
+            |item: &PairedItem| (item.base.binary_runs, item.other.binary_runs) == (Some(1), Some(1));
         if !self.items.iter().all(is_single) || self.clusters().len() < self.len() {
             return None;
         }

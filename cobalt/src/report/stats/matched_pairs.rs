@@ -283,7 +283,9 @@ mod tests {
 
     #[test]
     fn what_is_detectable_and_how_many_pairs_show_it_agree() {
-        for (n, spread, rise) in [(50.0, 0.18, 0.8), (200.0, 0.04, 0.96), (1_000.0, 0.5, 0.0), (10.0, 0.0, 0.2)] {
+        for (n, spread, rise) in
+            [(50.0, 0.18, 0.8), (200.0, 0.04, 0.96), (1_000.0, 0.5, 0.0), (10.0, 0.0, 0.2)]
+        {
             let least = smallest_detectable_share(n, spread, rise).unwrap();
             let pairs = pairs_to_show(least, spread, rise);
             assert!((pairs / n - 1.0).abs() < 1e-9, "{n} {spread} {rise}: {least} by {pairs}");

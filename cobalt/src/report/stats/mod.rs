@@ -27,7 +27,7 @@ pub use matched_pairs::{
 pub use normal::{normal_cdf, normal_quantile};
 pub use paired_t::{PairedT, paired_t, smallest_detectable};
 pub use pass_at_k::{pass_at_k, pass_hat_k};
-pub use proportion::wilson;
+pub use proportion::{wilson, wilson_clustered};
 pub use ratio::ratio_of_means;
 pub use sign_flip::{SignFlip, sign_flip};
 pub use stratified::{Stratum, stratified_permutation};

@@ -1,6 +1,6 @@
 //! The confidence interval of a pass rate.
 
-use super::{Interval, normal_quantile};
+use super::{Cluster, Interval, by_cluster, describe, normal_quantile, student_t_quantile, sum};
 
 /// The Wilson score interval of a pass rate of `passes` in `n`, without continuity correction, at the two-sided
 /// `confidence` (0.95 for 95 %) (Wilson, "Probable inference, the law of succession, and statistical inference", JASA
@@ -13,13 +13,47 @@ pub fn wilson(passes: u64, n: u64, confidence: f64) -> Option<Interval> {
         return None;
     }
     let z = normal_quantile(0.5 + 0.5 * confidence)?;
-    Some(Interval { low: lower_end(passes, n, z), high: 1.0 - lower_end(n - passes, n, z) })
+    Some(of_counts(passes as f64, (n - passes) as f64, z))
+}
+
+/// The Wilson score interval of a pass rate over observations in clusters, each of which is 0 or 1, as if there were only
+/// so many observations as their variance tells: `n = p (1 - p) / s²`, where p is the rate and s its standard error as a
+/// ratio of sums over clusters (see [`by_cluster`]), at most the number of observations. As s is estimated from few clusters,
+/// n is multiplied by `(t(N - 1) / t(G - 1))²` for N observations in G clusters (Korn and Graubard, "Confidence intervals
+/// for proportions with small expected number of positive counts estimated from survey data", Survey Methodology 24, 1998).
+/// A rate of 0 or 1 tells nothing of how much the observations of a cluster hang together: each cluster counts once then.
+///
+/// Of clusters of one observation it is [`wilson`]'s. `None` for fewer than two clusters with more observations than that, where
+/// a cluster has more passes than observations, and for a confidence outside of `0 < confidence < 1`.
+pub fn wilson_clustered(clusters: &[Cluster], confidence: f64) -> Option<Interval> {
+    let is_possible = |cluster: &Cluster| cluster.total >= 0.0 && cluster.total <= cluster.count as f64;
+    if !clusters.iter().all(is_possible) || !(confidence > 0.0 && confidence < 1.0) {
+        return None;
+    }
+    let count: usize = clusters.iter().map(|cluster| cluster.count).sum();
+    let passes = sum(clusters.iter().map(|cluster| cluster.total));
+    if clusters.iter().all(|cluster| cluster.count == 1) {
+        return wilson(passes as u64, count as u64, confidence);
+    }
+    let (n, rate) = (count as f64, passes / count as f64);
+    let variance = rate * (1.0 - rate);
+    let error = describe(&by_cluster(clusters))?.std_error?;
+    let as_if = if variance > 0.0 { variance / (error * error) } else { clusters.len() as f64 };
+    let t = |dof: f64| student_t_quantile(0.5 + 0.5 * confidence, dof);
+    let for_few = (t(n - 1.0)? / t(clusters.len() as f64 - 1.0)?).powi(2);
+    let effective = (as_if.min(n) * for_few).min(n);
+    let z = normal_quantile(0.5 + 0.5 * confidence)?;
+    Some(of_counts(rate * effective, (1.0 - rate) * effective, z))
+}
+
+fn of_counts(passes: f64, failures: f64, z: f64) -> Interval {
+    Interval { low: lower_end(passes, failures, z), high: 1.0 - lower_end(failures, passes, z) }
 }
 
 /// The smaller root of `(n + z²) p² - (2 k + z²) p + k² / n = 0`, as product of the roots over the larger one: the
 /// textbook difference cancels for few passes.
-fn lower_end(passes: u64, n: u64, z: f64) -> f64 {
-    let (k, failures, n, z2) = (passes as f64, (n - passes) as f64, n as f64, z * z);
+fn lower_end(k: f64, failures: f64, z: f64) -> f64 {
+    let (n, z2) = (k + failures, z * z);
     let larger = 2.0 * k + z2 + z * (z2 + 4.0 * k * failures / n).sqrt();
     (2.0 * k * k / (n * larger)).min(1.0)
 }
@@ -52,7 +86,63 @@ mod tests {
         assert!((low / 1.765_245_549_351_75e-13 - 1.0).abs() < 1e-9, "{low}");
     }
 
+    fn clusters(passes: &[(u32, usize)]) -> Vec<Cluster> {
+        passes.iter().map(|&(total, count)| Cluster { total: f64::from(total), count }).collect()
+    }
+
+    #[test]
+    fn clusters_of_one_observation_are_independent() {
+        let ones = clusters(&[(1, 1), (0, 1), (1, 1), (1, 1)]);
+        assert_eq!(wilson_clustered(&ones, 0.95), wilson(3, 4, 0.95));
+    }
+
+    #[test]
+    fn clusters_whose_observations_agree_count_once() {
+        // Six of ten clusters pass as a whole: p (1 - p) / s² = 0.24 / (0.24 / 9) = 9, and t of 49 and of 9 degrees of freedom.
+        let whole = clusters(&[vec![(5, 5); 6], vec![(0, 5); 4]].concat());
+        let found = wilson_clustered(&whole, 0.95).unwrap();
+        let n = 9.0 * (2.009_575_234_489_2_f64 / 2.262_157_162_798_2).powi(2);
+        let (z2, p) = (3.841_458_820_694_124_f64, 0.6);
+        let half = (z2 * (p * (1.0 - p) / n + z2 / (4.0 * n * n))).sqrt() / (1.0 + z2 / n);
+        let middle = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);
+        assert!((found.low - (middle - half)).abs() < 1e-9, "{found:?} {middle} {half}");
+        assert!((found.high - (middle + half)).abs() < 1e-9, "{found:?} {middle} {half}");
+    }
+
+    #[test]
+    fn clusters_that_vary_less_than_by_chance_count_no_more_than_their_observations() {
+        let even = clusters(&[(1, 2); 40]);
+        let (found, independent) = (wilson_clustered(&even, 0.95).unwrap(), wilson(40, 80, 0.95).unwrap());
+        assert!(found.low <= independent.low && found.high >= independent.high);
+        assert!(found.low > independent.low - 0.01, "{found:?} {independent:?}");
+    }
+
+    #[test]
+    fn without_a_failure_each_cluster_counts_once() {
+        let (found, once) =
+            (wilson_clustered(&clusters(&[(5, 5); 20]), 0.95).unwrap(), wilson(20, 20, 0.95).unwrap());
+        assert!(found.high == 1.0 && found.low < once.low && found.low > once.low - 0.02, "{found:?}");
+    }
+
+    #[test]
+    fn one_cluster_of_several_and_impossible_counts_have_no_interval() {
+        assert_eq!(wilson_clustered(&clusters(&[(3, 5)]), 0.95), None);
+        assert_eq!(wilson_clustered(&clusters(&[(3, 2), (1, 1)]), 0.95), None);
+        assert_eq!(wilson_clustered(&[], 0.95), None);
+        assert_eq!(wilson_clustered(&clusters(&[(1, 2), (1, 2)]), 95.0), None);
+    }
+
     proptest! {
+        #[test]
+        fn the_interval_of_clusters_holds_the_rate(passes in prop::collection::vec((0..6_u32, 0..6_usize), 2..30)) {
+            let some = clusters(&passes.iter().map(|&(passes, more)| (passes, passes as usize + more + 1)).collect::<Vec<_>>());
+            let (n, k): (usize, f64) = (some.iter().map(|one| one.count).sum(), some.iter().map(|one| one.total).sum());
+            let interval = wilson_clustered(&some, 0.95).unwrap();
+            let rate = k / n as f64;
+            prop_assert!(0.0 <= interval.low && interval.low <= rate + 1e-12);
+            prop_assert!(rate <= interval.high + 1e-12 && interval.high <= 1.0);
+        }
+
         #[test]
         fn the_interval_holds_the_rate(passes in 0..1_000_000_u64, failures in 0..1_000_000_u64, confidence in 0.01..0.999_f64) {
             prop_assume!(passes + failures > 0);
