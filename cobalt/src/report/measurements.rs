@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::figures::Usage;
-use super::item::ItemResult;
+use super::item::{Execution, ItemResult};
 use super::model::{DatasetSummary, GitState, Report, SourcePlace};
 use super::names::ItemNames;
 use super::run_verdict::RunVerdict;
 use super::timestamp::Timestamp;
 use crate::dataset::{Item, content_hash};
+use crate::experiment::Spending;
 use crate::llm::prices::PriceTable;
 
 /// The version of this shape.
@@ -90,6 +91,23 @@ pub struct MeasuredItem {
     pub cost: Option<f64>,
     /// Each evaluator's scores from 0 to 1, one for each run that it scored.
     pub scores: BTreeMap<String, Vec<f64>>,
+    /// What each trial took and used; empty for a single one, and in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trials: Vec<TrialAmounts>,
+}
+
+/// What one trial of an item took and used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TrialAmounts {
+    /// The time that the agent took, in milliseconds.
+    pub latency_ms: f64,
+    /// The agent's tokens; absent where none were reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// What the agent's calls cost in USD; absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
 }
 
 impl Measurements {
@@ -154,8 +172,20 @@ impl MeasuredItem {
             tokens: usage.tokens,
             cost: usage.known_cost(),
             scores: scores.filter(|(_, scores)| !scores.is_empty()).collect(),
+            trials: trials(&item.runs, prices),
         }
     }
+}
+
+fn trials(runs: &[Execution], prices: &PriceTable) -> Vec<TrialAmounts> {
+    if runs.len() < 2 {
+        return Vec::new();
+    }
+    let amounts = |run: &Execution| {
+        let Spending { tokens, cost, .. } = Spending::of(run.metadata(), prices);
+        TrialAmounts { latency_ms: run.latency_ms, tokens, cost }
+    };
+    runs.iter().map(amounts).collect()
 }
 
 /// The items' keys.

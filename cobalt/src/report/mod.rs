@@ -79,7 +79,7 @@ pub(crate) use counts::ItemCounts;
 pub use figures::Figures;
 pub(crate) use gates::{Against, judge_all};
 pub use item::{Evaluations, Execution, ItemResult, RunAggregation, ScoredEvaluation, Status};
-pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements};
+pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements, TrialAmounts};
 pub use model::{CiStatus, DatasetSummary, GitState, Report, SourcePlace, Violation};
 pub(crate) use model::{SCHEMA, Said};
 pub use names::ItemNames;

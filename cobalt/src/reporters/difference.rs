@@ -49,6 +49,9 @@ pub fn explained(difference: &Difference) -> String {
             thousands(difference.unmeasured as u64)
         ));
     }
+    if let Some(ratio) = difference.ratio {
+        parts.push(format!("typically {ratio}"));
+    }
     let is_open = matches!(difference.verdict, Verdict::Inconclusive | Verdict::WithinNoise);
     if let Some(smallest) = detectable(difference, "no size").filter(|_| is_open) {
         parts.push(format!("a difference of {smallest} would show in 80 % of cases"));
@@ -141,7 +144,7 @@ fn cents(usd: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::comparison::SampleSize;
+    use crate::report::comparison::{SampleSize, TypicalRatio};
 
     fn difference(quantity: Quantity, base: f64, other: f64) -> Difference {
         Difference {
@@ -151,6 +154,7 @@ mod tests {
             other,
             difference: other - base,
             ci95: None,
+            ratio: None,
             p_value: None,
             p_adjusted: None,
             test: None,
@@ -213,6 +217,17 @@ mod tests {
             explained(&few(Quantity::Score))
                 .ends_with("; a difference of no size would show in 80 % of cases")
         );
+    }
+
+    #[test]
+    fn an_amount_says_by_what_factor_a_typical_item_differs() {
+        let ratio = TypicalRatio { ratio: 1.1, ci95: Interval { low: 1.046, high: 1.154 } };
+        let slower = Difference {
+            ratio: Some(ratio),
+            verdict: Verdict::Worse,
+            ..difference(Quantity::Latency, 1.0, 1.2)
+        };
+        assert_eq!(explained(&slower), "4 items: 1 worse, 3 equal; typically ×1.10 (1.05 to 1.15)");
     }
 
     #[test]

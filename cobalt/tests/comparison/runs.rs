@@ -41,6 +41,7 @@ pub(crate) fn item(key: impl ToString, scores: &[f64]) -> MeasuredItem {
         tokens: None,
         cost: None,
         scores: scores.collect(),
+        trials: Vec::new(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Compares runs: every figure that they have in common, corrected for being several.
 
 use super::estimate::{Estimate, p_two_sided};
+use super::log_ratio::LogRatio;
 use super::matching::{Pair, pairs};
 use super::notes::notes;
 use super::paired::{Figure, Paired};
@@ -34,6 +35,8 @@ struct Draft {
 struct Open {
     difference: Difference,
     estimate: Estimate,
+    /// Of an amount that has one.
+    log_ratio: Option<LogRatio>,
     paired: Paired,
 }
 
@@ -42,7 +45,8 @@ impl Draft {
         let pairs = pairs(base, other);
         let items = Matching::of(base, other, &pairs);
         let open = |name: &str, figure: Figure<'_>| {
-            Open::of(name, figure.quantity, Paired::of(&figure, &pairs, base, other))
+            let log_ratio = LogRatio::of(figure.quantity, &pairs, base, other);
+            Open::of(name, figure.quantity, Paired::of(&figure, &pairs, base, other), log_ratio)
         };
         let evaluators =
             common_evaluators(base, other).filter_map(|name| open(name, Figure::score(vec![name])));
@@ -95,9 +99,17 @@ fn amounts(pairs: &[Pair<'_>]) -> Vec<(&'static str, Quantity)> {
 
 impl Open {
     /// `None` where no item has the figure in both runs.
-    fn of(name: &str, quantity: Quantity, paired: Paired) -> Option<Self> {
+    fn of(name: &str, quantity: Quantity, paired: Paired, log_ratio: Option<LogRatio>) -> Option<Self> {
         let estimate = Estimate::of(&paired, quantity)?;
-        let (p_value, test) = p_two_sided(&paired, quantity, &estimate).unzip();
+        let (p_value, test) = match &log_ratio {
+            Some(log_ratio) => Some(log_ratio.p_value()),
+            None => p_two_sided(&paired, quantity, &estimate),
+        }
+        .unzip();
+        let smallest_detectable = match &log_ratio {
+            Some(log_ratio) => log_ratio.smallest_detectable(),
+            None => estimate.smallest_detectable(),
+        };
         let count = |is: fn(f64) -> bool| paired.differences().filter(|difference| is(*difference)).count();
         let (larger, smaller, equal) = (count(|d| d > 0.0), count(|d| d < 0.0), count(|d| d == 0.0));
         let (better, worse) = if quantity.more_is_better() { (larger, smaller) } else { (smaller, larger) };
@@ -108,10 +120,11 @@ impl Open {
             other: estimate.other,
             difference: estimate.difference,
             ci95: estimate.ci95,
+            ratio: log_ratio.as_ref().and_then(LogRatio::ratio),
             p_value,
             p_adjusted: None,
             test,
-            smallest_detectable: estimate.smallest_detectable(),
+            smallest_detectable,
             verdict: Verdict::Inconclusive,
             settled_by: None,
             items: paired.len(),
@@ -121,12 +134,13 @@ impl Open {
             equal,
             unmeasured: paired.unmeasured,
         };
-        Some(Self { difference, estimate, paired })
+        Some(Self { difference, estimate, log_ratio, paired })
     }
 
     fn finish(self, is_same_run: bool) -> Difference {
-        let (verdict, settled_by) = decide(&self.difference, &self.estimate, &self.paired, is_same_run);
-        Difference { verdict, settled_by, ..self.difference }
+        let Self { difference, estimate, log_ratio, paired } = self;
+        let (verdict, settled_by) = decide(&difference, &estimate, log_ratio.as_ref(), &paired, is_same_run);
+        Difference { verdict, settled_by, ..difference }
     }
 }
 

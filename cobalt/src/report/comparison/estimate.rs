@@ -115,7 +115,7 @@ impl Estimate {
 
     /// Student's t test of the mean difference, of which the interval is the other side: the chance is below 5 % exactly where
     /// the interval does not hold 0. `None` without a spread.
-    fn p_by_t(&self) -> Option<f64> {
+    pub(super) fn p_by_t(&self) -> Option<f64> {
         let error = self.std_error.filter(|error| *error > 0.0)?;
         Some(2.0 * student_t_cdf(-(self.difference / error).abs(), self.degrees_of_freedom())?)
     }
@@ -126,7 +126,7 @@ impl Estimate {
 }
 
 /// The chance of a difference as far from 0 as this, or farther, if nothing had changed: of latency, tokens and cost by the t
-/// test that belongs to their interval. It is 1 where the runs that can be tested point the other way.
+/// test that belongs to their interval.
 pub(super) fn p_two_sided(paired: &Paired, quantity: Quantity, estimate: &Estimate) -> Option<(f64, Test)> {
     let is_amount = matches!(quantity, Quantity::Latency | Quantity::Tokens | Quantity::Cost);
     if let Some(p) = estimate.p_by_t().filter(|_| is_amount) {
@@ -135,6 +135,11 @@ pub(super) fn p_two_sided(paired: &Paired, quantity: Quantity, estimate: &Estima
     if let Some((only_base, only_other)) = paired.discordant() {
         return Some((mcnemar(only_base, only_other).mid_p, Test::Mcnemar));
     }
+    p_by_exchanges(paired)
+}
+
+/// The same by flips of signs and exchanges of runs. It is 1 where the runs that can be tested point the other way.
+pub(super) fn p_by_exchanges(paired: &Paired) -> Option<(f64, Test)> {
     let Exchangeable { differences, strata } = paired.exchangeable();
     let tested = sum(differences.iter().copied().chain(strata.iter().map(Stratum::difference)));
     let found = sum(paired.differences());

@@ -81,13 +81,18 @@ pub struct Difference {
     pub difference: f64,
     /// The 95 % interval of the difference; absent where it cannot be told, as of one item.
     pub ci95: Option<Interval>,
+    /// Of latency, tokens and cost: by what factor they typically differ, which is what the chance and the verdict speak of.
+    /// Absent where an amount is 0, and in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<TypicalRatio>,
     /// The chance of a difference as large as this, or larger, if nothing had changed; two-sided.
     pub p_value: Option<f64>,
     /// The same, corrected by Holm's method for all evaluators (or amounts) that are compared.
     pub p_adjusted: Option<f64>,
     /// Where the chance comes from.
     pub test: Option<Test>,
-    /// The smallest difference that this many items would show in 80 % of cases at the 5 % level.
+    /// The smallest difference that this many items would show in 80 % of cases at the 5 % level; of latency, tokens and cost: if
+    /// all items differ by the same factor.
     pub smallest_detectable: Option<f64>,
     /// The difference in a word.
     pub verdict: Verdict,
@@ -105,6 +110,25 @@ pub struct Difference {
     pub equal: usize,
     /// Items in both runs without the figure in one of them, as where the agent failed.
     pub unmeasured: usize,
+}
+
+/// The ratio of the geometric means of an amount, other over base: the factor by which a typical item differs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TypicalRatio {
+    /// The factor: 1.1 for a tenth more.
+    pub ratio: f64,
+    /// Its 95% CI.
+    pub ci95: Interval,
+}
+
+/// `×1.10 (1.05 to 1.15)`
+impl fmt::Display for TypicalRatio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { ratio, ci95: Interval { low, high } } = self;
+        write!(f, "×{ratio:.2} ({low:.2} to {high:.2})")
+    }
 }
 
 /// What a difference is one of.
@@ -150,13 +174,15 @@ impl fmt::Display for Quantity {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Test {
-    /// Student's t test of the paired differences of latency, tokens or cost.
+    /// Student's t test of the paired differences of latency, tokens or cost, some of which are 0.
     PairedT,
-    /// McNemar's exact test of scores that are 0 or 1.
+    /// Student's t test of the paired differences of the logarithms of latency, tokens or cost.
+    LogRatioT,
+    /// McNemar's test of scores that are 0 or 1; the mid-p-value.
     Mcnemar,
-    /// All flips of the differences' signs.
+    /// All flips of the differences' signs; the mid-p-value.
     SignFlipExact,
-    /// Random flips of the differences' signs, with a fixed seed.
+    /// Random flips of the differences' signs, with a fixed seed; the mid-p-value.
     SignFlipMonteCarlo,
     /// Random exchanges of the runs of an item between the sides, as one side has more of them, with a fixed seed.
     Permutation,

@@ -2,7 +2,7 @@
 
 use super::Quantity;
 use super::matching::Pair;
-use super::paired_item::{Measured, PairedItem, UnequalRuns, failures, total};
+use super::paired_item::{Amounts, PairedItem, UnequalRuns, failures, total};
 use crate::report::Measurements;
 use crate::report::stats::{Cluster, Interval, Stratum, by_cluster, describe, ratio_of_means, sum};
 
@@ -28,7 +28,7 @@ impl<'a> Figure<'a> {
     pub(super) fn is_in(&self, run: &Measurements) -> bool {
         run.items.iter().any(|item| match self.quantity {
             Quantity::Score => self.evaluators.iter().any(|name| item.scores.contains_key(*name)),
-            quantity => Measured::amount(quantity, item, run).is_some(),
+            quantity => Amounts::of(quantity, item, run).is_some(),
         })
     }
 }
@@ -73,10 +73,7 @@ impl Paired {
                 Quantity::Errors => {
                     PairedItem::of_runs(&failures(pair.base, base), &failures(pair.other, other))
                 }
-                quantity => {
-                    let amount = |item, run| Measured::amount(quantity, item, run);
-                    amount(pair.base, base).zip(amount(pair.other, other)).map(PairedItem::of)
-                }
+                quantity => amounts(quantity, pair, base, other).and_then(|(a, b)| a.paired(b)),
             };
             match item {
                 Some(item) => paired.items.push(PairedItem { cluster: pair.cluster, ..item }),
@@ -84,6 +81,20 @@ impl Paired {
             }
         }
         paired
+    }
+
+    /// The logarithms of an amount of the items that have it in both runs. `None` where one of them has no logarithm.
+    pub(super) fn logs(
+        quantity: Quantity,
+        pairs: &[Pair<'_>],
+        base: &Measurements,
+        other: &Measurements,
+    ) -> Option<Self> {
+        let measured = pairs.iter().filter_map(|pair| {
+            let (a, b) = amounts(quantity, pair, base, other)?;
+            Some(a.paired_logs(b).map(|item| PairedItem { cluster: pair.cluster, ..item }))
+        });
+        Some(Self { items: measured.collect::<Option<_>>()?, unmeasured: 0 })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -104,11 +115,10 @@ impl Paired {
         self
     }
 
-    /// The same with the base's figures multiplied, which are no longer those of runs.
+    /// The same with the base's figures multiplied.
     pub(super) fn with_base_times(mut self, factor: f64) -> Self {
         for item in &mut self.items {
-            let base = Measured::plain(item.base.mean * factor);
-            *item = PairedItem { cluster: item.cluster, ..PairedItem::of((base, item.other)) };
+            *item = item.with_base_times(factor);
         }
         self
     }
@@ -129,6 +139,11 @@ impl Paired {
     /// Whether every item has the same figure in both runs.
     pub(super) fn is_unchanged(&self) -> bool {
         self.differences().all(|difference| difference == 0.0)
+    }
+
+    /// Whether some item was run more often on one side than on the other.
+    pub(super) fn is_unequal(&self) -> bool {
+        self.items.iter().any(|item| item.unequal.is_some())
     }
 
     /// The differences of each cluster added up, and how many there are.
@@ -209,4 +224,13 @@ impl Paired {
         let of_mean = |variances: &[f64]| Some(describe(variances)?.mean / self.len() as f64);
         Some(RunSpread { of_one_run: of_mean(&one)?, of_all_runs: of_mean(&all)? })
     }
+}
+
+fn amounts(
+    quantity: Quantity,
+    pair: &Pair<'_>,
+    base: &Measurements,
+    other: &Measurements,
+) -> Option<(Amounts, Amounts)> {
+    Amounts::of(quantity, pair.base, base).zip(Amounts::of(quantity, pair.other, other))
 }

@@ -3,7 +3,7 @@
 use super::Quantity;
 use super::matching::Pair;
 use crate::report::stats::{Stratum, describe, sum};
-use crate::report::{MeasuredItem, Measurements};
+use crate::report::{MeasuredItem, Measurements, TrialAmounts};
 
 /// Differences below this share of their figures are rounding.
 const ROUNDING: f64 = 1e-12;
@@ -59,6 +59,21 @@ impl PairedItem {
         Some(Self { unequal: Some(UnequalRuns { runs, as_often }), ..all })
     }
 
+    /// Of an amount in each run, of which 0 and 1 are figures as any other.
+    pub(super) fn of_amounts(base: &[f64], other: &[f64]) -> Option<Self> {
+        let mut item = Self::of_runs(base, other)?;
+        (item.base.binary_runs, item.other.binary_runs) = (None, None);
+        Some(item)
+    }
+
+    /// The same with the base's figures multiplied, which are no longer shares.
+    pub(super) fn with_base_times(&self, factor: f64) -> Self {
+        let unequal = self.unequal.as_ref().and_then(|unequal| unequal.with_first_times(factor));
+        let variance = self.base.variance.map(|(variance, runs)| (variance * factor * factor, runs));
+        let base = Measured { mean: self.base.mean * factor, binary_runs: None, variance };
+        Self { base, other: self.other, cluster: self.cluster, unequal }
+    }
+
     /// The mean score of the evaluators that scored the item in both runs.
     pub(super) fn of_scores(pair: &Pair<'_>, evaluators: &[&str]) -> Option<Self> {
         let scores = |name: &&str| {
@@ -90,6 +105,15 @@ impl PairedItem {
 
     fn size(&self) -> f64 {
         self.base.mean.abs().max(self.other.mean.abs())
+    }
+}
+
+impl UnequalRuns {
+    /// The same with the figures of the first side multiplied; `None` where the runs are not known as such.
+    fn with_first_times(&self, factor: f64) -> Option<Self> {
+        let Stratum { first, second } = self.runs.as_ref()?;
+        let first: Vec<_> = first.iter().map(|figure| figure * factor).collect();
+        PairedItem::of_runs(&first, second)?.unequal
     }
 }
 
@@ -146,14 +170,63 @@ impl Measured {
         let runs: Option<Vec<_>> = evaluators.iter().map(|one| one.binary_runs).collect();
         Some(Self { binary_runs: runs.and_then(|runs| runs.into_iter().min()), ..Self::plain(mean) })
     }
+}
 
-    pub(super) fn amount(quantity: Quantity, item: &MeasuredItem, run: &Measurements) -> Option<Self> {
-        let for_a_run = |total: f64| Self::plain(total / run.runs.max(1) as f64);
-        match quantity {
-            Quantity::Latency => Some(Self::plain(item.latency_ms)),
-            Quantity::Tokens => item.tokens.map(|tokens| for_a_run(tokens as f64)),
-            Quantity::Cost => item.cost.map(for_a_run),
-            Quantity::Errors | Quantity::Score => None,
+/// An amount of an item for a single run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Amounts {
+    /// In each run that has it, or the mean over the runs.
+    values: Vec<f64>,
+    /// How many runs the values stand for, where they are one mean.
+    mean_of: Option<usize>,
+}
+
+impl Amounts {
+    /// `None` where the item has no such amount.
+    pub(super) fn of(quantity: Quantity, item: &MeasuredItem, run: &Measurements) -> Option<Self> {
+        let (total, of_trial): (f64, fn(&TrialAmounts) -> Option<f64>) = match quantity {
+            Quantity::Latency => (item.latency_ms * run.runs.max(1) as f64, |trial| Some(trial.latency_ms)),
+            Quantity::Tokens => (item.tokens? as f64, |trial| trial.tokens.map(|tokens| tokens as f64)),
+            Quantity::Cost => (item.cost?, |trial| trial.cost),
+            Quantity::Errors | Quantity::Score => return None,
+        };
+        let values: Vec<_> = item.trials.iter().filter_map(of_trial).collect();
+        if !values.is_empty() {
+            return Some(Self { values, mean_of: None });
         }
+        let runs = run.runs.max(1);
+        Some(Self { values: vec![total / runs as f64], mean_of: (runs > 1).then_some(runs) })
+    }
+
+    /// The amounts of an item in two runs.
+    pub(super) fn paired(self, other: Self) -> Option<PairedItem> {
+        if self.mean_of.is_none() && other.mean_of.is_none() {
+            return PairedItem::of_amounts(&self.values, &other.values);
+        }
+        PairedItem::of_amounts(&[self.mean()], &[other.mean()])
+    }
+
+    /// The logarithms of the amounts; `None` where one of them is 0, and where a mean stands for more runs than are on the other
+    /// side: the logarithm of a mean is larger than the mean of logarithms.
+    pub(super) fn paired_logs(self, other: Self) -> Option<PairedItem> {
+        let runs = |side: &Self| side.mean_of.unwrap_or(side.values.len());
+        let is_apart = self.mean_of.is_none() && other.mean_of.is_none();
+        if !is_apart && runs(&self) != runs(&other) {
+            return None;
+        }
+        let logs = |Self { values, mean_of }: Self| -> Option<Self> {
+            let logs = values.iter().map(|value| (*value > 0.0).then(|| value.ln()));
+            Some(Self { values: logs.collect::<Option<_>>()?, mean_of })
+        };
+        let (base, other) = if is_apart { (self, other) } else { (self.as_mean(), other.as_mean()) };
+        PairedItem::of_amounts(&logs(base)?.values, &logs(other)?.values)
+    }
+
+    fn as_mean(self) -> Self {
+        Self { values: vec![self.mean()], ..self }
+    }
+
+    fn mean(&self) -> f64 {
+        sum(self.values.iter().copied()) / self.values.len() as f64
     }
 }

@@ -1,6 +1,7 @@
 //! A difference in a word, and what would settle an open question.
 
 use super::estimate::Estimate;
+use super::log_ratio::LogRatio;
 use super::paired::Paired;
 use super::{Difference, Quantity, SampleSize, Verdict};
 
@@ -25,6 +26,7 @@ const TO_RULE_OUT: f64 = 1.959_964 + 1.281_552;
 pub(super) fn decide(
     difference: &Difference,
     estimate: &Estimate,
+    log_ratio: Option<&LogRatio>,
     paired: &Paired,
     is_same_run: bool,
 ) -> (Verdict, Option<SampleSize>) {
@@ -42,21 +44,30 @@ pub(super) fn decide(
         return (Verdict::WithinNoise, None);
     }
     // As where the interval does not reach 0, but one of several figures has to be farther from it.
-    let is_hinted_at = difference.ci95.is_some_and(|ci| ci.low > 0.0 || ci.high < 0.0);
+    let is_hinted_at = difference.ci95.is_some() && is_clear(difference);
+    let times_to_show = |size| match log_ratio {
+        Some(log_ratio) => log_ratio.times_to_show(size),
+        None => estimate.times_to_show(size),
+    };
     let size = difference.difference.abs();
     let times = if is_hinted_at {
-        estimate.times_to_show(size)
+        times_to_show(size)
     } else {
         let to_rule_out = estimate.std_error.map(|error| (TO_RULE_OUT * error / margin).powi(2));
-        estimate.times_to_show(size.max(margin)).zip(to_rule_out).map(|(show, rule_out)| show.max(rule_out))
+        times_to_show(size.max(margin)).zip(to_rule_out).map(|(show, rule_out)| show.max(rule_out))
     };
     (Verdict::Inconclusive, times.and_then(|times| settled_by(paired, estimate, times, FEWEST_CLUSTERS)))
 }
 
-/// Whether the interval lies on the difference's side of 0. Of scores it is of another kind than the test, and may hold 0 where
-/// the test finds a difference: nothing is called better or worse then.
-fn is_clear(Difference { ci95, difference, .. }: &Difference) -> bool {
-    ci95.is_none_or(|ci| if *difference > 0.0 { ci.low > 0.0 } else { ci.high < 0.0 })
+/// Whether the interval lies on the difference's side of 0, or, of a ratio, of 1. The interval of scores is of another kind than
+/// their test, and may hold 0 where the test finds a difference; the typical item may be faster where a few slow ones make the
+/// mean larger: nothing is called better or worse then.
+fn is_clear(Difference { ci95, ratio, difference, .. }: &Difference) -> bool {
+    let (interval, same) = match ratio {
+        Some(ratio) => (Some(ratio.ci95), 1.0),
+        None => (*ci95, 0.0),
+    };
+    interval.is_none_or(|ci| (*difference > 0.0 && ci.low > same) || (*difference < 0.0 && ci.high < same))
 }
 
 /// The smallest difference that matters.

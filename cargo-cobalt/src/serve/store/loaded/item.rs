@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use cobalt::llm::prices::PriceTable;
-use cobalt::report::{ItemResult, MeasuredItem, RunConfig, Status};
+use cobalt::report::{ItemResult, MeasuredItem, RunConfig, Status, TrialAmounts};
 
 use super::preview;
 use super::scores::Scores;
@@ -34,6 +34,8 @@ pub(in crate::serve) struct LoadedItem {
     /// A hash of the whole item.
     pub(in crate::serve) content: Box<str>,
     cluster: Option<Box<str>>,
+    /// What each of several trials took and used.
+    trials: Box<[TrialAmounts]>,
     /// Where its JSON lies in the file.
     pub(in crate::serve) place: Range<u64>,
 }
@@ -59,6 +61,7 @@ impl LoadedItem {
             failed: measured.failed.into(),
             content: measured.content.into(),
             cluster: measured.cluster.map(Into::into),
+            trials: measured.trials.into(),
             place,
         }
     }
@@ -79,6 +82,7 @@ impl LoadedItem {
             tokens: self.tokens,
             cost: self.cost,
             scores: scores.filter(|(_, scores): &(_, Vec<f64>)| !scores.is_empty()).collect(),
+            trials: self.trials.to_vec(),
         }
     }
 
@@ -91,5 +95,6 @@ impl LoadedItem {
             + texts.map(|text| text.len() + OVERHEAD).sum::<usize>()
             + self.scores.size()
             + size_of_val(&*self.failed)
+            + size_of_val(&*self.trials)
     }
 }
