@@ -2,7 +2,7 @@
 
 mod figures;
 mod gates;
-mod grid;
+mod calibration;
 mod gsm8k;
 mod runs;
 mod simulation;

@@ -95,7 +95,7 @@ impl Estimate {
     pub(super) fn times_to_show(&self, difference: f64) -> Option<f64> {
         match self.shares {
             Some(Shares { spread, rise }) => {
-                Some(pairs_to_show(difference, spread, rise) / self.clusters as f64)
+                Some(pairs_to_show(difference, spread, rise)? / self.clusters as f64)
             }
             None => Some((self.smallest_detectable().unwrap_or(0.0) / difference).powi(2)),
         }

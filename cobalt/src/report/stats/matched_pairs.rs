@@ -132,20 +132,23 @@ pub fn matched_shares(differences: &[f64], weight: f64, confidence: f64) -> Opti
 
 /// The smallest true difference of matched shares that a two-sided test at the 5 % level shows in 80 % of cases with `n`
 /// pairs (Connor, "Sample size for testing differences in proportions for the paired-sample design", Biometrics 43, 1987):
-/// the δ for which `√n δ = z(0.975) √ψ + z(0.8) √(ψ - δ²)`.
+/// the δ for which `√n δ = t(0.975) √ψ + t(0.8) √(ψ - δ²)`, with the quantiles of Student's t of n - 1 degrees of freedom, which
+/// come closer for few pairs than normal ones.
 ///
 /// `spread` is the mean squared difference of a pair while nothing has changed. An agent that gets worse differs in more
-/// pairs than that: `rise` is how much the mean square grows with each unit of the difference.
+/// pairs than that: `rise` is how much the mean square grows with each unit of the difference, so that ψ is
+/// `spread + rise · δ`.
 ///
-/// `None` without pairs, and where a number is negative or not finite.
+/// `None` for fewer than two pairs, and where a number is negative or not finite.
 #[must_use]
 pub fn smallest_detectable_share(n: f64, spread: f64, rise: f64) -> Option<f64> {
     let is_possible = |number: f64| number >= 0.0 && number.is_finite();
-    if !(n > 0.0 && [n, spread, rise].into_iter().all(is_possible)) {
+    if !(n >= 2.0 && [n, spread, rise].into_iter().all(is_possible)) {
         return None;
     }
-    // How far a difference is beyond what shows; it changes its sign once, as it grows like δ, and the roots more slowly.
-    let is_shown = |difference: f64| n >= pairs_to_show(difference, spread, rise);
+    let quantiles = Quantiles::of(n)?;
+    // The roots grow more slowly than δ, so that all larger differences show, too.
+    let is_shown = |difference: f64| n >= quantiles.pairs(difference, spread, rise);
     let (mut low, mut high) = (0.0, 1.0);
     while !is_shown(high) {
         high *= 2.0;
@@ -160,17 +163,43 @@ pub fn smallest_detectable_share(n: f64, spread: f64, rise: f64) -> Option<f64> 
     Some(high)
 }
 
-/// How many pairs show a true difference of this size, larger than 0, in 80 % of cases: see [`smallest_detectable_share`].
+/// How many pairs show a true difference of this size in 80 % of cases: see [`smallest_detectable_share`]. At least two;
+/// `None` for a difference that is not larger than 0, and where a number is negative or not finite.
 #[must_use]
-pub fn pairs_to_show(difference: f64, spread: f64, rise: f64) -> f64 {
-    let spread = spread + difference * rise;
-    let roots = Z_975 * spread.sqrt() + Z_80 * (spread - difference * difference).max(0.0).sqrt();
-    (roots / difference).powi(2)
+pub fn pairs_to_show(difference: f64, spread: f64, rise: f64) -> Option<f64> {
+    let is_possible = |number: f64| number >= 0.0 && number.is_finite();
+    if !(difference > 0.0 && [difference, spread, rise].into_iter().all(is_possible)) {
+        return None;
+    }
+    // Few pairs take larger quantiles, and these more pairs: what more pairs take shrinks as their number grows.
+    let taken = |n: f64| Some(Quantiles::of(n)?.pairs(difference, spread, rise));
+    let (mut low, mut high) = (2.0, taken(2.0)?.max(2.0));
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if middle >= taken(middle)? { high = middle } else { low = middle }
+    }
+    Some(high)
 }
 
-/// Quantiles of the normal distribution.
-const Z_975: f64 = 1.959_963_984_540_054;
-const Z_80: f64 = 0.841_621_233_572_914_2;
+/// Those of Student's t that a difference has to be away from 0 by to be shown in 80 % of cases.
+struct Quantiles {
+    level: f64,
+    power: f64,
+}
+
+impl Quantiles {
+    /// For `n` pairs.
+    fn of(n: f64) -> Option<Self> {
+        Some(Self { level: student_t_quantile(0.975, n - 1.0)?, power: student_t_quantile(0.8, n - 1.0)? })
+    }
+
+    fn pairs(&self, difference: f64, spread: f64, rise: f64) -> f64 {
+        let spread = spread + difference * rise;
+        let shown =
+            self.level * spread.sqrt() + self.power * (spread - difference * difference).max(0.0).sqrt();
+        (shown / difference).powi(2)
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -287,11 +316,13 @@ mod tests {
             [(50.0, 0.18, 0.8), (200.0, 0.04, 0.96), (1_000.0, 0.5, 0.0), (10.0, 0.0, 0.2)]
         {
             let least = smallest_detectable_share(n, spread, rise).unwrap();
-            let pairs = pairs_to_show(least, spread, rise);
+            let pairs = pairs_to_show(least, spread, rise).unwrap();
             assert!((pairs / n - 1.0).abs() < 1e-9, "{n} {spread} {rise}: {least} by {pairs}");
         }
         // 25 % and 10 % of the pairs fall to the two sides: (1.96 * √0.35 + 0.8416 * √0.3275)² / 0.0225.
-        assert_eq!(pairs_to_show(0.15, 0.35, 0.0).ceil(), 120.0);
+        let by_normal = Quantiles { level: 1.959_963_985, power: 0.841_621_234 };
+        assert_eq!(by_normal.pairs(0.15, 0.35, 0.0).ceil(), 120.0);
+        assert_eq!(pairs_to_show(0.15, 0.35, 0.0).unwrap().ceil(), 122.0);
         for (n, spread, rise) in [(0.0, 0.1, 0.1), (10.0, -0.1, 0.0), (10.0, 0.1, f64::NAN)] {
             assert_eq!(smallest_detectable_share(n, spread, rise), None);
         }

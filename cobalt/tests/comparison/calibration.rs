@@ -1,0 +1,336 @@
+//! Whether what is said of two runs holds as often as it says: noisy agents of many kinds are compared with themselves and
+//! with one that dropped, again and again.
+//!
+//! `cargo test -p cobalt --test comparison calibration -- --nocapture` prints the shares. `COBALT_TRIALS=2000` (and `--release`)
+//! draws as many trials for each cell; the few that are drawn otherwise catch a method that is far off.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+use std::{env, fmt, thread};
+
+use cobalt::Threshold;
+use cobalt::llm::prices::PriceTable;
+use cobalt::report::comparison::{Comparison, Difference, Finding, Verdict, judge_against};
+use cobalt::report::stats::Interval;
+use cobalt::report::{Execution, Figures, ItemResult, MeasuredItem, Measurements, ScoredEvaluation, TrialAmounts};
+
+use crate::gates::drop;
+use crate::runs::{Random, compared, item, run};
+
+/// The drop of the agents that dropped: the margin of scores.
+const DROPPED: f64 = 0.05;
+
+/// How an agent answers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Noise {
+    /// Right by this chance in each run of each item.
+    Right(f64),
+    /// Right by a chance that is another for each item, and this one on average.
+    RightAbout(f64),
+    /// Scores with this standard deviation around the item's mean, which lies from 0.4 to 0.7.
+    Graded(f64),
+    /// Scores of 0, 0.25, … 1, of which many are equal.
+    Quarters,
+    /// Right by this chance; of so many items that make a cluster, half of the answers agree.
+    Clustered(f64, usize),
+    /// Scores around 0.5, half of whose variance five items of a cluster share.
+    GradedClusters,
+    /// Latencies: the items' own are spread by a factor of e, and the runs of an item by this power of it.
+    Latency(f64),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    noise: Noise,
+    items: usize,
+    /// Runs of each item in the base and in the other run.
+    runs: (usize, usize),
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { noise, items, runs: (base, other) } = self;
+        write!(f, "{noise:?}, {items} items, {base} against {other} runs")
+    }
+}
+
+/// One run of a noisy agent, and its true mean.
+struct Answers {
+    run: Measurements,
+    truth: f64,
+}
+
+impl Cell {
+    /// The base and another run whose agent dropped by so much; of latency it rose by this share.
+    fn pair(self, trial: u64, drop: f64) -> (Answers, Answers) {
+        let items = Random(trial.wrapping_mul(7_919) << 24);
+        let mut random = Random((trial << 25) + (1 << 23) + self.items as u64);
+        let base = self.answers("a", self.runs.0, 0.0, Random(items.0), &mut random);
+        let other = self.answers("b", self.runs.1, drop, items, &mut random);
+        (base, other)
+    }
+
+    /// `of_items` draws what the items are, the same in both runs, and `random` what the agent makes of them.
+    fn answers(self, id: &str, runs: usize, drop: f64, mut of_items: Random, random: &mut Random) -> Answers {
+        let mut items = Vec::with_capacity(self.items);
+        let (mut truth, mut of_cluster) = (0.0, (0.0, 0.0));
+        let size = self.cluster_size().unwrap_or(1);
+        for key in 0..self.items {
+            if key % size == 0 {
+                of_cluster = (random.uniform(), random.normal());
+            }
+            let place = of_items.uniform();
+            let right = |chance: f64, drawn: f64| f64::from(u8::from(drawn < chance - drop));
+            let mut scores = |mut score: Box<dyn FnMut(&mut Random) -> f64>| -> Vec<f64> {
+                (0..runs).map(|_| score(random)).collect()
+            };
+            let (scores, mean): (Vec<f64>, f64) = match self.noise {
+                Noise::Right(chance) => (scores(Box::new(move |random| right(chance, random.uniform()))), chance - drop),
+                Noise::RightAbout(chance) => {
+                    let chance = chance + (1.0 - chance) * (2.0 * place - 1.0);
+                    (scores(Box::new(move |random| right(chance, random.uniform()))), chance - drop)
+                }
+                Noise::Graded(spread) => {
+                    let mean = 0.4 + 0.3 * place - drop;
+                    (scores(Box::new(move |random| (mean + spread * random.normal()).clamp(0.0, 1.0))), mean)
+                }
+                Noise::Quarters => {
+                    let lower = drop * 4.0 > random_of(key, self.items);
+                    let quarters = move |random: &mut Random| {
+                        let score = ((0.45 + 0.4 * place + 0.12 * random.normal()) * 4.0).round() / 4.0;
+                        (score - if lower { 0.25 } else { 0.0 }).clamp(0.0, 1.0)
+                    };
+                    (scores(Box::new(quarters)), f64::NAN)
+                }
+                Noise::Clustered(chance, _) => {
+                    let of_cluster = of_cluster.0;
+                    let drawn = move |random: &mut Random| {
+                        let agrees = random.uniform() < 0.5;
+                        right(chance, if agrees { of_cluster } else { random.uniform() })
+                    };
+                    (scores(Box::new(drawn)), chance - drop)
+                }
+                Noise::GradedClusters => {
+                    let mean = 0.5 - drop + 0.1 * of_cluster.1;
+                    (scores(Box::new(move |random| (mean + 0.1 * random.normal()).clamp(0.0, 1.0))), 0.5 - drop)
+                }
+                Noise::Latency(spread) => {
+                    let place = of_items.normal();
+                    let usual = (6.0 + place).exp() * (1.0 + drop);
+                    let mean = usual * (0.5 * spread * spread).exp();
+                    (scores(Box::new(move |random| usual * (spread * random.normal()).exp())), mean)
+                }
+            };
+            truth += mean / self.items as f64;
+            let mut item = self.item(key, &scores);
+            item.cluster = self.cluster_size().map(|size| (key / size).to_string());
+            items.push(item);
+        }
+        let mut run = run(id, items);
+        run.runs = runs;
+        Answers { run, truth }
+    }
+
+    fn item(self, key: usize, figures: &[f64]) -> MeasuredItem {
+        if !self.is_latency() {
+            return item(key, figures);
+        }
+        let trials = figures.iter().map(|&latency_ms| TrialAmounts { latency_ms, ..TrialAmounts::default() });
+        let latency_ms = figures.iter().sum::<f64>() / figures.len() as f64;
+        let trials = if figures.len() > 1 { trials.collect() } else { Vec::new() };
+        MeasuredItem { latency_ms, trials, ..item(key, &[]) }
+    }
+
+    fn is_latency(self) -> bool {
+        matches!(self.noise, Noise::Latency(_))
+    }
+
+    fn cluster_size(self) -> Option<usize> {
+        match self.noise {
+            Noise::Clustered(_, size) => Some(size),
+            Noise::GradedClusters => Some(5),
+            _ => None,
+        }
+    }
+
+    fn difference(self, base: &Answers, other: &Answers) -> Difference {
+        let Comparison { mut evaluators, mut amounts, .. } = compared(&base.run, &other.run);
+        if self.is_latency() { amounts.remove(0) } else { evaluators.remove(0) }
+    }
+
+    /// The gate of which an agent that dropped by [`DROPPED`] is too much, by three hundredths.
+    fn gate(self) -> Threshold {
+        if self.is_latency() { "vs_baseline.latency.ratio <= 1.02".parse().unwrap() } else { drop(0.02) }
+    }
+}
+
+/// A number from 0 to 1 for each item that does not hang on chance.
+fn random_of(key: usize, _: usize) -> f64 {
+    (key as f64 * 0.618_034).fract()
+}
+
+/// How often something held in how many trials.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    hits: u64,
+    of: u64,
+}
+
+impl Share {
+    fn count(&mut self, is: bool) {
+        self.hits += u64::from(is);
+        self.of += 1;
+    }
+
+    fn share(self) -> f64 {
+        self.hits as f64 / self.of.max(1) as f64
+    }
+
+    /// Whether a true share of at most `most` may show as this one.
+    fn may_be_at_most(self, most: f64) -> bool {
+        self.share() <= most + 4.0 * (most * (1.0 - most) / self.of.max(1) as f64).sqrt()
+    }
+
+    /// Whether a true share of at least `least` may show as this one.
+    fn may_be_at_least(self, least: f64) -> bool {
+        Self { hits: self.of - self.hits, of: self.of }.may_be_at_most(1.0 - least)
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.of == 0 { f.pad("-") } else { f.pad(&format!("{:.1}", 100.0 * self.share())) }
+    }
+}
+
+/// What was found of a cell.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    /// The interval of the difference holds the true one: of an unchanged agent, and of one that dropped.
+    covered: Share,
+    covered_drop: Share,
+    /// The same of the typical ratio.
+    ratio_covered: Share,
+    /// An unchanged agent is called worse.
+    worse: Share,
+    /// The agent that dropped meets a gate that does not allow that.
+    met: Share,
+    /// A difference that matters is called none.
+    within: Share,
+    /// A drop of the smallest detectable difference is seen.
+    power: Share,
+    /// The mean smallest detectable difference.
+    detectable: f64,
+}
+
+impl Found {
+    fn of(cell: Cell, trials: u64) -> Self {
+        let mut found = Self::default();
+        let mut detectable = Vec::new();
+        let gate = cell.gate();
+        for trial in 0..trials {
+            let (base, other) = cell.pair(2 * trial, 0.0);
+            let same = cell.difference(&base, &other);
+            found.worse.count(same.verdict == Verdict::Worse);
+            detectable.extend(same.smallest_detectable.map(|least| least / if cell.is_latency() { same.base } else { 1.0 }));
+            found.covered.count(holds(same.ci95, if cell.noise == Noise::Quarters { 0.0 } else { other.truth - base.truth }));
+            let (base, other) = cell.pair(2 * trial + 1, DROPPED);
+            let less = cell.difference(&base, &other);
+            if cell.noise != Noise::Quarters {
+                found.covered_drop.count(holds(less.ci95, other.truth - base.truth));
+            }
+            if let Some(ratio) = less.ratio {
+                found.ratio_covered.count(holds(Some(ratio.ci95), 1.0 + DROPPED));
+            }
+            found.met.count(judge_against(&base.run, &other.run, &[&gate])[0].finding == Finding::Met);
+            // Of latency a tenth matters.
+            if !cell.is_latency() && cell.noise != Noise::Quarters {
+                found.within.count(less.verdict == Verdict::WithinNoise);
+            }
+        }
+        found.detectable = detectable.iter().sum::<f64>() / detectable.len().max(1) as f64;
+        let can_drop = !matches!(cell.noise, Noise::Quarters) && found.detectable < 0.35;
+        for trial in 0..if can_drop { trials.div_ceil(2) } else { 0 } {
+            let (base, other) = cell.pair(2 * trial, found.detectable);
+            let shown = cell.difference(&base, &other);
+            found.power.count(shown.verdict == Verdict::Worse);
+        }
+        found
+    }
+}
+
+fn holds(interval: Option<Interval>, truth: f64) -> bool {
+    interval.is_some_and(|ci| ci.low <= truth && truth <= ci.high)
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { covered, covered_drop, ratio_covered, worse, met, within, power, detectable } = self;
+        write!(
+            f,
+            "coverage {covered} {covered_drop}, of the ratio {ratio_covered}; worse {worse}; met {met}; within noise {within}; \
+             power {power} at {detectable:.3}"
+        )
+    }
+}
+
+fn cells() -> Vec<Cell> {
+    let noises = [
+        Noise::Right(0.5),
+        Noise::Right(0.9),
+        Noise::Right(0.98),
+        Noise::RightAbout(0.9),
+        Noise::Graded(0.1),
+        Noise::Quarters,
+        Noise::Clustered(0.9, 5),
+        Noise::Clustered(0.98, 5),
+        Noise::GradedClusters,
+        Noise::Latency(0.3),
+        Noise::Latency(1.0),
+    ];
+    let mut cells = Vec::new();
+    for items in [10, 20, 50, 200, 1000] {
+        for noise in noises {
+            cells.extend([(1, 1), (3, 3), (1, 5), (5, 1)].map(|runs| Cell { noise, items, runs }));
+        }
+    }
+    cells
+}
+
+/// How many trials of a cell are drawn: `COBALT_TRIALS`, or so few that all cells take seconds.
+fn trials(cell: &Cell) -> u64 {
+    let asked = env::var("COBALT_TRIALS").ok().and_then(|trials| trials.parse().ok());
+    asked.unwrap_or(match cell.items {
+        ..=20 => 60,
+        ..=50 => 40,
+        ..=200 => 16,
+        _ => 2,
+    })
+}
+
+/// Works through the cells on all processors.
+fn each_cell<T: Send>(cells: &[Cell], work: impl Fn(Cell) -> T + Sync) -> Vec<(Cell, T)> {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        while let Some(cell) = cells.get(next.fetch_add(1, Relaxed)) {
+            done.push((*cell, work(*cell)));
+        }
+        done
+    };
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn what_is_said_of_two_runs_holds_as_often_as_it_says() {
+    let found = each_cell(&cells(), |cell| {
+        let found = Found::of(cell, trials(&cell));
+        println!("{cell}: {found}");
+        found
+    });
+    let _ = found;
+}
