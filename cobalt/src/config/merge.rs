@@ -13,6 +13,7 @@ use super::find::{asked_for, candidates};
 use super::flags::Flags;
 use super::merged::{Config, Declarable};
 use super::model::{Ci, File};
+use super::models::Age;
 use super::only::Only;
 use super::read::{Read, dotted};
 use super::reporter::{Reporter, ReporterKind};
@@ -29,6 +30,9 @@ use crate::store::Layout;
 const DEFAULT_CONCURRENCY: usize = 5;
 /// How long an agent may take for an item, unless something is set.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+/// For how long the results of a run count in further runs of the same commit, unless something is set: a job that is
+/// started again is of the same day, and one that runs every night starts afresh.
+const DEFAULT_POOL: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// The settings of a folder.
 pub(super) fn merge(
@@ -138,6 +142,7 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         Ok(Config {
             workspace: self.workspace.clone(),
             ci: is_ci,
+            pools_reruns_for: is_ci.then(|| ci.pool_reruns.map_or(DEFAULT_POOL, |Age(length)| length)),
             concurrency,
             timeout,
             reporters,
@@ -208,10 +213,11 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         let variable = (self.variables.ci()?, Origin::variable(CI));
         let (in_force, origin) = first([flag, variable]).unwrap_or((false, Origin::Default));
         self.note("ci", &in_force, origin);
-        let Ci { thresholds, concurrency, timeout } = &ci;
+        let Ci { thresholds, concurrency, timeout, pool_reruns } = &ci;
         self.note_written("ci.thresholds", thresholds.as_ref());
         self.note_written("ci.concurrency", concurrency.as_ref());
         self.note_written("ci.timeout", timeout.as_ref());
+        self.note_written("ci.pool-reruns", pool_reruns.as_ref());
         Ok((in_force, if in_force { ci } else { Ci::default() }))
     }
 

@@ -44,6 +44,7 @@ use crate::store::Layout;
 pub struct Config {
     pub(super) workspace: PathBuf,
     pub(super) ci: bool,
+    pub(super) pools_reruns_for: Option<Duration>,
     pub(super) concurrency: Declarable<usize>,
     pub(super) timeout: Declarable<Duration>,
     pub(super) reporters: Vec<Reporter>,
@@ -258,6 +259,11 @@ impl Config {
     #[must_use]
     pub fn is_ci(&self) -> bool {
         self.ci
+    }
+
+    /// For how long the results of a run count in further runs of the same commit; `None` where `[ci]` is not in force.
+    pub(crate) fn pools_reruns_for(&self) -> Option<Duration> {
+        self.pools_reruns_for
     }
 
     /// What is said of models: whom to ask, for how long, and what to keep.

@@ -110,6 +110,12 @@ impl<'a> Figures<'a> {
         self.judges.add(item);
     }
 
+    /// These figures, with the scores and the times of `other`, which has further runs of the same items. What was used and
+    /// what went wrong stays that of one run.
+    pub(crate) fn pooled(self, other: Self) -> Self {
+        Self { evaluators: other.evaluators, latency: other.latency, runs: other.runs, ..self }
+    }
+
     /// The figures summed up.
     #[must_use]
     pub fn summary(&self, duration: Duration) -> Summary {

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use super::attempts::pooled;
 use super::baseline::{Baseline, FAILED};
 use crate::config::{Config, OnInconclusive};
 use crate::report::comparison::{Comparison, compare, too_old};
 use crate::report::{Against, Figures, Measurements, Report, Threshold, ci_status, judge_all};
+use crate::wording::count;
 
-/// Adds to a report with all its items what they come to, by the evaluators of its settings. Some of the items are held
-/// against no thresholds.
+/// Adds to a report with all its items what they come to, by the evaluators of its settings. A run of some of the items has
+/// no thresholds. In CI, earlier runs of the same commit count in the thresholds and in the comparison with the baseline.
 pub(crate) fn judge(
     report: &mut Report,
     thresholds: &[Threshold],
@@ -17,8 +19,18 @@ pub(crate) fn judge(
     config: &Config,
 ) {
     let thresholds = if report.partial { &[][..] } else { thresholds };
+    let pooled = pooled(report, config).filter(|_| !thresholds.is_empty());
+    let evaluators: Vec<_> = report.config.evaluators().collect();
+    let gather = |report| Figures::gather(report, &evaluators, config.prices());
+    let figures = gather(&report.items);
+    let summary = figures.summary(duration);
+    let figures = match &pooled {
+        Some(pooled) => figures.pooled(gather(&pooled.items)),
+        None => figures,
+    };
+    let judged = pooled.as_ref().unwrap_or(report);
     let runs = match baseline {
-        Baseline::Found(run) => Ok((&**run, Measurements::of(report, config.prices()))),
+        Baseline::Found(run) => Ok((&**run, Measurements::of(judged, config.prices()))),
         Baseline::Absent(reason) | Baseline::OfOthers(reason) => Err(&**reason),
     };
     let against = Against {
@@ -26,13 +38,22 @@ pub(crate) fn judge(
         inconclusive_passes: config.on_inconclusive() == OnInconclusive::Pass,
     };
     let difference = |(baseline, now)| difference(baseline, now, config.baseline_max_age());
-    let comparison = against.runs.ok().and_then(difference);
-    let evaluators: Vec<_> = report.config.evaluators().collect();
-    let figures = Figures::gather(&report.items, &evaluators, config.prices());
+    let mut comparison = against.runs.ok().and_then(difference);
     let outcomes = judge_all(thresholds, &figures, &against);
-    report.summary = figures.summary(duration);
+    let mut status = ci_status(thresholds, &outcomes);
+    if let Some(pooled) = pooled {
+        let counted = format!("{} of this commit", count(pooled.pooled.len(), "earlier run"));
+        if let Some(status) = &mut status {
+            status.summary += &format!(", with {counted}");
+        }
+        if let Some(comparison) = &mut comparison {
+            comparison.notes.push(format!("{counted} count as further runs of the items: {}", pooled.pooled.join(", ")));
+        }
+        report.pooled = pooled.pooled;
+    }
+    report.summary = summary;
     report.baseline = comparison.map(Box::new);
-    report.ci_status = ci_status(thresholds, &outcomes);
+    report.ci_status = status;
     report.conclude();
 }
 

@@ -3,6 +3,7 @@
 //! The data takes one way: a [`Plan`] (what could be run) becomes a [`Run`] (what is run, with its journal), the engine
 //! turns its items into events, and the recorder turns these into the journal, the report and the result file.
 
+mod attempts;
 mod baseline;
 mod check;
 mod ending;

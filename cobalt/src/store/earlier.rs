@@ -35,7 +35,7 @@ impl Earlier {
 pub(crate) fn latest_runs(layout: &Layout, experiment: &str) -> Result<Vec<Earlier>, Error> {
     let mut runs: Vec<Earlier> = Vec::new();
     let mut start_of_whole = None;
-    for (start, path) in files(layout, experiment)? {
+    for (start, path) in result_files(layout, experiment)? {
         if start_of_whole.as_ref().is_some_and(|whole| *whole != start) {
             break;
         }
@@ -77,12 +77,12 @@ fn so_far(path: &Path, experiment: &str) -> Option<Earlier> {
 
 /// The newest result file that has the experiment's name, or one that is written alike in names of files.
 pub(super) fn newest_file(layout: &Layout, experiment: &str) -> Option<PathBuf> {
-    let files = files(layout, experiment).ok()?;
+    let files = result_files(layout, experiment).ok()?;
     files.into_iter().next().map(|(_, path)| path)
 }
 
 /// The files whose names are those of the experiment's runs, the newest first, each with its start.
-fn files(layout: &Layout, experiment: &str) -> Result<Vec<(String, PathBuf)>, Error> {
+pub(crate) fn result_files(layout: &Layout, experiment: &str) -> Result<Vec<(String, PathBuf)>, Error> {
     let failed = |source| storage("read", layout.results(), source);
     let entries = match fs::read_dir(layout.results()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -21,7 +21,7 @@ pub use baselines::{read_measurements, write_baseline};
 pub use by_item::ReportText;
 pub use checked::{DamagedReport, check_report};
 pub use cut_off::{CutOffJournal, is_going_on};
-pub(crate) use earlier::{Earlier, latest_runs};
+pub(crate) use earlier::{Earlier, latest_runs, result_files};
 pub(crate) use git::git_state;
 pub(crate) use id::{id_of, new_run_id};
 pub(crate) use journal::{CutOff, JOURNAL_VERSION, JournalWriter, Resumed};

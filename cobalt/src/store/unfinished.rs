@@ -45,6 +45,7 @@ impl JournalHeader {
             partial: self.selection.is_some(),
             shard: self.shard,
             shards: Vec::new(),
+            pooled: Vec::new(),
             dataset: Some(self.dataset.clone()),
             git: None,
             sources: self.sources.clone(),

@@ -4,6 +4,7 @@
 //! `cargo test -p cobalt --test comparison calibration -- --nocapture` prints the shares. `COBALT_TRIALS=2000` (and `--release`)
 //! draws as many trials for each cell; the few that are drawn otherwise catch a method that is far off.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 use std::{env, fmt, thread};
@@ -95,7 +96,7 @@ impl Cell {
                     (scores(Box::new(move |random| (mean + spread * random.normal()).clamp(0.0, 1.0))), mean)
                 }
                 Noise::Quarters => {
-                    let lower = drop * 4.0 > random_of(key, self.items);
+                    let lower = drop * 4.0 > place_of(key);
                     let quarters = move |random: &mut Random| {
                         let score = ((0.45 + 0.4 * place + 0.12 * random.normal()) * 4.0).round() / 4.0;
                         (score - if lower { 0.25 } else { 0.0 }).clamp(0.0, 1.0)
@@ -165,7 +166,7 @@ impl Cell {
 }
 
 /// A number from 0 to 1 for each item that does not hang on chance.
-fn random_of(key: usize, _: usize) -> f64 {
+fn place_of(key: usize) -> f64 {
     (key as f64 * 0.618_034).fract()
 }
 
@@ -297,10 +298,10 @@ fn cells() -> Vec<Cell> {
     cells
 }
 
-/// How many trials of a cell are drawn: `COBALT_TRIALS`, or so few that all cells take seconds.
-fn trials(cell: &Cell) -> u64 {
+/// How many trials of a cell of so many items are drawn: `COBALT_TRIALS`, or so few that all cells take seconds.
+fn trials(items: usize) -> u64 {
     let asked = env::var("COBALT_TRIALS").ok().and_then(|trials| trials.parse().ok());
-    asked.unwrap_or(match cell.items {
+    asked.unwrap_or(match items {
         ..=20 => 60,
         ..=50 => 40,
         ..=200 => 16,
@@ -309,12 +310,12 @@ fn trials(cell: &Cell) -> u64 {
 }
 
 /// Works through the cells on all processors.
-fn each_cell<T: Send>(cells: &[Cell], work: impl Fn(Cell) -> T + Sync) -> Vec<(Cell, T)> {
+fn each_cell<C: Copy + Send + Sync, T: Send>(cells: &[C], work: impl Fn(&C) -> T + Sync) -> Vec<(C, T)> {
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut done = Vec::new();
         while let Some(cell) = cells.get(next.fetch_add(1, Relaxed)) {
-            done.push((*cell, work(*cell)));
+            done.push((*cell, work(cell)));
         }
         done
     };
@@ -325,12 +326,150 @@ fn each_cell<T: Send>(cells: &[Cell], work: impl Fn(Cell) -> T + Sync) -> Vec<(C
     })
 }
 
+impl Cell {
+    /// Whether the means are of figures so skewed that few items say little of them.
+    fn is_skewed(self) -> bool {
+        self.noise == Noise::Latency(1.0)
+    }
+
+    /// Whether so few answers are wrong, or so few clusters are there, that an interval can only be too wide.
+    fn is_cautious(self) -> bool {
+        let clusters = self.items / self.cluster_size().unwrap_or(1);
+        match self.noise {
+            Noise::Graded(_) | Noise::Quarters | Noise::Latency(_) | Noise::GradedClusters => clusters < 10,
+            Noise::Right(_) | Noise::RightAbout(_) | Noise::Clustered(..) => clusters < 1000,
+        }
+    }
+
+    /// What of the cell is not as it should be, with a margin for chance.
+    fn faults(self, found: &Found) -> Vec<String> {
+        let least = if self.is_skewed() { 0.90 } else { 0.925 };
+        let most = if self.is_cautious() { 1.0 } else { 0.98 };
+        let wrong = if self.is_skewed() { 0.05 } else { 0.025 };
+        let mut faults = Vec::new();
+        let coverages = [
+            ("coverage", found.covered, least),
+            ("coverage of a drop", found.covered_drop, least),
+            ("coverage of the ratio", found.ratio_covered, 0.925),
+        ];
+        for (what, share, least) in coverages {
+            if share.of > 0 && !(share.may_be_at_least(least) && share.may_be_at_most(most)) {
+                faults.push(format!("{what} {share}"));
+            }
+        }
+        let errors = [("worse", found.worse, 0.025), ("met", found.met, wrong), ("within noise", found.within, 0.03)];
+        for (what, share, most) in errors {
+            if !share.may_be_at_most(most) {
+                faults.push(format!("{what} {share}"));
+            }
+        }
+        if found.power.of > 0 && !found.power.may_be_at_least(0.75) {
+            faults.push(format!("power {}", found.power));
+        }
+        faults
+    }
+}
+
 #[test]
 fn what_is_said_of_two_runs_holds_as_often_as_it_says() {
-    let found = each_cell(&cells(), |cell| {
-        let found = Found::of(cell, trials(&cell));
+    let faults = each_cell(&cells(), |cell| {
+        let found = Found::of(*cell, trials(cell.items));
         println!("{cell}: {found}");
-        found
+        cell.faults(&found)
     });
-    let _ = found;
+    assert_none(&faults);
+}
+
+fn assert_none<C: fmt::Display>(faults: &[(C, Vec<String>)]) {
+    let faults = faults.iter().filter(|(_, faults)| !faults.is_empty());
+    let faults: Vec<_> = faults.map(|(cell, faults)| format!("{cell}: {}", faults.join(", "))).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// What the summary says of one run.
+#[derive(Clone, Copy, Debug)]
+struct Summed {
+    cell: Cell,
+}
+
+impl fmt::Display for Summed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Cell { noise, items, runs: (runs, _) } = self.cell;
+        write!(f, "{noise:?}, {items} items, {runs} runs")
+    }
+}
+
+impl Summed {
+    fn all() -> Vec<Self> {
+        let noises = [
+            Noise::Right(0.5),
+            Noise::Right(0.9),
+            Noise::Right(0.98),
+            Noise::Graded(0.1),
+            Noise::Clustered(0.5, 5),
+            Noise::Clustered(0.9, 5),
+            Noise::Clustered(0.98, 5),
+            Noise::GradedClusters,
+        ];
+        let mut all = Vec::new();
+        for items in [10, 20, 50, 200, 1000] {
+            for noise in noises {
+                all.extend([1, 3, 5].map(|runs| Self { cell: Cell { noise, items, runs: (runs, runs) } }));
+            }
+        }
+        all
+    }
+
+    /// How often the interval of the mean and that of the pass rate hold the true ones. Half of the graded scores pass.
+    fn coverage(self, trials: u64) -> (Share, Share) {
+        let (mut of_mean, mut of_rate) = (Share::default(), Share::default());
+        for trial in 0..trials {
+            let (Answers { run, truth }, _) = self.cell.pair(trial, 0.0);
+            let items: Vec<_> = run.items.iter().map(result).collect();
+            let figures = Figures::gather(&items, &[("correct", 0.5)], &PriceTable::default());
+            let stats = &figures.summary(Duration::ZERO).scores["correct"];
+            match self.cell.noise {
+                Noise::Graded(_) => of_mean.count(holds(stats.ci95, truth)),
+                Noise::GradedClusters => {
+                    of_mean.count(holds(stats.ci95, truth));
+                    of_rate.count(holds(stats.pass_rate_ci95, 0.5));
+                }
+                _ => {
+                    of_mean.count(holds(stats.ci95, truth));
+                    of_rate.count(holds(stats.pass_rate_ci95, truth));
+                }
+            }
+        }
+        (of_mean, of_rate)
+    }
+}
+
+/// An item of a report with the scores of a measured one.
+fn result(item: &MeasuredItem) -> ItemResult {
+    let run = |score: &f64| {
+        let evaluation = ScoredEvaluation { score: Some(*score), ..ScoredEvaluation::default() };
+        Execution { evaluations: [("correct".into(), evaluation)].into_iter().collect(), ..Execution::default() }
+    };
+    let input = item.cluster.iter().map(|name| ("cluster".to_owned(), name.clone().into())).collect();
+    ItemResult {
+        index: 0,
+        key: item.key.clone(),
+        input: Arc::new(input),
+        passed: true,
+        runs: item.scores["correct"].iter().map(run).collect(),
+    }
+}
+
+#[test]
+fn the_intervals_of_a_summary_hold_the_truth_as_often_as_they_say() {
+    let faults = each_cell(&Summed::all(), |summed| {
+        let (of_mean, of_rate) = summed.coverage(4 * trials(summed.cell.items));
+        println!("{summed}: coverage of the mean {of_mean}, of the pass rate {of_rate}");
+        // Four documents whose items are mostly all right or all wrong do not tell how many are.
+        let clusters = summed.cell.items / summed.cell.cluster_size().unwrap_or(1);
+        let least = if clusters < 5 { 0.88 } else { 0.925 };
+        let is_off = |share: &Share| share.of > 0 && !share.may_be_at_least(least);
+        [of_mean, of_rate].into_iter().filter(is_off).map(|share| format!("coverage {share}")).collect()
+    });
+    assert_none(&faults);
 }

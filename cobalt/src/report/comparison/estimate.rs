@@ -3,9 +3,13 @@
 use super::paired::{Exchangeable, Paired};
 use super::{Quantity, Test};
 use crate::report::stats::{
-    Interval, SignFlip, Stratum, by_cluster, describe, matched_shares, mcnemar, pairs_to_show, sign_flip,
-    smallest_detectable, smallest_detectable_share, stratified_permutation, student_t_cdf, sum,
+    Interval, ShareSpread, SignFlip, Stratum, by_cluster, describe, matched_shares, mcnemar, sign_flip,
+    smallest_detectable, stratified_permutation, student_t_cdf, sum,
 };
+
+/// With fewer clusters no sign-flip test can reach the level: all of four point one way by chance in 2 of 16 cases, which
+/// count half.
+pub(super) const FEWEST_CLUSTERS: usize = 5;
 
 /// A standard error below this share of the figures is rounding.
 const ROUNDING: f64 = 1e-12;
@@ -28,16 +32,9 @@ pub(super) struct Estimate {
     /// Absent for one cluster.
     pub(super) std_error: Option<f64>,
     /// Where every observation is 0 or 1.
-    shares: Option<Shares>,
-}
-
-/// How much shares of runs that are right differ from one another.
-#[derive(Clone, Copy, Debug)]
-struct Shares {
-    /// The mean squared difference of a cluster.
-    spread: f64,
-    /// How much that grows with each unit of the mean difference.
-    rise: f64,
+    shares: Option<ShareSpread>,
+    /// Whether a difference of more than 1 cannot be.
+    is_at_most_1: bool,
 }
 
 impl Estimate {
@@ -56,18 +53,18 @@ impl Estimate {
             middle: difference,
             std_error: None,
             shares: None,
+            is_at_most_1: matches!(quantity, Quantity::Score | Quantity::Errors),
         };
         if clusters.len() < 2 {
             return Some(estimate);
         }
         let values = by_cluster(&clusters);
-        if let Some(weight) = paired.weight_of_a_run() {
-            let matched = matched_shares(&values, weight, 0.95)?;
+        if let Some(weights) = paired.weights_of_a_run() {
+            let matched = matched_shares(&values, weights.mean(), 0.95)?;
             (estimate.middle, estimate.std_error) = (matched.middle, Some(matched.std_error));
             estimate.ci95 = Some(matched.interval);
-            let spread = sum(values.iter().map(|value| value * value)) / values.len() as f64;
             let usual = if quantity.more_is_better() { base } else { 1.0 - base };
-            estimate.shares = Some(Shares { spread, rise: weight * (2.0 * usual - 1.0).max(0.0) });
+            estimate.shares = ShareSpread::of(&values, usual, weights);
             return Some(estimate);
         }
         let figures = describe(&values)?;
@@ -83,21 +80,24 @@ impl Estimate {
         Some(estimate)
     }
 
-    /// The smallest difference that would show in 80 % of cases at the 5 % level.
+    /// The smallest difference that would show in 80 % of cases at the 5 % level; `None` where none that can be would.
     pub(super) fn smallest_detectable(&self) -> Option<f64> {
-        match self.shares {
-            Some(Shares { spread, rise }) => smallest_detectable_share(self.clusters as f64, spread, rise),
-            None => smallest_detectable(self.std_error?, self.degrees_of_freedom()),
-        }
+        let least = match self.shares {
+            Some(shares) => shares.smallest_detectable(self.clusters as f64),
+            None => self.detectable_by_t(),
+        };
+        least.filter(|least| !self.is_at_most_1 || (self.clusters >= FEWEST_CLUSTERS && *least <= 1.0))
+    }
+
+    fn detectable_by_t(&self) -> Option<f64> {
+        smallest_detectable(self.std_error?, self.degrees_of_freedom())
     }
 
     /// How many times as many items would show a difference of this size, larger than 0, in 80 % of cases.
     pub(super) fn times_to_show(&self, difference: f64) -> Option<f64> {
         match self.shares {
-            Some(Shares { spread, rise }) => {
-                Some(pairs_to_show(difference, spread, rise)? / self.clusters as f64)
-            }
-            None => Some((self.smallest_detectable().unwrap_or(0.0) / difference).powi(2)),
+            Some(shares) => Some(shares.pairs_to_show(difference.min(1.0))? / self.clusters as f64),
+            None => Some((self.detectable_by_t().unwrap_or(0.0) / difference).powi(2)),
         }
     }
 

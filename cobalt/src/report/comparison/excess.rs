@@ -105,7 +105,7 @@ impl Excess {
 }
 
 fn is_unchanged(paired: &Paired) -> bool {
-    paired.is_unchanged() && paired.weight_of_a_run().is_none()
+    paired.is_unchanged() && paired.weights_of_a_run().is_none()
 }
 
 /// What would tell the agent from one at the bound, or, where that is farther away and not known yet, an unchanged agent

@@ -2,9 +2,9 @@
 
 use super::Quantity;
 use super::matching::Pair;
-use super::paired_item::{Amounts, PairedItem, UnequalRuns, failures, total};
+use super::paired_item::{Amounts, Measured, PairedItem, UnequalRuns, failures, total};
 use crate::report::Measurements;
-use crate::report::stats::{Cluster, Interval, Stratum, by_cluster, describe, ratio_of_means, sum};
+use crate::report::stats::{Cluster, Interval, RunWeights, Stratum, by_cluster, describe, ratio_of_means, sum};
 
 /// What is compared.
 #[derive(Clone, Debug)]
@@ -206,14 +206,14 @@ impl Paired {
         Some((count(-1.0), count(1.0)))
     }
 
-    /// Where every observation is 0 or 1: the mean over the items of (1/R₁ + 1/R₂) / 2, for R₁ and R₂ runs of an item.
-    pub(super) fn weight_of_a_run(&self) -> Option<f64> {
-        let weight = |item: &PairedItem| {
-            let (base, other) = item.base.binary_runs.zip(item.other.binary_runs)?;
-            Some(0.5 * (1.0 / base as f64 + 1.0 / other as f64))
+    /// Where every observation is 0 or 1: how much one of an item's runs weighs in the base and in the other run.
+    pub(super) fn weights_of_a_run(&self) -> Option<RunWeights> {
+        let weights = |side: fn(&PairedItem) -> Measured| -> Option<f64> {
+            let weight = |item: &PairedItem| Some(1.0 / side(item).binary_runs? as f64);
+            let weights: Option<Vec<_>> = self.items.iter().map(weight).collect();
+            describe(&weights?).map(|weights| weights.mean)
         };
-        let weights: Option<Vec<_>> = self.items.iter().map(weight).collect();
-        describe(&weights?).map(|weights| weights.mean)
+        Some(RunWeights { first: weights(|item| item.base)?, second: weights(|item| item.other)? })
     }
 
     /// How much the runs of an item differ, over the items with several runs on both sides.

@@ -1,6 +1,6 @@
 //! A difference in a word, and what would settle an open question.
 
-use super::estimate::Estimate;
+use super::estimate::{Estimate, FEWEST_CLUSTERS};
 use super::log_ratio::LogRatio;
 use super::paired::Paired;
 use super::{Difference, Quantity, SampleSize, Verdict};
@@ -13,10 +13,6 @@ const MARGIN: f64 = 0.05;
 
 /// A difference of latency, tokens or cost that matters, as a share of the base's mean.
 const RELATIVE_MARGIN: f64 = 0.1;
-
-/// With fewer clusters no sign-flip test can reach the level: all of four point one way by chance in 2 of 16 cases, which
-/// count half.
-const FEWEST_CLUSTERS: usize = 5;
 
 /// The standard errors by which a margin has to be larger than a difference of 0 for an interval that lies within it in
 /// 80 % of cases: the quantiles of the normal distribution at 97.5 and 90 %, as both of its ends have to.

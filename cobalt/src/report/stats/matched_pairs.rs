@@ -130,58 +130,107 @@ pub fn matched_shares(differences: &[f64], weight: f64, confidence: f64) -> Opti
     Some(MatchedShares { middle, std_error, interval })
 }
 
-/// The smallest true difference of matched shares that a two-sided test at the 5 % level shows in 80 % of cases with `n`
-/// pairs (Connor, "Sample size for testing differences in proportions for the paired-sample design", Biometrics 43, 1987):
-/// the δ for which `√n δ = t(0.975) √ψ + t(0.8) √(ψ - δ²)`, with the quantiles of Student's t of n - 1 degrees of freedom, which
-/// come closer for few pairs than normal ones.
-///
-/// `spread` is the mean squared difference of a pair while nothing has changed. An agent that gets worse differs in more
-/// pairs than that: `rise` is how much the mean square grows with each unit of the difference, so that ψ is
-/// `spread + rise · δ`.
-///
-/// `None` for fewer than two pairs, and where a number is negative or not finite.
-#[must_use]
-pub fn smallest_detectable_share(n: f64, spread: f64, rise: f64) -> Option<f64> {
-    let is_possible = |number: f64| number >= 0.0 && number.is_finite();
-    if !(n >= 2.0 && [n, spread, rise].into_iter().all(is_possible)) {
-        return None;
+/// How much one of the runs of an item weighs: the mean of 1/R over the items, for R runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RunWeights {
+    /// Of the first side.
+    pub first: f64,
+    /// Of the second.
+    pub second: f64,
+}
+
+impl RunWeights {
+    /// As much as a run of either side weighs, as [`matched_shares`] takes it.
+    #[must_use]
+    pub fn mean(self) -> f64 {
+        0.5 * (self.first + self.second)
     }
-    let quantiles = Quantiles::of(n)?;
-    // The roots grow more slowly than δ, so that all larger differences show, too.
-    let is_shown = |difference: f64| n >= quantiles.pairs(difference, spread, rise);
-    let (mut low, mut high) = (0.0, 1.0);
-    while !is_shown(high) {
-        high *= 2.0;
-        if high > 1e6 {
+}
+
+/// How much shares of runs that are right differ from item to item, by which a true difference of them shows or does not.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct ShareSpread {
+    /// The mean squared difference of a pair while nothing has changed.
+    pub of_unchanged: f64,
+    /// The share that is right in the first run.
+    pub share: f64,
+    /// How much one run of the second side weighs, which is the one that may have changed: 1/R for R runs.
+    pub weight: f64,
+}
+
+impl ShareSpread {
+    /// That of `differences`, with half a pair more of each kind, as [`matched_shares`] has it.
+    ///
+    /// `None` without differences, and where a number is not finite or negative that must not be.
+    #[must_use]
+    pub fn of(differences: &[f64], share: f64, weights: RunWeights) -> Option<Self> {
+        let RunWeights { first, second: weight } = weights;
+        let is_possible =
+            !differences.is_empty() && share >= 0.0 && first >= 0.0 && (0.0..=1.0).contains(&weight);
+        let squares = sum(differences.iter().map(|d| d * d)) + weights.mean();
+        let of_unchanged = squares / (differences.len() as f64 + 2.0);
+        (is_possible && of_unchanged.is_finite() && share.is_finite())
+            .then_some(Self { of_unchanged, share, weight })
+    }
+
+    /// The smallest true difference that a two-sided test at the 5 % level shows in 80 % of cases with `n` pairs (Connor,
+    /// "Sample size for testing differences in proportions for the paired-sample design", Biometrics 43, 1987): the δ for
+    /// which `√n δ = t(0.975) √ψ + t(0.8) √(ψ - δ²)`, with the quantiles of Student's t of n - 1 degrees of freedom, which
+    /// come closer for few pairs than normal ones.
+    ///
+    /// An agent that gets worse differs in more pairs than one that is unchanged. With one run on each side the mean square ψ
+    /// grows by `δ (2 share - 1)`; with several on the second side, this part weighs as much less as a run does, and the
+    /// difference itself the more: ψ is `of_unchanged + weight δ (2 share - 1) + (1 - weight) δ²`.
+    ///
+    /// `None` for fewer than two pairs, and where a difference of 1, the largest of all, would not do.
+    #[must_use]
+    pub fn smallest_detectable(&self, n: f64) -> Option<f64> {
+        if !(n >= 2.0 && n.is_finite()) {
             return None;
         }
+        let quantiles = Quantiles::of(n)?;
+        // Larger differences show, too.
+        let is_shown = |difference: f64| n >= self.pairs(difference, &quantiles);
+        let (mut low, mut high) = (0.0, 1.0);
+        if !is_shown(high) {
+            return None;
+        }
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if is_shown(middle) { high = middle } else { low = middle }
+        }
+        Some(high)
     }
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if is_shown(middle) { high = middle } else { low = middle }
+
+    /// How many pairs show a true difference of this size in 80 % of cases, at least two: see
+    /// [`smallest_detectable`](Self::smallest_detectable). `None` for a difference that is not from 0 to 1, or is 0.
+    #[must_use]
+    pub fn pairs_to_show(&self, difference: f64) -> Option<f64> {
+        if !(difference > 0.0 && difference <= 1.0) {
+            return None;
+        }
+        // Few pairs take larger quantiles, and these more pairs: what more pairs take shrinks as their number grows.
+        let taken = |n: f64| Some(self.pairs(difference, &Quantiles::of(n)?));
+        let (mut low, mut high) = (2.0, taken(2.0)?.max(2.0));
+        for _ in 0..100 {
+            let middle = 0.5 * (low + high);
+            if middle >= taken(middle)? { high = middle } else { low = middle }
+        }
+        Some(high)
     }
-    Some(high)
+
+    fn pairs(&self, difference: f64, quantiles: &Quantiles) -> f64 {
+        let Self { of_unchanged, share, weight } = *self;
+        let square = difference * difference;
+        let spread =
+            of_unchanged + weight * difference * (2.0 * share - 1.0).max(0.0) + (1.0 - weight) * square;
+        let shown = quantiles.level * spread.sqrt() + quantiles.power * (spread - square).max(0.0).sqrt();
+        (shown / difference).powi(2)
+    }
 }
 
-/// How many pairs show a true difference of this size in 80 % of cases: see [`smallest_detectable_share`]. At least two;
-/// `None` for a difference that is not larger than 0, and where a number is negative or not finite.
-#[must_use]
-pub fn pairs_to_show(difference: f64, spread: f64, rise: f64) -> Option<f64> {
-    let is_possible = |number: f64| number >= 0.0 && number.is_finite();
-    if !(difference > 0.0 && [difference, spread, rise].into_iter().all(is_possible)) {
-        return None;
-    }
-    // Few pairs take larger quantiles, and these more pairs: what more pairs take shrinks as their number grows.
-    let taken = |n: f64| Some(Quantiles::of(n)?.pairs(difference, spread, rise));
-    let (mut low, mut high) = (2.0, taken(2.0)?.max(2.0));
-    for _ in 0..100 {
-        let middle = 0.5 * (low + high);
-        if middle >= taken(middle)? { high = middle } else { low = middle }
-    }
-    Some(high)
-}
-
-/// Those of Student's t that a difference has to be away from 0 by to be shown in 80 % of cases.
+/// Those of Student's t by which a difference shows in 80 % of cases.
 struct Quantiles {
     level: f64,
     power: f64,
@@ -191,13 +240,6 @@ impl Quantiles {
     /// For `n` pairs.
     fn of(n: f64) -> Option<Self> {
         Some(Self { level: student_t_quantile(0.975, n - 1.0)?, power: student_t_quantile(0.8, n - 1.0)? })
-    }
-
-    fn pairs(&self, difference: f64, spread: f64, rise: f64) -> f64 {
-        let spread = spread + difference * rise;
-        let shown =
-            self.level * spread.sqrt() + self.power * (spread - difference * difference).max(0.0).sqrt();
-        (shown / difference).powi(2)
     }
 }
 
@@ -312,20 +354,35 @@ mod tests {
 
     #[test]
     fn what_is_detectable_and_how_many_pairs_show_it_agree() {
-        for (n, spread, rise) in
-            [(50.0, 0.18, 0.8), (200.0, 0.04, 0.96), (1_000.0, 0.5, 0.0), (10.0, 0.0, 0.2)]
+        for (n, of_unchanged, share, weight) in
+            [(50.0, 0.18, 0.9, 1.0), (200.0, 0.04, 0.98, 1.0), (1_000.0, 0.5, 0.5, 1.0), (10.0, 0.0, 1.0, 0.2)]
         {
-            let least = smallest_detectable_share(n, spread, rise).unwrap();
-            let pairs = pairs_to_show(least, spread, rise).unwrap();
-            assert!((pairs / n - 1.0).abs() < 1e-9, "{n} {spread} {rise}: {least} by {pairs}");
+            let spread = ShareSpread { of_unchanged, share, weight };
+            let least = spread.smallest_detectable(n).unwrap();
+            let pairs = spread.pairs_to_show(least).unwrap();
+            assert!((pairs / n - 1.0).abs() < 1e-9, "{n} {spread:?}: {least} by {pairs}");
         }
         // 25 % and 10 % of the pairs fall to the two sides: (1.96 * √0.35 + 0.8416 * √0.3275)² / 0.0225.
+        let known = ShareSpread { of_unchanged: 0.35, share: 0.5, weight: 1.0 };
         let by_normal = Quantiles { level: 1.959_963_985, power: 0.841_621_234 };
-        assert_eq!(by_normal.pairs(0.15, 0.35, 0.0).ceil(), 120.0);
-        assert_eq!(pairs_to_show(0.15, 0.35, 0.0).unwrap().ceil(), 122.0);
-        for (n, spread, rise) in [(0.0, 0.1, 0.1), (10.0, -0.1, 0.0), (10.0, 0.1, f64::NAN)] {
-            assert_eq!(smallest_detectable_share(n, spread, rise), None);
+        assert_eq!(known.pairs(0.15, &by_normal).ceil(), 120.0);
+        assert_eq!(known.pairs_to_show(0.15).unwrap().ceil(), 122.0);
+    }
+
+    #[test]
+    fn half_a_pair_of_each_kind_is_added_and_what_cannot_show_is_absent() {
+        let weights = |first, second| RunWeights { first, second };
+        let known = ShareSpread::of(&pairs(3, 1, 6), 0.9, weights(1.0, 0.2)).unwrap();
+        assert_eq!(known, ShareSpread { of_unchanged: 4.6 / 12.0, share: 0.9, weight: 0.2 });
+        assert_eq!(known.pairs_to_show(0.0), None);
+        assert_eq!(known.pairs_to_show(1.1), None);
+        assert_eq!(known.smallest_detectable(1.0), None);
+        let few = ShareSpread::of(&pairs(1, 0, 1), 1.0, weights(1.0, 1.0)).unwrap();
+        assert_eq!(few.smallest_detectable(2.0), None, "even a difference of 1 would not show");
+        for (share, weight) in [(f64::NAN, 1.0), (0.5, -1.0), (-0.1, 1.0), (0.5, f64::INFINITY), (0.5, 1.1)] {
+            assert_eq!(ShareSpread::of(&[0.0, 1.0], share, weights(1.0, weight)), None, "{share} {weight}");
         }
+        assert_eq!(ShareSpread::of(&[], 0.5, weights(1.0, 1.0)), None);
     }
 
     proptest! {

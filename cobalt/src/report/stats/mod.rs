@@ -22,7 +22,7 @@ pub use clusters::{Cluster, by_cluster};
 pub use describe::{Describe, describe, percentile, root_mean_square_deviation, sum};
 pub use holm::holm;
 pub use matched_pairs::{
-    MatchedShares, Mcnemar, matched_shares, mcnemar, pairs_to_show, smallest_detectable_share,
+    MatchedShares, Mcnemar, RunWeights, ShareSpread, matched_shares, mcnemar,
 };
 pub use normal::{normal_cdf, normal_quantile};
 pub use paired_t::{PairedT, paired_t, smallest_detectable};

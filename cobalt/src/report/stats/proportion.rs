@@ -18,8 +18,9 @@ pub fn wilson(passes: u64, n: u64, confidence: f64) -> Option<Interval> {
 
 /// The Wilson score interval of a pass rate over observations in clusters, each of which is 0 or 1, as if there were only
 /// so many observations as their variance tells: `n = p (1 - p) / s²`, where p is the rate and s its standard error as a
-/// ratio of sums over clusters (see [`by_cluster`]), at most the number of observations. As s is estimated from few clusters,
-/// n is multiplied by `(t(N - 1) / t(G - 1))²` for N observations in G clusters (Korn and Graubard, "Confidence intervals
+/// ratio of sums over clusters (see [`by_cluster`]), at most the number of observations. Near 0 and 1 the few clusters that
+/// are otherwise may be none of the sample: to s² belong half an observation that passes and half of one that fails. As s is
+/// estimated from few clusters, n is multiplied by `(t(N - 1) / t(G - 1))²` for N observations in G clusters (Korn and Graubard, "Confidence intervals
 /// for proportions with small expected number of positive counts estimated from survey data", Survey Methodology 24, 1998).
 /// A rate of 0 or 1 tells nothing of how much the observations of a cluster hang together: each cluster counts once then.
 ///
@@ -38,9 +39,11 @@ pub fn wilson_clustered(clusters: &[Cluster], confidence: f64) -> Option<Interva
     let (n, rate) = (count as f64, passes / count as f64);
     let variance = rate * (1.0 - rate);
     let error = describe(&by_cluster(clusters))?.std_error?;
-    let as_if = if variance > 0.0 { variance / (error * error) } else { clusters.len() as f64 };
+    let clusters = clusters.len() as f64;
+    let added = 0.5 * (1.0 - 2.0 * variance) / (clusters * n);
+    let as_if = if variance > 0.0 { variance / (error * error + added) } else { clusters };
     let t = |dof: f64| student_t_quantile(0.5 + 0.5 * confidence, dof);
-    let for_few = (t(n - 1.0)? / t(clusters.len() as f64 - 1.0)?).powi(2);
+    let for_few = (t(n - 1.0)? / t(clusters - 1.0)?).powi(2);
     let effective = (as_if.min(n) * for_few).min(n);
     let z = normal_quantile(0.5 + 0.5 * confidence)?;
     Some(of_counts(rate * effective, (1.0 - rate) * effective, z))
@@ -98,10 +101,11 @@ mod tests {
 
     #[test]
     fn clusters_whose_observations_agree_count_once() {
-        // Six of ten clusters pass as a whole: p (1 - p) / s² = 0.24 / (0.24 / 9) = 9, and t of 49 and of 9 degrees of freedom.
+        // Six of ten clusters pass as a whole: s² is 0.24 / 9, and 0.52 / 2 of 500 are added; t of 49 and 9 degrees of freedom.
         let whole = clusters(&[vec![(5, 5); 6], vec![(0, 5); 4]].concat());
         let found = wilson_clustered(&whole, 0.95).unwrap();
-        let n = 9.0 * (2.009_575_234_489_2_f64 / 2.262_157_162_798_2).powi(2);
+        let as_if = 0.24 / (0.24 / 9.0 + 0.26 / 500.0);
+        let n = as_if * (2.009_575_234_489_2_f64 / 2.262_157_162_798_2).powi(2);
         let (z2, p) = (3.841_458_820_694_124_f64, 0.6);
         let half = (z2 * (p * (1.0 - p) / n + z2 / (4.0 * n * n))).sqrt() / (1.0 + z2 / n);
         let middle = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);
