@@ -249,8 +249,9 @@ impl Found {
                 found.within.count(less.verdict == Verdict::WithinNoise);
             }
         }
-        found.detectable = detectable.iter().sum::<f64>() / detectable.len().max(1) as f64;
-        let can_drop = !matches!(cell.noise, Noise::Quarters) && found.detectable < 0.35;
+        found.detectable = detectable.iter().sum::<f64>() / detectable.len() as f64;
+        // An agent that is seldom wrong cannot drop by more than it is right, nor a graded one below 0.
+        let can_drop = !matches!(cell.noise, Noise::Quarters) && found.detectable < 0.4 && detectable.len() as u64 == trials;
         for trial in 0..if can_drop { trials.div_ceil(2) } else { 0 } {
             let (base, other) = cell.pair(2 * trial, found.detectable);
             let shown = cell.difference(&base, &other);

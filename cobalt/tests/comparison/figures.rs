@@ -42,16 +42,16 @@ fn single_scores_of_0_and_1_take_mcnemars_test_and_the_interval_of_agresti_and_m
     let (middle, error) = (9.0 / 102.0, ((16.0 - 81.0 / 102.0_f64) / 102.0 / 102.0).sqrt());
     let (ci95, t) = (found.ci95.unwrap(), student_t_quantile(0.975, 99.0).unwrap());
     assert!(is_close(ci95.low, middle - t * error) && is_close(ci95.high, middle + t * error), "{ci95:?}");
-    // Half of the answers are right, so that an agent that gets worse differs in no more pairs: (1.96 * √0.15 + 0.84 *
-    // √(0.15 - δ²)) / √100 is δ at 0.1077.
-    assert!((found.smallest_detectable.unwrap() - 0.1077).abs() < 2e-4, "{found:?}");
+    // Half of the answers are right, so that an agent that gets worse differs in no more pairs: with half a pair more of each
+    // kind, (1.96 * √(16 / 102) + 0.84 * √(16 / 102 - δ²)) / √100 is δ at 0.10966.
+    assert!((found.smallest_detectable.unwrap() - 0.10966).abs() < 1e-4, "{found:?}");
 }
 
 #[test]
 fn other_scores_take_sign_flips_and_students_t() {
     let found = difference(&scored("a", &[0.5, 0.4, 0.3, 0.8]), &scored("b", &[0.6, 0.6, 0.6, 0.8]));
-    // Differences of 0.1, 0.2, 0.3 and 0: of eight flips two are as far from 0.
-    assert_eq!((found.test, found.p_value), (Some(Test::SignFlipExact), Some(0.25)));
+    // Differences of 0.1, 0.2, 0.3 and 0: of eight flips two are as far from 0, and count half.
+    assert_eq!((found.test, found.p_value), (Some(Test::SignFlipExact), Some(0.125)));
     let (mean, error) = (0.15, (0.05_f64 / 3.0 / 4.0).sqrt());
     let t = student_t_quantile(0.975, 3.0).unwrap();
     let ci95 = found.ci95.unwrap();
@@ -92,7 +92,7 @@ fn items_of_one_cluster_count_as_one() {
     assert_eq!((found.items, found.clusters), (40, 4));
     assert_eq!(
         (found.p_value, found.test),
-        (Some(0.125), Some(Test::SignFlipExact)),
+        (Some(0.0625), Some(Test::SignFlipExact)),
         "four clusters, all better"
     );
     let alone = difference(&scored("a", &before), &scored("b", &after));
@@ -107,7 +107,7 @@ fn items_of_one_cluster_count_as_one() {
 fn one_cluster_has_no_interval() {
     let found = difference(&scored("a", &[1.0]), &scored("b", &[0.0]));
     assert_eq!((found.ci95, found.smallest_detectable, found.settled_by), (None, None, None));
-    assert_eq!((found.p_value, found.difference), (Some(1.0), -1.0));
+    assert_eq!((found.p_value, found.difference), (Some(0.5), -1.0));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn what_a_run_does_not_tell_is_not_compared() {
 }
 
 #[test]
-fn the_interval_and_the_test_of_amounts_are_both_students() {
+fn amounts_have_students_interval_and_the_test_of_their_logs() {
     let base = with(scored("a", &[1.0; 4]), |_, item| item.latency_ms = 100.0);
     // Differences of 10, 20, 30 and 60 ms: mean 30, standard error 10.8012; t with 3 degrees of freedom.
     let other = with(scored("b", &[1.0; 4]), |index, item| {
@@ -163,8 +163,12 @@ fn the_interval_and_the_test_of_amounts_are_both_students() {
     let latency = &compared(&base, &other).amounts[0];
     let ci95 = latency.ci95.unwrap();
     assert!((ci95.low + 4.3743).abs() < 1e-3 && (ci95.high - 64.3743).abs() < 1e-3, "{latency:?}");
-    assert_eq!(latency.test, Some(Test::PairedT));
-    assert!((latency.p_value.unwrap() - 0.0692).abs() < 1e-3, "{latency:?}");
+    // The logs of 1.1, 1.2, 1.3 and 1.6: mean 0.25250, standard error 0.08012.
+    let ratio = latency.ratio.unwrap();
+    assert!((ratio.ratio - 1.28724).abs() < 1e-4, "{ratio}");
+    assert!((ratio.ci95.low - 0.9975).abs() < 1e-3 && (ratio.ci95.high - 1.6611).abs() < 1e-3, "{ratio}");
+    assert_eq!(latency.test, Some(Test::LogRatioT));
+    assert!((latency.p_value.unwrap() - 0.0513).abs() < 1e-3, "{latency:?}");
 }
 
 #[test]
@@ -180,7 +184,8 @@ fn all_evaluators_of_all_runs_are_corrected_for_together() {
     let after: Vec<_> = before.iter().enumerate().map(|(i, score)| score + 0.1 + 0.01 * i as f64).collect();
     let (base, other, same) = (two("a", &before), two("b", &after), two("c", &before));
     let alone = compare(&base, &[&other]);
-    let p = 2.0 / 1024.0;
+    // Two of 1024 flips, which count half.
+    let p = 1.0 / 1024.0;
     assert_eq!((alone[0].evaluators[0].p_value, alone[0].evaluators[0].p_adjusted), (Some(p), Some(2.0 * p)));
     let both = compare(&base, &[&other, &same]);
     assert_eq!(both[0].evaluators[0].p_adjusted, Some(4.0 * p));
@@ -246,7 +251,8 @@ fn runs_that_one_side_has_more_of_are_exchanged_between_the_sides() {
     let once = runs_of("a", &[1.0], 1);
     let found = difference(&once, &runs_of("b", &[1.0, 0.0, 1.0], 1));
     assert_eq!((found.test, found.worse), (Some(Test::Permutation), 8));
-    let expected = 0.100_113 + 0.113_815;
+    // With none and with four it is just as far, which counts half.
+    let expected = 0.5 * (0.100_113 + 0.086_517) + 0.027_298;
     assert!((found.p_value.unwrap() - expected).abs() < 0.015, "{found:?}");
     // In clusters of two items, only as many runs count on both sides, and these agree.
     let found = difference(&runs_of("a", &[1.0], 2), &runs_of("b", &[1.0, 0.0, 1.0], 2));
@@ -268,5 +274,5 @@ fn errors_are_the_share_of_the_runs_that_failed() {
     assert_eq!((found.quantity, found.other, found.test), (Quantity::Errors, 0.2, Some(Test::Permutation)));
     assert!(found.p_value.unwrap() > 0.05, "{found:?}");
     let found = compared(&failing("a", 2, &[]), &failing("b", 2, &[0, 1])).amounts.remove(0);
-    assert_eq!((found.other, found.p_value), (1.0, Some(2.0 / 1024.0)));
+    assert_eq!((found.other, found.p_value), (1.0, Some(1.0 / 1024.0)));
 }

@@ -35,10 +35,17 @@ fn a_rise_of_scores_meets_the_gate() {
 }
 
 #[test]
-fn an_unchanged_agent_meets_the_gate_with_a_single_item() {
-    for scores in [vec![1.0], vec![0.3, 0.4], right(3, 2)] {
-        let found = judged(&scored("a", &scores), &scored("b", &scores), drop(0.0));
-        assert_eq!((found.finding, found.actual), (Finding::Met, Some(0.0)));
+fn an_unchanged_agent_meets_the_gate_where_so_many_items_can_tell() {
+    let found = judged(&scored("a", &[0.3, 0.4]), &scored("b", &[0.3, 0.4]), drop(0.0));
+    assert_eq!((found.finding, found.actual), (Finding::Met, Some(0.0)), "graded scores are exactly the same");
+    // Of answers that are right or wrong, a few that are as before say little of those that follow: 1.98 / (n + 2).
+    for (items, bound, finding) in
+        [(2, 0.02, Finding::Inconclusive), (96, 0.02, Finding::Inconclusive), (100, 0.02, Finding::Met), (1000, 0.0, Finding::Inconclusive)]
+    {
+        let (base, now) = (scored("a", &right(items, 0)), scored("b", &right(items, 0)));
+        let found = judged(&base, &now, drop(bound));
+        assert_eq!((found.finding, found.actual), (finding, Some(0.0)), "{items}: {}", found.message);
+        println!("{}", found.message);
     }
 }
 
@@ -69,7 +76,7 @@ fn changed_items_are_left_out_and_counted() {
         }
     });
     let found = judged(&scored("a", &right(90, 10)), &now, drop(0.02));
-    assert_eq!((found.finding, found.actual), (Finding::Met, Some(0.0)));
+    assert_eq!((found.finding, found.actual), (Finding::Inconclusive, Some(0.0)));
     assert!(found.message.ends_with("; left out: 30 items changed since"), "{}", found.message);
 }
 
@@ -173,13 +180,13 @@ fn the_score_is_the_mean_of_the_evaluators_that_both_runs_have() {
 
 #[test]
 fn several_gates_are_corrected_for_together() {
-    // 8 against 0: one-sided 1 in 256 alone, which two gates do not miss at the level of 1 %, and three less so.
-    let (base, now) = (scored("a", &right(30, 0)), scored("b", &right(22, 8)));
+    // 7 of 30 are worse: 7 / 32 is 2.75 standard errors from 0, by chance in 0.51 %, which is more than 1 % for two gates.
+    let (base, now) = (scored("a", &right(30, 0)), scored("b", &right(23, 7)));
     let gate = drop(0.0);
     let finding = |number| judge_against(&base, &now, &vec![&gate; number])[0].finding;
     assert_eq!(
         [finding(1), finding(2), finding(3)],
-        [Finding::Missed, Finding::Missed, Finding::Inconclusive]
+        [Finding::Missed, Finding::Inconclusive, Finding::Inconclusive]
     );
 }
 
@@ -191,11 +198,11 @@ fn a_drop_by_what_is_allowed_meets_the_gate_whatever_its_rounding() {
 }
 
 #[test]
-fn a_gate_needs_at_least_seven_items() {
+fn a_gate_needs_at_least_six_items() {
     let found = judged(&scored("a", &[0.9, 0.8, 0.7]), &scored("b", &[0.5, 0.4, 0.3]), drop(0.02));
     assert_eq!(found.finding, Finding::Inconclusive);
     assert!(
-        found.message.contains("3 items cannot tell it from noise; about 7 items would"),
+        found.message.contains("3 items cannot tell it from noise; about 6 items would"),
         "{}",
         found.message
     );
@@ -214,13 +221,13 @@ fn a_drop_near_the_bound_takes_many_items_to_tell() {
 
 #[test]
 fn a_gate_whose_every_item_collapsed_is_missed_however_few_items_or_many_gates_there_are() {
-    for items in 1..=6 {
+    for items in 1..=5 {
         let found = judged(&scored("a", &right(items, 0)), &scored("b", &right(0, items)), drop(0.02));
         assert_eq!((found.finding, found.actual), (Finding::Missed, Some(1.0)), "{}", found.message);
         assert!(found.message.contains("as every item is lower by at least 0.5 ("), "{}", found.message);
     }
-    // By the tests alone, three gates are open: 3 in 256 are more than 1 %.
-    let (base, now, gate) = (scored("a", &right(8, 0)), scored("b", &right(0, 8)), drop(0.02));
+    // By the tests alone, three gates are open: 3 in 128, which count half, are more than 1 %.
+    let (base, now, gate) = (scored("a", &right(7, 0)), scored("b", &right(0, 7)), drop(0.02));
     for gates in [3, 12] {
         let found = judge_against(&base, &now, &vec![&gate; gates]);
         assert!(found.iter().all(|one| one.finding == Finding::Missed), "{found:?}");
@@ -264,7 +271,7 @@ fn an_amount_that_is_more_for_every_item_is_no_collapse() {
 fn how_many_items_are_needed_counts_all_gates_that_are_corrected_for() {
     let (base, now) = (scored("a", &[0.9; 4]), scored("b", &[0.6, 0.5, 0.5, 0.6]));
     let gate = drop(0.02);
-    for (gates, items) in [(1, 7), (2, 8), (3, 9), (5, 9), (6, 10), (12, 11)] {
+    for (gates, items) in [(1, 6), (2, 7), (3, 8), (5, 8), (6, 9), (12, 10)] {
         let found = &judge_against(&base, &now, &vec![&gate; gates])[0];
         let needed = format!("4 items cannot tell it from noise; about {items} items would");
         assert!(found.message.contains(&needed), "{gates} gates: {}", found.message);

@@ -36,8 +36,8 @@ fn systems() -> Option<Vec<Measurements>> {
     Some(SYSTEMS.map(run).to_vec())
 }
 
-/// McNemar's exact p-value from the binomial coefficients themselves: the sum of `C(n, k) / 2^n` up to the smaller count,
-/// twice. The coefficients are built up by Pascal's rule, halved in each row, so that none overflows.
+/// McNemar's mid-p-value from the binomial coefficients themselves: the sum of `C(n, k) / 2^n` up to the smaller count,
+/// twice, less that of the smaller count itself. The coefficients are built up by Pascal's rule, halved in each row, so that none overflows.
 fn by_pascals_triangle(only_first: usize, only_second: usize) -> f64 {
     let tosses = only_first + only_second;
     let mut row = vec![1.0_f64];
@@ -45,7 +45,8 @@ fn by_pascals_triangle(only_first: usize, only_second: usize) -> f64 {
         let padded = [&[0.0], &row[..], &[0.0]].concat();
         row = padded.windows(2).map(|pair| 0.5 * (pair[0] + pair[1])).collect();
     }
-    (2.0 * row[..=only_first.min(only_second)].iter().sum::<f64>()).min(1.0)
+    let fewer = only_first.min(only_second);
+    2.0 * row[..=fewer].iter().sum::<f64>() - row[fewer]
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::paired::{Exchangeable, Paired};
 use super::{Quantity, Test};
 use crate::report::stats::{
-    Interval, ShareSpread, SignFlip, Stratum, by_cluster, describe, matched_shares, mcnemar, sign_flip,
+    Interval, RunWeights, ShareSpread, SignFlip, Stratum, by_cluster, describe, matched_shares, mcnemar, sign_flip,
     smallest_detectable, stratified_permutation, student_t_cdf, sum,
 };
 
@@ -31,6 +31,8 @@ pub(super) struct Estimate {
     middle: f64,
     /// Absent for one cluster.
     pub(super) std_error: Option<f64>,
+    /// The same of the differences that are tested, where these are others.
+    tested_error: Option<f64>,
     /// Where every observation is 0 or 1.
     shares: Option<ShareSpread>,
     /// Whether a difference of more than 1 cannot be.
@@ -52,6 +54,7 @@ impl Estimate {
             ci95: None,
             middle: difference,
             std_error: None,
+            tested_error: None,
             shares: None,
             is_at_most_1: matches!(quantity, Quantity::Score | Quantity::Errors),
         };
@@ -59,15 +62,23 @@ impl Estimate {
             return Some(estimate);
         }
         let values = by_cluster(&clusters);
+        let tested = paired.clusters_as_often().map(|clusters| by_cluster(&clusters));
         if let Some(weights) = paired.weights_of_a_run() {
             let matched = matched_shares(&values, weights.mean(), 0.95)?;
             (estimate.middle, estimate.std_error) = (matched.middle, Some(matched.std_error));
             estimate.ci95 = Some(matched.interval);
             let usual = if quantity.more_is_better() { base } else { 1.0 - base };
-            estimate.shares = ShareSpread::of(&values, usual, weights);
+            estimate.shares = match tested {
+                Some(tested) => {
+                    let weight = weights.first.max(weights.second);
+                    ShareSpread::of(&tested, usual, RunWeights { first: weight, second: weight })
+                }
+                None => ShareSpread::of(&values, usual, weights),
+            };
             return Some(estimate);
         }
         let figures = describe(&values)?;
+        estimate.tested_error = tested.and_then(|tested| describe(&tested)?.std_error);
         let largest = figures.min.abs().max(figures.max.abs());
         estimate.std_error =
             figures.std_error.map(|error| if error <= ROUNDING * largest { 0.0 } else { error });
@@ -90,7 +101,7 @@ impl Estimate {
     }
 
     fn detectable_by_t(&self) -> Option<f64> {
-        smallest_detectable(self.std_error?, self.degrees_of_freedom())
+        smallest_detectable(self.tested_error.or(self.std_error)?, self.degrees_of_freedom())
     }
 
     /// How many times as many items would show a difference of this size, larger than 0, in 80 % of cases.

@@ -148,7 +148,17 @@ impl Paired {
 
     /// The differences of each cluster added up, and how many there are.
     pub(super) fn clusters(&self) -> Vec<Cluster> {
-        let total = |members: &Vec<&PairedItem>| total(members, PairedItem::difference);
+        self.clusters_by(PairedItem::difference)
+    }
+
+    /// The same over as many runs on both sides, where only these are tested: see [`exchangeable`](Self::exchangeable).
+    pub(super) fn clusters_as_often(&self) -> Option<Vec<Cluster>> {
+        let is_by_pairs = self.is_unequal() && self.exchangeable().strata.is_empty();
+        is_by_pairs.then(|| self.clusters_by(PairedItem::difference_as_often))
+    }
+
+    fn clusters_by(&self, difference: fn(&PairedItem) -> f64) -> Vec<Cluster> {
+        let total = |members: &Vec<&PairedItem>| total(members, difference);
         let cluster = |members| Cluster { total: total(members), count: members.len() };
         self.members().iter().map(cluster).collect()
     }

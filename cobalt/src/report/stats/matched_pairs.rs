@@ -9,6 +9,10 @@ use super::{Interval, normal_cdf, student_t_quantile, sum};
 /// `z⁴ / (12 n)`.
 const EXACT_UP_TO: f64 = 1e10;
 
+/// The quantiles of the normal distribution at 97.5 and at 80 %.
+const Z_OF_LEVEL: f64 = 1.959_963_984_540_054;
+const Z_OF_POWER: f64 = 0.841_621_233_572_914_2;
+
 /// McNemar's test. Chances too small for a double are 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -155,8 +159,8 @@ pub struct ShareSpread {
     pub of_unchanged: f64,
     /// The share that is right in the first run.
     pub share: f64,
-    /// How much one run of the second side weighs, which is the one that may have changed: 1/R for R runs.
-    pub weight: f64,
+    /// How much a run weighs.
+    pub weights: RunWeights,
 }
 
 impl ShareSpread {
@@ -165,35 +169,24 @@ impl ShareSpread {
     /// `None` without differences, and where a number is not finite or negative that must not be.
     #[must_use]
     pub fn of(differences: &[f64], share: f64, weights: RunWeights) -> Option<Self> {
-        let RunWeights { first, second: weight } = weights;
-        let is_possible =
-            !differences.is_empty() && share >= 0.0 && first >= 0.0 && (0.0..=1.0).contains(&weight);
+        let RunWeights { first, second } = weights;
+        let are_weights = [first, second].into_iter().all(|weight| weight > 0.0 && weight <= 1.0);
         let squares = sum(differences.iter().map(|d| d * d)) + weights.mean();
         let of_unchanged = squares / (differences.len() as f64 + 2.0);
-        (is_possible && of_unchanged.is_finite() && share.is_finite())
-            .then_some(Self { of_unchanged, share, weight })
+        let is_possible = !differences.is_empty() && are_weights && (0.0..=1.0).contains(&share);
+        (is_possible && of_unchanged.is_finite()).then_some(Self { of_unchanged, share, weights })
     }
 
-    /// The smallest true difference that a two-sided test at the 5 % level shows in 80 % of cases with `n` pairs (Connor,
-    /// "Sample size for testing differences in proportions for the paired-sample design", Biometrics 43, 1987): the δ for
-    /// which `√n δ = t(0.975) √ψ + t(0.8) √(ψ - δ²)`, with the quantiles of Student's t of n - 1 degrees of freedom, which
-    /// come closer for few pairs than normal ones.
-    ///
-    /// An agent that gets worse differs in more pairs than one that is unchanged. With one run on each side the mean square ψ
-    /// grows by `δ (2 share - 1)`; with several on the second side, this part weighs as much less as a run does, and the
-    /// difference itself the more: ψ is `of_unchanged + weight δ (2 share - 1) + (1 - weight) δ²`.
+    /// The smallest true difference that a two-sided test at the 5 % level shows in 80 % of cases with `n` pairs: the δ for
+    /// which [`pairs_to_show`](Self::pairs_to_show) is n.
     ///
     /// `None` for fewer than two pairs, and where a difference of 1, the largest of all, would not do.
     #[must_use]
     pub fn smallest_detectable(&self, n: f64) -> Option<f64> {
-        if !(n >= 2.0 && n.is_finite()) {
-            return None;
-        }
-        let quantiles = Quantiles::of(n)?;
         // Larger differences show, too.
-        let is_shown = |difference: f64| n >= self.pairs(difference, &quantiles);
+        let is_shown = |difference: f64| self.pairs_to_show(difference).is_some_and(|pairs| n >= pairs);
         let (mut low, mut high) = (0.0, 1.0);
-        if !is_shown(high) {
+        if n.is_nan() || n < 2.0 || !is_shown(high) {
             return None;
         }
         for _ in 0..60 {
@@ -203,43 +196,29 @@ impl ShareSpread {
         Some(high)
     }
 
-    /// How many pairs show a true difference of this size in 80 % of cases, at least two: see
-    /// [`smallest_detectable`](Self::smallest_detectable). `None` for a difference that is not from 0 to 1, or is 0.
+    /// How many pairs show a true difference δ in 80 % of cases to a two-sided test at the 5 % level (Connor, "Sample size for
+    /// testing differences in proportions for the paired-sample design", Biometrics 43, 1987): `[z(0.975) √L + z(0.8) √P]²
+    /// / δ²`.
+    ///
+    /// P is the variance of a difference where the second run is right less often by δ: such a run differs in more pairs
+    /// than one that is unchanged, `of_unchanged + w₂ g` with `g = δ (2 share - 1) - δ²`, where the first part is at least 0.
+    /// L is the square that the test holds it against: `of_unchanged + w₁ g + c δ²`, or P, as the interval does, where that is
+    /// more. For as many runs on both sides, whose differences are flipped, c is 1; with one each it is Connor's formula. For
+    /// others, whose runs are exchanged, it is one over the number of all runs less one.
+    ///
+    /// `None` for a difference that is not from 0 to 1, or is 0.
     #[must_use]
     pub fn pairs_to_show(&self, difference: f64) -> Option<f64> {
         if !(difference > 0.0 && difference <= 1.0) {
             return None;
         }
-        // Few pairs take larger quantiles, and these more pairs: what more pairs take shrinks as their number grows.
-        let taken = |n: f64| Some(self.pairs(difference, &Quantiles::of(n)?));
-        let (mut low, mut high) = (2.0, taken(2.0)?.max(2.0));
-        for _ in 0..100 {
-            let middle = 0.5 * (low + high);
-            if middle >= taken(middle)? { high = middle } else { low = middle }
-        }
-        Some(high)
-    }
-
-    fn pairs(&self, difference: f64, quantiles: &Quantiles) -> f64 {
-        let Self { of_unchanged, share, weight } = *self;
+        let Self { of_unchanged, share, weights: RunWeights { first, second } } = *self;
         let square = difference * difference;
-        let spread =
-            of_unchanged + weight * difference * (2.0 * share - 1.0).max(0.0) + (1.0 - weight) * square;
-        let shown = quantiles.level * spread.sqrt() + quantiles.power * (spread - square).max(0.0).sqrt();
-        (shown / difference).powi(2)
-    }
-}
-
-/// Those of Student's t by which a difference shows in 80 % of cases.
-struct Quantiles {
-    level: f64,
-    power: f64,
-}
-
-impl Quantiles {
-    /// For `n` pairs.
-    fn of(n: f64) -> Option<Self> {
-        Some(Self { level: student_t_quantile(0.975, n - 1.0)?, power: student_t_quantile(0.8, n - 1.0)? })
+        let change = difference * (2.0 * share - 1.0).max(0.0) - square;
+        let of_test = if first == second { 1.0 } else { 1.0 / (1.0 / first + 1.0 / second - 1.0) };
+        let variance = (of_unchanged + second * change).max(0.0);
+        let held_against = (of_unchanged + first * change + of_test * square).max(variance);
+        Some(((Z_OF_LEVEL * held_against.sqrt() + Z_OF_POWER * variance.sqrt()) / difference).powi(2))
     }
 }
 
@@ -352,28 +331,33 @@ mod tests {
         }
     }
 
+    fn weights(first: f64, second: f64) -> RunWeights {
+        RunWeights { first, second }
+    }
+
     #[test]
     fn what_is_detectable_and_how_many_pairs_show_it_agree() {
-        for (n, of_unchanged, share, weight) in
-            [(50.0, 0.18, 0.9, 1.0), (200.0, 0.04, 0.98, 1.0), (1_000.0, 0.5, 0.5, 1.0), (10.0, 0.0, 1.0, 0.2)]
-        {
-            let spread = ShareSpread { of_unchanged, share, weight };
+        for (n, of_unchanged, share, weights) in [
+            (50.0, 0.18, 0.9, weights(1.0, 1.0)),
+            (200.0, 0.04, 0.98, weights(1.0, 0.2)),
+            (1_000.0, 0.5, 0.5, weights(0.2, 1.0)),
+            (10.0, 0.05, 1.0, weights(0.2, 0.2)),
+        ] {
+            let spread = ShareSpread { of_unchanged, share, weights };
             let least = spread.smallest_detectable(n).unwrap();
             let pairs = spread.pairs_to_show(least).unwrap();
             assert!((pairs / n - 1.0).abs() < 1e-9, "{n} {spread:?}: {least} by {pairs}");
         }
         // 25 % and 10 % of the pairs fall to the two sides: (1.96 * √0.35 + 0.8416 * √0.3275)² / 0.0225.
-        let known = ShareSpread { of_unchanged: 0.35, share: 0.5, weight: 1.0 };
-        let by_normal = Quantiles { level: 1.959_963_985, power: 0.841_621_234 };
-        assert_eq!(known.pairs(0.15, &by_normal).ceil(), 120.0);
-        assert_eq!(known.pairs_to_show(0.15).unwrap().ceil(), 122.0);
+        let known = ShareSpread { of_unchanged: 0.35, share: 0.5, weights: weights(1.0, 1.0) };
+        assert_eq!(known.pairs_to_show(0.15).unwrap().ceil(), 120.0);
     }
 
     #[test]
     fn half_a_pair_of_each_kind_is_added_and_what_cannot_show_is_absent() {
-        let weights = |first, second| RunWeights { first, second };
         let known = ShareSpread::of(&pairs(3, 1, 6), 0.9, weights(1.0, 0.2)).unwrap();
-        assert_eq!(known, ShareSpread { of_unchanged: 4.6 / 12.0, share: 0.9, weight: 0.2 });
+        let expected = ShareSpread { of_unchanged: 4.6 / 12.0, share: 0.9, weights: weights(1.0, 0.2) };
+        assert_eq!(known, expected);
         assert_eq!(known.pairs_to_show(0.0), None);
         assert_eq!(known.pairs_to_show(1.1), None);
         assert_eq!(known.smallest_detectable(1.0), None);
