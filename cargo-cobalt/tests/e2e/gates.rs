@@ -115,6 +115,38 @@ fn a_baseline_may_come_from_a_commit_a_folder_or_a_file() {
 }
 
 #[test]
+fn a_job_that_is_started_again_is_judged_with_the_earlier_attempts_at_its_commit() {
+    let project = noisy();
+    run(&project, &[], 0);
+    project.cobalt(&["baseline", "set", "--allow-failed"], 0);
+    git(&project, &["init", "--quiet"]);
+    project.write(".gitignore", "/steer\n/target\n");
+    git(&project, &["add", "--all"]);
+    git(&project, &["commit", "--quiet", "--message", "an agent"]);
+    steer(&project, 72, 7);
+    run(&project, &[], 0).says("1 of 1 threshold inconclusive");
+    let first = report(&project)["id"].clone();
+    steer(&project, 72, 9);
+    run(&project, &[], 0)
+        .says("with 1 earlier run of this commit")
+        .says("1 earlier run of this commit counts as");
+    let second = report(&project);
+    assert_eq!(second["pooled"], serde_json::json!([first]));
+    assert_eq!(second["baseline"]["other"]["runs"], 2);
+    assert_eq!(second["items"][0]["runs"], Value::Null, "the items are of this run alone");
+    // More attempts do not make a drop pass: together they show it.
+    for seed in [11, 12, 13] {
+        steer(&project, 72, seed);
+        project.cobalt(&["run", "--ci", "--filter", "gated"], if seed == 13 { 1 } else { 0 });
+    }
+    let last = report(&project);
+    assert_eq!(last["pooled"].as_array().map(Vec::len), Some(4));
+    project.write("data/other.txt", "a change");
+    let said = run(&project, &[], 0);
+    assert!(!said.stdout.contains("of this commit"), "{}", said.stdout);
+}
+
+#[test]
 fn every_experiment_has_a_baseline_of_its_own_and_a_run_of_some_items_is_none() {
     let project = noisy();
     project.cobalt(&["run"], 0);

@@ -13,7 +13,7 @@ use super::find::{asked_for, candidates};
 use super::flags::Flags;
 use super::merged::{Config, Declarable};
 use super::model::{Ci, File};
-use super::models::Age;
+use super::models::{Age, AgeOrOff};
 use super::only::Only;
 use super::read::{Read, dotted};
 use super::reporter::{Reporter, ReporterKind};
@@ -142,7 +142,11 @@ impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
         Ok(Config {
             workspace: self.workspace.clone(),
             ci: is_ci,
-            pools_reruns_for: is_ci.then(|| ci.pool_reruns.map_or(DEFAULT_POOL, |Age(length)| length)),
+            pools_reruns_for: match ci.pool_reruns {
+                _ if !is_ci => None,
+                Some(AgeOrOff(age)) => age.map(|Age(length)| length),
+                None => Some(DEFAULT_POOL),
+            },
             concurrency,
             timeout,
             reporters,

@@ -12,7 +12,7 @@ use super::baseline::Baseline;
 use super::dashboard::Dashboard;
 use super::datasets::Entry as NamedSet;
 use super::evaluators::Entry;
-use super::models::{Age, Cache, Embedding, Judge};
+use super::models::{AgeOrOff, Cache, Embedding, Judge};
 use super::platforms::Platforms;
 use super::redaction::Redaction;
 use super::reporter::Reporter;
@@ -135,8 +135,9 @@ pub(super) struct Ci {
     pub(super) concurrency: Option<Count>,
     /// How long a run of an item may take, and each evaluator for its output, whatever the experiment says.
     pub(super) timeout: Option<Length>,
-    /// For how long the results of a run count in further runs of the same commit; "12h" unless it is set, and "0s" for never.
-    pub(super) pool_reruns: Option<Age>,
+    /// For how long the results of a run count in the thresholds of further runs of the same commit, or "off"; "12h" unless it
+    /// is set.
+    pub(super) pool_reruns: Option<AgeOrOff>,
 }
 
 pub(super) fn at_least_one<'de, D: Deserializer<'de>, T: Deserialize<'de>>(

@@ -11,7 +11,9 @@ use super::dashboard::Port;
 use super::datasets::{Bytes, FileAddress, FormatName, HashStart, HeaderName, HeaderText, PageSize};
 use super::evaluators::{KindName, TokenizerName};
 use super::model::File;
-use super::models::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word};
+use super::models::{
+    Address, Age, AgeOrOff, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word,
+};
 use super::reporter::{Reporter, ReporterKind};
 use super::values::{
     Argument, Bound, Count, Dollars, EnvironmentName, Length, Limit, Score, Target, VariableName,
@@ -88,6 +90,11 @@ schema_of! {
         "type": "string",
         "pattern": "^(?=.*[1-9])\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h|d)\\s*$",
         "examples": ["7d", "12h"],
+    },
+    AgeOrOff: {
+        "type": "string",
+        "pattern": "^\\s*off\\s*$|^(?=.*[1-9])\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h|d)\\s*$",
+        "examples": ["12h", "off"],
     },
     Word: { "type": "string", "pattern": "\\S" },
     JudgeVendor: { "type": "string", "enum": Provider::names(Provider::judges) },

@@ -19,7 +19,11 @@ pub(crate) fn judge(
     config: &Config,
 ) {
     let thresholds = if report.partial { &[][..] } else { thresholds };
-    let pooled = pooled(report, config).filter(|_| !thresholds.is_empty());
+    let base = match baseline {
+        Baseline::Found(run) => Some(&*run.id),
+        Baseline::Absent(_) | Baseline::OfOthers(_) => None,
+    };
+    let pooled = pooled(report, base, config).filter(|_| !thresholds.is_empty());
     let evaluators: Vec<_> = report.config.evaluators().collect();
     let gather = |report| Figures::gather(report, &evaluators, config.prices());
     let figures = gather(&report.items);
@@ -42,12 +46,17 @@ pub(crate) fn judge(
     let outcomes = judge_all(thresholds, &figures, &against);
     let mut status = ci_status(thresholds, &outcomes);
     if let Some(pooled) = pooled {
-        let counted = format!("{} of this commit", count(pooled.pooled.len(), "earlier run"));
+        let number = pooled.pooled.len();
+        let counted = format!("{} of this commit", count(number, "earlier run"));
         if let Some(status) = &mut status {
             status.summary += &format!(", with {counted}");
         }
         if let Some(comparison) = &mut comparison {
-            comparison.notes.push(format!("{counted} count as further runs of the items: {}", pooled.pooled.join(", ")));
+            comparison.notes.push(format!(
+                "{counted} {} as further runs of the items: {}",
+                if number == 1 { "counts" } else { "count" },
+                pooled.pooled.join(", ")
+            ));
         }
         report.pooled = pooled.pooled;
     }

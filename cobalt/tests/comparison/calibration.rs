@@ -13,7 +13,9 @@ use cobalt::Threshold;
 use cobalt::llm::prices::PriceTable;
 use cobalt::report::comparison::{Comparison, Difference, Finding, Verdict, judge_against};
 use cobalt::report::stats::Interval;
-use cobalt::report::{Execution, Figures, ItemResult, MeasuredItem, Measurements, ScoredEvaluation, TrialAmounts};
+use cobalt::report::{
+    Execution, Figures, ItemResult, MeasuredItem, Measurements, ScoredEvaluation, TrialAmounts,
+};
 
 use crate::gates::drop;
 use crate::runs::{Random, compared, item, run};
@@ -86,7 +88,9 @@ impl Cell {
                 (0..runs).map(|_| score(random)).collect()
             };
             let (scores, mean): (Vec<f64>, f64) = match self.noise {
-                Noise::Right(chance) => (scores(Box::new(move |random| right(chance, random.uniform()))), chance - drop),
+                Noise::Right(chance) => {
+                    (scores(Box::new(move |random| right(chance, random.uniform()))), chance - drop)
+                }
                 Noise::RightAbout(chance) => {
                     let chance = chance + (1.0 - chance) * (2.0 * place - 1.0);
                     (scores(Box::new(move |random| right(chance, random.uniform()))), chance - drop)
@@ -113,7 +117,10 @@ impl Cell {
                 }
                 Noise::GradedClusters => {
                     let mean = 0.5 - drop + 0.1 * of_cluster.1;
-                    (scores(Box::new(move |random| (mean + 0.1 * random.normal()).clamp(0.0, 1.0))), 0.5 - drop)
+                    (
+                        scores(Box::new(move |random| (mean + 0.1 * random.normal()).clamp(0.0, 1.0))),
+                        0.5 - drop,
+                    )
                 }
                 Noise::Latency(spread) => {
                     let place = of_items.normal();
@@ -233,8 +240,13 @@ impl Found {
             let (base, other) = cell.pair(2 * trial, 0.0);
             let same = cell.difference(&base, &other);
             found.worse.count(same.verdict == Verdict::Worse);
-            detectable.extend(same.smallest_detectable.map(|least| least / if cell.is_latency() { same.base } else { 1.0 }));
-            found.covered.count(holds(same.ci95, if cell.noise == Noise::Quarters { 0.0 } else { other.truth - base.truth }));
+            detectable.extend(
+                same.smallest_detectable.map(|least| least / if cell.is_latency() { same.base } else { 1.0 }),
+            );
+            found.covered.count(holds(
+                same.ci95,
+                if cell.noise == Noise::Quarters { 0.0 } else { other.truth - base.truth },
+            ));
             let (base, other) = cell.pair(2 * trial + 1, DROPPED);
             let less = cell.difference(&base, &other);
             if cell.noise != Noise::Quarters {
@@ -251,7 +263,9 @@ impl Found {
         }
         found.detectable = detectable.iter().sum::<f64>() / detectable.len() as f64;
         // An agent that is seldom wrong cannot drop by more than it is right, nor a graded one below 0.
-        let can_drop = !matches!(cell.noise, Noise::Quarters) && found.detectable < 0.4 && detectable.len() as u64 == trials;
+        let can_drop = !matches!(cell.noise, Noise::Quarters)
+            && found.detectable < 0.4
+            && detectable.len() as u64 == trials;
         for trial in 0..if can_drop { trials.div_ceil(2) } else { 0 } {
             let (base, other) = cell.pair(2 * trial, found.detectable);
             let shown = cell.difference(&base, &other);
@@ -303,10 +317,10 @@ fn cells() -> Vec<Cell> {
 fn trials(items: usize) -> u64 {
     let asked = env::var("COBALT_TRIALS").ok().and_then(|trials| trials.parse().ok());
     asked.unwrap_or(match items {
-        ..=20 => 60,
-        ..=50 => 40,
-        ..=200 => 16,
-        _ => 2,
+        ..=20 => 40,
+        ..=50 => 20,
+        ..=200 => 6,
+        _ => 1,
     })
 }
 
@@ -358,7 +372,8 @@ impl Cell {
                 faults.push(format!("{what} {share}"));
             }
         }
-        let errors = [("worse", found.worse, 0.025), ("met", found.met, wrong), ("within noise", found.within, 0.03)];
+        let errors =
+            [("worse", found.worse, 0.025), ("met", found.met, wrong), ("within noise", found.within, 0.03)];
         for (what, share, most) in errors {
             if !share.may_be_at_most(most) {
                 faults.push(format!("{what} {share}"));
@@ -449,7 +464,10 @@ impl Summed {
 fn result(item: &MeasuredItem) -> ItemResult {
     let run = |score: &f64| {
         let evaluation = ScoredEvaluation { score: Some(*score), ..ScoredEvaluation::default() };
-        Execution { evaluations: [("correct".into(), evaluation)].into_iter().collect(), ..Execution::default() }
+        Execution {
+            evaluations: [("correct".into(), evaluation)].into_iter().collect(),
+            ..Execution::default()
+        }
     };
     let input = item.cluster.iter().map(|name| ("cluster".to_owned(), name.clone().into())).collect();
     ItemResult {

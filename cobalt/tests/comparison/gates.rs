@@ -37,11 +37,18 @@ fn a_rise_of_scores_meets_the_gate() {
 #[test]
 fn an_unchanged_agent_meets_the_gate_where_so_many_items_can_tell() {
     let found = judged(&scored("a", &[0.3, 0.4]), &scored("b", &[0.3, 0.4]), drop(0.0));
-    assert_eq!((found.finding, found.actual), (Finding::Met, Some(0.0)), "graded scores are exactly the same");
+    assert_eq!(
+        (found.finding, found.actual),
+        (Finding::Met, Some(0.0)),
+        "graded scores are exactly the same"
+    );
     // Of answers that are right or wrong, a few that are as before say little of those that follow: 1.98 / (n + 2).
-    for (items, bound, finding) in
-        [(2, 0.02, Finding::Inconclusive), (96, 0.02, Finding::Inconclusive), (100, 0.02, Finding::Met), (1000, 0.0, Finding::Inconclusive)]
-    {
+    for (items, bound, finding) in [
+        (2, 0.02, Finding::Inconclusive),
+        (96, 0.02, Finding::Inconclusive),
+        (100, 0.02, Finding::Met),
+        (1000, 0.0, Finding::Inconclusive),
+    ] {
         let (base, now) = (scored("a", &right(items, 0)), scored("b", &right(items, 0)));
         let found = judged(&base, &now, drop(bound));
         assert_eq!((found.finding, found.actual), (finding, Some(0.0)), "{items}: {}", found.message);

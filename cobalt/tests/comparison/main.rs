@@ -1,8 +1,8 @@
 //! Comparisons of runs and gates against a baseline, from numbers that are known.
 
+mod calibration;
 mod figures;
 mod gates;
-mod calibration;
 mod gsm8k;
 mod runs;
 mod simulation;

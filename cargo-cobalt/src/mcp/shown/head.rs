@@ -34,6 +34,7 @@ pub(super) fn head(report: &Report, evaluator: Option<&str>, room: usize) -> (Re
     for (list, what) in [
         (&mut head.tags, "tags"),
         (&mut head.shards, "shards"),
+        (&mut head.pooled, "pooled"),
         (&mut head.summary.judge_models, "summary.judgeModels"),
         (&mut head.summary.unpriced_models, "summary.unpricedModels"),
     ] {
@@ -44,8 +45,10 @@ pub(super) fn head(report: &Report, evaluator: Option<&str>, room: usize) -> (Re
 
 /// Names and sentences that are of a usual length stay as they are.
 fn shorten_all(head: &mut Report) {
-    let Report { id, name, tags, shards, declared_at, dataset, git, sources, prices_as_of, .. } = head;
-    let names = [id, name].into_iter().chain(tags).chain(shards).chain(sources).chain(prices_as_of);
+    let Report { id, name, tags, shards, pooled, declared_at, dataset, git, sources, prices_as_of, .. } =
+        head;
+    let names =
+        [id, name].into_iter().chain(tags).chain(shards).chain(pooled).chain(sources).chain(prices_as_of);
     let names = names.chain(declared_at.as_mut().map(|place| &mut place.file));
     let of_dataset = dataset.iter_mut().flat_map(|DatasetSummary { source, hash, fetched, .. }| {
         [source, hash].into_iter().chain(fetched.as_mut().and_then(|fetch| fetch.version.as_mut()))

@@ -6,5 +6,5 @@ mod values;
 
 pub(super) use tables::{Cache, Embedding, Judge};
 pub(super) use values::{
-    Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word,
+    Address, Age, AgeOrOff, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word,
 };

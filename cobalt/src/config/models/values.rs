@@ -150,6 +150,30 @@ impl<'de> Deserialize<'de> for Age {
     }
 }
 
+/// A duration that may be long, or `off`.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::config) struct AgeOrOff(pub(in crate::config) Option<Age>);
+
+impl<'de> Deserialize<'de> for AgeOrOff {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |text: &str| match text.trim() {
+            "off" => Ok(Self(None)),
+            text => Age::read(text).map(|age| Self(Some(age))),
+        };
+        let expected = "a duration in quotes, such as \"12h\", or \"off\"";
+        deserializer.deserialize_str(Text { expected, read })
+    }
+}
+
+impl Serialize for AgeOrOff {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Some(age) => age.serialize(serializer),
+            None => serializer.serialize_str("off"),
+        }
+    }
+}
+
 /// As it would be written in the file.
 impl Serialize for Age {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -3,8 +3,8 @@
 use super::paired::{Exchangeable, Paired};
 use super::{Quantity, Test};
 use crate::report::stats::{
-    Interval, RunWeights, ShareSpread, SignFlip, Stratum, by_cluster, describe, matched_shares, mcnemar, sign_flip,
-    smallest_detectable, stratified_permutation, student_t_cdf, sum,
+    Interval, RunWeights, ShareSpread, SignFlip, Stratum, by_cluster, describe, matched_shares, mcnemar,
+    sign_flip, smallest_detectable, stratified_permutation, student_t_cdf, sum,
 };
 
 /// With fewer clusters no sign-flip test can reach the level: all of four point one way by chance in 2 of 16 cases, which

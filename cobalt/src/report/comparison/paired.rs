@@ -4,7 +4,9 @@ use super::Quantity;
 use super::matching::Pair;
 use super::paired_item::{Amounts, Measured, PairedItem, UnequalRuns, failures, total};
 use crate::report::Measurements;
-use crate::report::stats::{Cluster, Interval, RunWeights, Stratum, by_cluster, describe, ratio_of_means, sum};
+use crate::report::stats::{
+    Cluster, Interval, RunWeights, Stratum, by_cluster, describe, ratio_of_means, sum,
+};
 
 /// What is compared.
 #[derive(Clone, Debug)]

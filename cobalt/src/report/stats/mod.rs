@@ -21,9 +21,7 @@ pub use bootstrap::{BootstrapMean, bootstrap_mean};
 pub use clusters::{Cluster, by_cluster};
 pub use describe::{Describe, describe, percentile, root_mean_square_deviation, sum};
 pub use holm::holm;
-pub use matched_pairs::{
-    MatchedShares, Mcnemar, RunWeights, ShareSpread, matched_shares, mcnemar,
-};
+pub use matched_pairs::{MatchedShares, Mcnemar, RunWeights, ShareSpread, matched_shares, mcnemar};
 pub use normal::{normal_cdf, normal_quantile};
 pub use paired_t::{PairedT, paired_t, smallest_detectable};
 pub use pass_at_k::{pass_at_k, pass_hat_k};
