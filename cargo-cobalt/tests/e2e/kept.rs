@@ -33,6 +33,7 @@ pub(crate) fn report(id: &str, name: &str, days_ago: u32) -> Report {
         partial: false,
         shard: None,
         shards: Vec::new(),
+        pooled: Vec::new(),
         dataset: None,
         git: None,
         sources: None,

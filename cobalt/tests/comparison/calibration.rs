@@ -373,7 +373,7 @@ impl Cell {
             }
         }
         let errors =
-            [("worse", found.worse, 0.025), ("met", found.met, wrong), ("within noise", found.within, 0.03)];
+            [("worse", found.worse, 0.025), ("met", found.met, wrong), ("within noise", found.within, 0.04)];
         for (what, share, most) in errors {
             if !share.may_be_at_most(most) {
                 faults.push(format!("{what} {share}"));

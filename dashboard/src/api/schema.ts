@@ -458,11 +458,17 @@ export interface components {
             pValue: number | null;
             /** @description What is measured. */
             quantity: components["schemas"]["Quantity"];
+            /**
+             * @description Of latency, tokens and cost: by what factor they typically differ, which is what the chance and the verdict speak of.
+             *     Absent where an amount is 0, and in files of earlier versions.
+             */
+            ratio?: components["schemas"]["TypicalRatio"] | null;
             /** @description With an inconclusive verdict: what would settle it. */
             settledBy: components["schemas"]["SampleSize"] | null;
             /**
              * Format: double
-             * @description The smallest difference that this many items would show in 80 % of cases at the 5 % level.
+             * @description The smallest difference that this many items would show in 80 % of cases at the 5 % level; of latency, tokens and cost: if
+             *     all items differ by the same factor.
              */
             smallestDetectable: number | null;
             /** @description Where the chance comes from. */
@@ -872,6 +878,11 @@ export interface components {
              * @default false
              */
             passed: boolean;
+            /**
+             * @description The ids of earlier runs of the same commit whose results count in the thresholds, and in how the run differs from its
+             *     baseline, as further runs of the items do. Everything else is of this run alone.
+             */
+            pooled?: string[];
             /** @description The date of the price table that costs were worked out with. */
             pricesAsOf?: string | null;
             /**
@@ -1147,8 +1158,8 @@ export interface components {
              */
             avg: number;
             /**
-             * @description The 95 % interval of the mean: Wilson's where all scores are 0 or 1 and each item was run once, else by
-             *     Student's t with that standard error, cut to 0..=1.
+             * @description The 95% CI of the mean. Of scores that are 0 or 1: Wilson's, on the effective sample size where clusters or trials make
+             *     it smaller. Of others: by Student's t with that standard error, cut to 0..=1.
              */
             ci95?: components["schemas"]["Interval"] | null;
             /**
@@ -1202,12 +1213,12 @@ export interface components {
              * @description The share of scores at the evaluator's pass mark or above.
              */
             passRate?: number | null;
-            /** @description The 95 % interval of the pass rate (Wilson), for runs of one execution an item. */
+            /** @description The 95% CI of the pass rate (Wilson), on the effective sample size where clusters or trials make it smaller. */
             passRateCi95?: components["schemas"]["Interval"] | null;
             /**
              * Format: double
-             * @description The standard error of the mean. Runs of one item are no independent trials: it is taken over the items' means,
-             *     weighted by their numbers of scores where these differ.
+             * @description The standard error of the mean. Trials of one item are not independent, and neither are items that share a field
+             *     `cluster`: it is that of a ratio of sums over clusters. Absent for one cluster.
              */
             stdError?: number | null;
             /**
@@ -1399,7 +1410,7 @@ export interface components {
             unpricedModels?: string[];
         };
         /** @description How a p-value was worked out. */
-        Test: "paired-t" | "mcnemar" | "sign-flip-exact" | "sign-flip-monte-carlo" | "permutation";
+        Test: "paired-t" | "log-ratio-t" | "mcnemar" | "sign-flip-exact" | "sign-flip-monte-carlo" | "permutation";
         /** @description A threshold whose figure the points have, too. */
         ThresholdLine: {
             /**
@@ -1507,6 +1518,16 @@ export interface components {
             /** @description The thresholds of the newest run that can be drawn as lines. */
             thresholds: components["schemas"]["ThresholdLine"][];
             trends: components["schemas"]["TrendPoint"][];
+        };
+        /** @description The ratio of the geometric means of an amount, other over base: the factor by which a typical item differs. */
+        TypicalRatio: {
+            /** @description Its 95% CI. */
+            ci95: components["schemas"]["Interval"];
+            /**
+             * Format: double
+             * @description The factor: 1.1 for a tenth more.
+             */
+            ratio: number;
         };
         /** @description What can be said of a difference. */
         Verdict: "better" | "worse" | "within-noise" | "inconclusive";

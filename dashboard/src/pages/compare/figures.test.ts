@@ -65,6 +65,13 @@ test('an open question says what would settle it', () => {
   );
 });
 
+test('an amount says by which factor a typical item differs', () => {
+  const ratio = { ratio: 1.1, ci95: { low: 1.046, high: 1.154 } };
+  expect(explained(difference({ quantity: 'latency', ratio }))).toBe(
+    '12 items: 1 better, 8 worse, 3 equal; typically ×1.10 (1.05 to 1.15)',
+  );
+});
+
 test('what is clear needs no more than how the items moved', () => {
   expect(explained(difference())).toBe('12 items: 1 better, 8 worse, 3 equal');
 });

@@ -1,6 +1,6 @@
 // What is said of a comparison, in the words of `cargo cobalt compare`.
 import type { Comparison, Difference } from '../../api/types';
-import { count, counted } from '../../lib/format';
+import { count, counted, fixed } from '../../lib/format';
 import { detectable } from './figures';
 
 type Verdict = Difference['verdict'];
@@ -24,12 +24,18 @@ function moved(difference: Difference): string {
   return `${counted(items, 'item')}${inClusters}: ${said.join(', ')}`;
 }
 
+/** By which factor a typical item differs, with its interval: `×1.10 (1.05 to 1.15)`. */
+function factor({ ratio, ci95 }: NonNullable<Difference['ratio']>): string {
+  return `×${fixed(ratio, 2)} (${fixed(ci95.low, 2)} to ${fixed(ci95.high, 2)})`;
+}
+
 /** What a verdict rests on: how the items moved, what would have shown, and what would settle an open question. */
 export function explained(difference: Difference): string {
   const parts = [moved(difference)];
   if (difference.unmeasured > 0) {
     parts.push(`${count(difference.unmeasured)} more without a figure in one of the runs`);
   }
+  if (difference.ratio) parts.push(`typically ${factor(difference.ratio)}`);
   const isOpen = difference.verdict === 'inconclusive' || difference.verdict === 'within-noise';
   const smallest = detectable(difference, 'no size');
   if (isOpen && smallest !== undefined) {
