@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::sandbox::{Finished, Sandbox, fixture};
 
-const GATE: &str = "silent::thresholds::vs_baseline.exact.drop<=0.02";
+const GATE: &str = "silent::thresholds::vs_baseline.exact.drop<=0.05";
 
 /// An experiment of 40 items, the first of which its agent answers otherwise where `E2E_BROKEN` is set.
 fn gated(wrong_if_broken: usize) -> Sandbox {
@@ -24,7 +24,7 @@ fn gated(wrong_if_broken: usize) -> Sandbox {
     sandbox.write(
         "cobalt.toml",
         "evaluators = [{ type = \"exact-match\", name = \"exact\", field = \"answer\" }]\n\
-         thresholds = [\"vs_baseline.exact.drop <= 0.02\", \"exact.avg >= 0.1\"]\n",
+         thresholds = [\"vs_baseline.exact.drop <= 0.05\", \"exact.avg >= 0.1\"]\n",
     );
     sandbox
 }
@@ -56,7 +56,7 @@ fn without_a_baseline_a_gate_is_inconclusive_and_says_how_to_set_one() {
     let (report, line) = outcome(&sandbox, &finished);
     assert_eq!(
         line,
-        "inconclusive  `vs_baseline.exact.drop <= 0.02` has nothing to be held against: `silent` has no baseline yet; keep a \
+        "inconclusive  `vs_baseline.exact.drop <= 0.05` has nothing to be held against: `silent` has no baseline yet; keep a \
          run that is good enough with `cargo cobalt baseline set`"
     );
     let status = report.ci_status.unwrap();
@@ -83,7 +83,7 @@ fn an_unchanged_agent_meets_its_gate() {
     let (sandbox, _) = with_baseline(0);
     let finished = sandbox.program(fixture!("silent")).env("COBALT_ON_INCONCLUSIVE", "fail").run().code(0);
     let (report, line) = outcome(&sandbox, &finished);
-    assert_eq!(line, "met     vs_baseline.exact.drop<=0.02  (0)");
+    assert_eq!(line, "met     vs_baseline.exact.drop<=0.05  (0)");
     let comparison = report.baseline.unwrap();
     assert_eq!((comparison.items.matched, comparison.evaluators[0].verdict), (40, Verdict::WithinNoise));
     assert!(comparison.notes.is_empty(), "{:?}", comparison.notes);
@@ -178,7 +178,7 @@ fn of_the_files_that_are_named_the_one_of_the_experiment_counts() {
         let list = std::env::join_paths(files).unwrap();
         sandbox.program(fixture!("silent")).env("COBALT_BASELINE", list.to_str().unwrap()).run()
     };
-    run(&["kept/other.json", "kept/this.json"]).code(0).says(&["met     vs_baseline.exact.drop<=0.02"]);
+    run(&["kept/other.json", "kept/this.json"]).code(0).says(&["met     vs_baseline.exact.drop<=0.05"]);
     let finished = run(&["kept/other.json"]).code(0);
     finished.says(&["the baseline runs are of `desk`, and none is of `silent`"]);
     let finished = run(&["kept/none.json"]).code(101);
@@ -210,7 +210,7 @@ fn a_gate_of_an_evaluator_that_is_not_there_is_missed_with_or_without_a_baseline
     sandbox.write(
         "cobalt.toml",
         "evaluators = [{ type = \"exact-match\", name = \"exact\", field = \"answer\" }]\n\
-         thresholds = [\"vs_baseline.exat.drop <= 0.02\"]\n",
+         thresholds = [\"vs_baseline.exat.drop <= 0.05\"]\n",
     );
     let finished = sandbox.program(fixture!("silent")).run().code(101);
     finished.says(&["has nothing to measure: no evaluator is named `exat`; did you mean `exact`?"]);

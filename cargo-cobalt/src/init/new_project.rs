@@ -37,8 +37,11 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
     files::add_settings(&mut plan, false);
     files::add_nextest(&mut plan);
     match joins {
-        Some(workspace) => join(&mut plan, workspace, &name)?,
-        None => plan.file(folder.join(".gitignore"), "keeps what cargo builds out of git", "/target\n"),
+        Some(workspace) => {
+            join(&mut plan, workspace, &name)?;
+            files::add_gitignore(&mut plan, files::KEEPS_KEYS_OUT, "");
+        }
+        None => files::add_gitignore(&mut plan, "keeps what cargo builds, and keys, out of git", "/target\n"),
     }
     Ok(plan)
 }
@@ -72,7 +75,7 @@ fn join(plan: &mut Plan, mut workspace: Workspace, name: &str) -> Result<(), Err
     }
     if let Membership::Unlisted(member) = &workspace.membership {
         workspace.manifest.add_member(member);
-        plan.edit = workspace.manifest.changed()?.map(|text| Edit::new(&workspace.manifest, text));
+        plan.edits.extend(workspace.manifest.changed()?.map(|text| Edit::new(&workspace.manifest, text)));
     }
     Ok(())
 }

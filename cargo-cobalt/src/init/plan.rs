@@ -17,8 +17,8 @@ pub(super) struct Plan {
     /// The test target that holds experiments.
     pub(super) target: String,
     pub(super) files: Vec<File>,
-    /// The manifest that is changed; there is one at most.
-    pub(super) edit: Option<Edit>,
+    /// What is changed of files that are there.
+    pub(super) edits: Vec<Edit>,
     /// What the user should know beside.
     pub(super) notes: Vec<String>,
 }
@@ -39,6 +39,8 @@ pub(super) enum File {
 #[derive(Debug)]
 pub(super) struct Edit {
     pub(super) path: PathBuf,
+    /// What the file is now.
+    pub(super) before: String,
     pub(super) text: String,
     /// What is added, in a few words.
     pub(super) additions: String,
@@ -46,7 +48,12 @@ pub(super) struct Edit {
 
 impl Edit {
     pub(super) fn new(manifest: &Manifest, text: String) -> Self {
-        Self { path: manifest.path().to_owned(), text, additions: manifest.additions() }
+        Self {
+            path: manifest.path().to_owned(),
+            before: manifest.text().to_owned(),
+            text,
+            additions: manifest.additions(),
+        }
     }
 }
 
@@ -57,7 +64,7 @@ impl Plan {
             package: package.to_owned(),
             target: target.to_owned(),
             files: Vec::new(),
-            edit: None,
+            edits: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -76,7 +83,7 @@ impl Plan {
     }
 
     pub(super) fn changes_nothing(&self) -> bool {
-        self.edit.is_none() && self.files.iter().all(|file| matches!(file, File::Kept(_)))
+        self.edits.is_empty() && self.files.iter().all(|file| matches!(file, File::Kept(_)))
     }
 
     /// Writes all of it, or nothing.
@@ -98,10 +105,19 @@ impl Plan {
                 create(path, text, made).map_err(InitError::file("create", path))?;
             }
         }
-        match &self.edit {
-            Some(Edit { path, text, .. }) => replace(path, text).map_err(InitError::file("write", path)),
-            None => Ok(()),
+        let mut done: Vec<&Edit> = Vec::new();
+        for edit in &self.edits {
+            if let Err(error) = replace(&edit.path, &edit.text).map_err(InitError::file("write", &edit.path))
+            {
+                for edit in done {
+                    // What cannot be taken back stays, and does no harm by itself.
+                    let _ = replace(&edit.path, &edit.before);
+                }
+                return Err(error);
+            }
+            done.push(edit);
         }
+        Ok(())
     }
 }
 

@@ -112,6 +112,19 @@ impl Estimate {
         }
     }
 
+    /// How many times as many items would bring so many standard errors within `margin`. Of scores of 0 and 1, the pairs that
+    /// are added for the standard error become no more.
+    pub(super) fn times_to_narrow(&self, errors: f64, margin: f64) -> Option<f64> {
+        let as_now = (errors * self.std_error? / margin).powi(2);
+        let Some(shares) = self.shares else { return Some(as_now) };
+        // N that solves `errors² (spread (N - 2) + added) / N² = margin²`.
+        let (wide, narrow) = (errors * errors, margin * margin);
+        let (spread, added) = (shares.observed, shares.weights.mean());
+        let root =
+            (wide * wide * spread * spread + 4.0 * narrow * wide * (added - 2.0 * spread)).max(0.0).sqrt();
+        Some((((wide * spread + root) / (2.0 * narrow) - 2.0) / self.clusters as f64).max(0.0))
+    }
+
     /// The chance of a difference as large as this, or larger, if it were `most` in truth.
     pub(super) fn p_above(&self, most: f64) -> Option<f64> {
         let beyond = self.middle - most;

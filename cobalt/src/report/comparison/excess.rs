@@ -12,6 +12,10 @@ use crate::report::{Metric, Threshold};
 /// far, so that it does not move all of them.
 pub(super) const COLLAPSE: f64 = 0.5;
 
+/// The standard errors by which what is allowed has to be away for an interval that ends before it in 80 % of cases: the
+/// quantiles of the normal distribution at 97.5 and 80 %.
+const TO_MEET: f64 = 1.959_964 + 0.841_621;
+
 /// How many clusters it takes to miss one of `gates` gates by flips of signs. All of g clusters point one way by chance in
 /// 1 of 2ᵍ cases, which count half, and Holm's method multiplies that by the number of gates: six clusters for one gate,
 /// eight for three.
@@ -113,7 +117,9 @@ fn is_unchanged(paired: &Paired) -> bool {
 fn would_settle(paired: &Paired, estimate: &Estimate, beyond: f64, allowed: f64) -> Option<SampleSize> {
     let is_known = estimate.smallest_detectable().is_some_and(|least| least <= allowed);
     let target = if is_known { beyond.abs() } else { beyond.abs().max(allowed) };
-    settled_by(paired, estimate, estimate.times_to_show(target)?, fewest_clusters(1))
+    let times =
+        if beyond > 0.0 { estimate.times_to_show(target) } else { estimate.times_to_narrow(TO_MEET, target) };
+    settled_by(paired, estimate, times?, fewest_clusters(1))
 }
 
 /// The larger of two chances. The second is only worked out where the first leaves the gate open: it takes long, and

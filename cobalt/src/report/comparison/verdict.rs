@@ -49,7 +49,7 @@ pub(super) fn decide(
     let times = if is_hinted_at {
         times_to_show(size)
     } else {
-        let to_rule_out = estimate.std_error.map(|error| (TO_RULE_OUT * error / margin).powi(2));
+        let to_rule_out = estimate.times_to_narrow(TO_RULE_OUT, margin);
         times_to_show(size.max(margin)).zip(to_rule_out).map(|(show, rule_out)| show.max(rule_out))
     };
     (Verdict::Inconclusive, times.and_then(|times| settled_by(paired, estimate, times, FEWEST_CLUSTERS)))
