@@ -17,6 +17,7 @@ use super::projects::{Project, Projects};
 use super::prompts;
 use super::resources::{is_template, name_among};
 use super::shown::keys;
+use super::tools;
 use crate::watch::is_made;
 
 /// The newest run of any experiment.
@@ -89,6 +90,7 @@ impl Asked {
             "experiment" => self.experiments(),
             "runId" | "runA" | "runB" | "baseline" => self.runs(),
             "key" => self.keys(),
+            "tool" => tools::names().map(str::to_owned).into(),
             "agentFile" => self.projects.iter().flat_map(|project| sources(&project.root)).collect(),
             _ => Vec::new(),
         }

@@ -13,6 +13,7 @@ mod guarded;
 mod lines;
 mod past;
 mod paths;
+mod plain;
 mod projects;
 mod prompts;
 mod refusal;

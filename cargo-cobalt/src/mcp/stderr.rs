@@ -3,6 +3,8 @@
 use cobalt::redact::redacted;
 use cobalt::wording::cut;
 
+use super::plain::plain;
+
 /// How many errors are told, and how many of the last lines.
 const MOST: usize = 20;
 /// The longest error, and the longest line, in characters.
@@ -18,7 +20,7 @@ pub(super) fn errors(stderr: &[String]) -> Vec<String> {
             (None, None) => {}
         }
     }
-    errors.iter().take(MOST).map(|error| told(error)).collect()
+    errors.iter().take(MOST).map(|error| told(&plain(error))).collect()
 }
 
 /// The last lines. A key may have several, and is known by all of them only.

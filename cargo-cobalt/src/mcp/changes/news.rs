@@ -48,6 +48,7 @@ impl News {
             Place::Config => self.settings,
             Place::Experiments => self.experiments,
             Place::LatestResults => self.results,
+            Place::Schema(_) => false,
             Place::Run(run) | Place::Item { run, .. } => self.touch_run(run),
         }
     }

@@ -17,12 +17,14 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b
 /// The template of a run, and that of an item of one.
 pub(super) const RUN: &str = "cobalt://runs/{runId}";
 pub(super) const ITEM: &str = "cobalt://runs/{runId}/items/{key}";
+/// The template of the schema of a tool's answers, which are alike for all projects.
+pub(super) const SCHEMA: &str = "cobalt://schemas/{tool}";
 /// What follows them where several projects are served, as RFC 6570 has it.
 pub(super) const OF_PROJECT: &str = "{?project}";
 
 /// What there is, in words.
 const THERE: &str = "there are cobalt://config, cobalt://experiments, cobalt://latest-results, cobalt://runs/{runId} and \
-     cobalt://runs/{runId}/items/{key}, each with ?project= where several projects are served";
+     cobalt://runs/{runId}/items/{key}, each with ?project= where several projects are served, and cobalt://schemas/{tool}";
 
 /// What a URI names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +47,8 @@ pub(in crate::mcp) enum Place {
         run: String,
         key: String,
     },
+    /// The schema of what a tool answers, by its name.
+    Schema(String),
 }
 
 impl Address {
@@ -61,6 +65,7 @@ impl Address {
             ["runs", run, "items", key] if !run.is_empty() => {
                 Place::Item { run: decoded(uri, run)?, key: decoded(uri, key)? }
             }
+            ["schemas", tool] if !tool.is_empty() => Place::Schema(decoded(uri, tool)?),
             _ => return Err(unknown()),
         };
         let project = match query.filter(|query| !query.is_empty()) {
@@ -80,9 +85,11 @@ impl Place {
             Self::LatestResults => "latest-results".to_owned(),
             Self::Run(run) => format!("runs/{}", encoded(run)),
             Self::Item { run, key } => format!("runs/{}/items/{}", encoded(run), encoded(key)),
+            Self::Schema(tool) => format!("schemas/{}", encoded(tool)),
         };
         let query = match all.len() {
             0 | 1 => String::new(),
+            _ if matches!(self, Self::Schema(_)) => String::new(),
             _ => format!("?{PROJECT}{}", encoded(&name_among(project, all))),
         };
         format!("{SCHEME}{path}{query}")

@@ -6,7 +6,7 @@ use cobalt::reporters::printable;
 use cobalt::wording::count;
 use rmcp::model::{Annotations, Resource, ResourceTemplate, Role};
 
-use super::address::{ITEM, OF_PROJECT, Place, RUN};
+use super::address::{ITEM, OF_PROJECT, Place, RUN, SCHEMA};
 use super::{JSON, config, json_text};
 use crate::error::Error;
 use crate::index::Run;
@@ -125,7 +125,7 @@ fn fixed(project: &Project, projects: &[Arc<Project>]) -> Result<[Resource; 3], 
 /// The templates of what is not listed.
 pub(in crate::mcp) fn templates(projects: &[Arc<Project>]) -> Vec<ResourceTemplate> {
     let query = if projects.len() > 1 { OF_PROJECT } else { "" };
-    let template = |template: &str, name: &str, title, description| {
+    let template = |template: &str, query: &str, name: &str, title, description| {
         ResourceTemplate::new(format!("{template}{query}"), name)
             .with_title(title)
             .with_description(description)
@@ -135,18 +135,26 @@ pub(in crate::mcp) fn templates(projects: &[Arc<Project>]) -> Vec<ResourceTempla
     vec![
         template(
             RUN,
+            query,
             "run",
             "A run",
             "A run with its summary and its worst items, by its id or the beginning of it, `latest`, `latest~1`, \
              `EXPERIMENT@latest` or a git revision; also one that goes on.",
         ),
-        template(ITEM, "item", "An item of a run", "All that a run found of an item, by the item's key."),
+        template(ITEM, query, "item", "An item of a run", "All that a run found of an item, by the item's key."),
+        template(
+            SCHEMA,
+            "",
+            "schema",
+            "Schema of a tool's answers",
+            "The whole JSON schema of the structured part of what a tool answers, by the tool's name.",
+        ),
     ]
 }
 
 /// Whether a template is one of them.
 pub(in crate::mcp) fn is_template(uri: &str) -> bool {
-    [RUN, ITEM].contains(&uri.strip_suffix(OF_PROJECT).unwrap_or(uri))
+    [RUN, ITEM, SCHEMA].contains(&uri.strip_suffix(OF_PROJECT).unwrap_or(uri))
 }
 
 fn annotations(priority: f32) -> Annotations {

@@ -54,6 +54,7 @@ async fn text(call: Call<'_>, uri: &str) -> Result<String, Error> {
         Place::LatestResults => {
             block_in_place(|| json_text(&latest::read(&*projects.choose(project)?, &projects.all())?))
         }
+        Place::Schema(tool) => json_text(&tools::schema_of_answer(tool)?),
         Place::Run(run) => block_in_place(|| json_text(&run::read(projects, project, run)?)),
         Place::Item { run, key } => {
             block_in_place(|| json_text(&run::read_item(projects, project, run, key)?))

@@ -13,6 +13,7 @@ use serde::Serialize;
 use self::row::RunRow;
 pub(super) use self::wanted::WantedRuns;
 use super::past::{Past, State, UnfinishedRun};
+use super::plain::plain;
 use super::shown::{self, BUDGET, ROOM, cut, size};
 use crate::error::Error;
 use crate::markdown::code;
@@ -64,7 +65,7 @@ impl RunList {
                 .skipped
                 .iter()
                 .take(BESIDE)
-                .map(|it| format!("{}: {}", it.file, it.reason))
+                .map(|it| format!("{}: {}", it.file, plain(&it.reason)))
                 .collect(),
         };
         list.skipped_files.iter_mut().for_each(|it| *it = cut::text(it, NAME));

@@ -1,5 +1,6 @@
 //! The tools that an assistant calls: what each is called with, and what it answers.
 
+mod arguments;
 mod compare;
 mod failures;
 mod fetching;
@@ -21,6 +22,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+pub(super) use self::arguments::read;
 use self::failures::failures;
 use self::fetching::fetching;
 pub(super) use self::results::Status;
@@ -47,7 +49,7 @@ struct Answer<T> {
     is_error: bool,
 }
 
-/// All tools.
+/// All tools, with their whole schemas.
 pub(super) fn all() -> Vec<Tool> {
     vec![
         list::description(),
@@ -70,13 +72,25 @@ pub(super) async fn call(
         run::NAME => answer(call, arguments, |arguments| run::call(call, arguments)).await,
         results::NAME => answer(call, arguments, |arguments| results::call(call, arguments)).await,
         compare::NAME => answer(call, arguments, |arguments| compare::call(call, arguments)).await,
-        unknown => {
-            let names: Vec<_> = all().iter().map(|tool| tool.name.to_string()).collect();
-            let instead = cobalt::suggest::instead(unknown, names.iter().map(String::as_str));
-            return Err(ErrorData::invalid_params(format!("there is no tool `{unknown}`; {instead}"), None));
-        }
+        unknown => return Err(ErrorData::invalid_params(no_tool(unknown), None)),
     };
     Ok(result.into())
+}
+
+/// What is said of a name that no tool has.
+fn no_tool(name: &str) -> String {
+    format!("there is no tool `{name}`; {}", cobalt::suggest::instead(name, names()))
+}
+
+/// The whole schema of what a tool answers.
+pub(super) fn schema_of_answer(name: &str) -> Result<impl Serialize + use<>, Error> {
+    let tool = all().into_iter().find(|tool| tool.name == name);
+    tool.and_then(|tool| tool.output_schema).ok_or_else(|| Error::NothingMatched(no_tool(name)))
+}
+
+/// The names of all tools.
+pub(super) fn names() -> [&'static str; 5] {
+    [list::NAME, run::NAME, results::NAME, compare::NAME, generate::NAME]
 }
 
 /// What the tool that lists tells of all experiments of a project.
@@ -85,7 +99,7 @@ pub(super) async fn experiments(call: Call<'_>, project: &Project) -> Result<imp
     Ok(list::call(call, read(named)?).await?.structured)
 }
 
-/// A tool as it is listed.
+/// A tool with its whole schemas.
 fn tool<Arguments: JsonSchema + 'static, Structured: JsonSchema + 'static>(
     name: &'static str,
     title: &str,
@@ -97,7 +111,7 @@ fn tool<Arguments: JsonSchema + 'static, Structured: JsonSchema + 'static>(
         .with_input_schema::<Arguments>()
         .with_output_schema::<Structured>()
         .with_annotations(annotations);
-    schema::shorten(&mut tool);
+    schema::tidy(&mut tool);
     tool
 }
 
@@ -108,7 +122,7 @@ async fn answer<Arguments, Structured, Answering>(
     tool: impl FnOnce(Arguments) -> Answering,
 ) -> CallToolResult
 where
-    Arguments: DeserializeOwned,
+    Arguments: DeserializeOwned + JsonSchema,
     Structured: Serialize,
     Answering: Future<Output = Result<Answer<Structured>, Error>>,
 {
@@ -128,15 +142,6 @@ fn failure(call: Call<'_>, project: Option<&str>, error: &Error) -> CallToolResu
         text += &format!("\nproject: {} ({})", printable(name), printable(&root.display().to_string()));
     }
     CallToolResult::error(vec![ContentBlock::text(text)])
-}
-
-/// Reads the arguments of a tool or a prompt; what is wrong is told by the name of the field.
-pub(super) fn read<Arguments: DeserializeOwned>(arguments: JsonObject) -> Result<Arguments, Error> {
-    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
-        let (path, reason) = (error.path().to_string(), error.into_inner());
-        let place = if path == "." { String::new() } else { format!(" `{path}`") };
-        Error::Arguments(format!("the arguments do not fit{place}: {reason}"))
-    })
 }
 
 fn result<Structured: Serialize>(
@@ -162,7 +167,7 @@ fn result<Structured: Serialize>(
 
 /// All tools as a version of the protocol has them. A client that knows a result's schema insists on a structured part.
 pub(super) fn listed(version: Option<ProtocolVersion>) -> Vec<Tool> {
-    let mut tools = all();
+    let mut tools: Vec<_> = all().into_iter().map(schema::outlined).collect();
     if !knows_structured(version) {
         tools.iter_mut().for_each(|tool| tool.output_schema = None);
     }

@@ -24,6 +24,7 @@ pub(super) struct Arguments {
     run_id: Option<String>,
     /// The most runs to list, 10 where it is not given and 50 at most; or the most items of a run, as many as have room where
     /// it is not given.
+    #[schemars(range(min = 1))]
     limit: Option<usize>,
     /// Only runs of the experiment of this name; not with `runId`.
     experiment: Option<String>,
@@ -33,6 +34,7 @@ pub(super) struct Arguments {
     /// With `runId`: only items that this evaluator was asked about, those of its lowest scores first.
     evaluator: Option<String>,
     /// With `runId`: only items whose score is at most this, by `evaluator` or, where none is named, by any; from 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
     max_score: Option<f64>,
     /// Where to go on: `nextCursor` of the answer before, with the same other arguments.
     cursor: Option<String>,
@@ -127,7 +129,6 @@ fn wanted_items(name: &str, arguments: &Arguments) -> Result<Wanted, Error> {
             )));
         }
     };
-    check_limit(arguments)?;
     Ok(Wanted {
         status,
         evaluator: arguments.evaluator.clone(),
@@ -151,7 +152,6 @@ fn list(call: Call<'_>, arguments: &Arguments) -> Result<Answer<Results>, Error>
                 .to_owned(),
         ));
     }
-    check_limit(arguments)?;
     let project = call.projects.choose(arguments.project.as_deref())?;
     let past = Past::of(&project)?;
     let wanted = WantedRuns { experiment: arguments.experiment.clone(), status: arguments.status };
@@ -160,11 +160,4 @@ fn list(call: Call<'_>, arguments: &Arguments) -> Result<Answer<Results>, Error>
     let project = (*project).clone();
     let structured = Results { project, list: Some(list), run: None, state: None, note: None };
     Ok(Answer { structured, text, is_error: false })
-}
-
-fn check_limit(arguments: &Arguments) -> Result<(), Error> {
-    match arguments.limit {
-        Some(0) => Err(Error::Arguments("`limit` is how many to show: give 1 or more".to_owned())),
-        _ => Ok(()),
-    }
 }

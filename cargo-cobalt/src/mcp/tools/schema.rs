@@ -1,18 +1,76 @@
-//! The schemas that tools are listed with, without what costs an assistant tokens and tells it nothing.
+//! The schemas of tools: whole ones, which a resource has, and outlines of them, which tools are listed with, as every word of a
+//! list costs an assistant tokens in each conversation.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool};
 use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// Cuts both schemas of a tool down to what clients make use of.
-pub(super) fn shorten(tool: &mut Tool) {
+/// The kinds of values that JSON Schema knows, but for null.
+const KINDS: [&str; 6] = ["string", "integer", "number", "boolean", "array", "object"];
+
+/// The schema of a place, without references, and without the alternative that there is nothing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resolved<'a> {
+    /// That of all, which defines what is referred to.
+    pub(super) root: &'a Value,
+    pub(super) schema: &'a Value,
+    pub(super) is_nullable: bool,
+}
+
+impl<'a> Resolved<'a> {
+    pub(super) fn of(root: &'a Value, schema: &'a Value) -> Self {
+        let (mut schema, mut is_nullable) = (schema, false);
+        loop {
+            let is_null = |schema: &&Value| schema["type"] == "null";
+            if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
+                schema = &root["$defs"][name];
+            } else if let Some(either) = schema["anyOf"].as_array().filter(|either| either.iter().any(|it| is_null(&it))) {
+                is_nullable = true;
+                schema = either.iter().find(|it| !is_null(it)).unwrap_or(&Value::Null);
+            } else {
+                let types = schema["type"].as_array();
+                is_nullable |= types.is_some_and(|types| types.iter().any(|kind| kind == "null"));
+                return Self { root, schema, is_nullable };
+            }
+        }
+    }
+
+    /// The kind of value that is expected; empty where it may be any.
+    pub(super) fn kind(&self) -> &'static str {
+        let kinds = &self.schema["type"];
+        let is_it = |kind: &&&str| *kinds == ***kind || kinds.as_array().is_some_and(|kinds| kinds.iter().any(|it| it == **kind));
+        match KINDS.iter().find(is_it) {
+            Some(kind) => kind,
+            None if !allowed(self.schema).is_empty() => "string",
+            None => "",
+        }
+    }
+
+    /// The smallest and the largest number.
+    pub(super) fn range(&self) -> (Option<f64>, Option<f64>) {
+        (self.schema["minimum"].as_f64(), self.schema["maximum"].as_f64())
+    }
+}
+
+/// The texts that a value may be, where there are only a few.
+pub(super) fn allowed(schema: &Value) -> Vec<&str> {
+    let parts = schema["oneOf"].as_array().into_iter().flatten().chain([schema]);
+    let words = |part: &'_ Value| -> Vec<&str> {
+        let several = part["enum"].as_array().into_iter().flatten();
+        part.get("const").into_iter().chain(several).filter_map(Value::as_str).collect()
+    };
+    parts.flat_map(words).collect()
+}
+
+/// Takes out of both schemas of a tool what no client makes use of.
+pub(super) fn tidy(tool: &mut Tool) {
     transform(&mut tool.input_schema, &mut RecursiveTransform(drop_format_of_number));
     if let Some(schema) = &mut tool.output_schema {
         transform(schema, &mut RecursiveTransform(drop_format_of_number));
-        transform(schema, &mut drop_descriptions_of_parts);
     }
 }
 
@@ -33,21 +91,82 @@ fn is_of_numbers(format: &str) -> bool {
     ["int", "uint", "float", "double"].iter().any(|kind| format.starts_with(kind))
 }
 
-/// The parts of answers are those of result files, whose documentation describes them; in the schemas of all tools that would be
-/// the larger half.
-fn drop_descriptions_of_parts(schema: &mut Schema) {
-    let parts = schema.get_mut("$defs").and_then(Value::as_object_mut);
-    let parts = parts.into_iter().flat_map(|parts| parts.values_mut());
-    for part in parts.filter_map(|part| <&mut Schema>::try_from(part).ok()) {
-        RecursiveTransform(|schema: &mut Schema| drop(schema.remove("description"))).transform(part);
+/// The tool as it is listed: what arguments may be, and the outline of the answer.
+pub(super) fn outlined(mut tool: Tool) -> Tool {
+    tool.input_schema = Arc::new(outline(&tool.input_schema, outline_of_argument));
+    tool.output_schema = tool.output_schema.as_deref().map(|schema| Arc::new(outline(schema, outline_of_field)));
+    tool
+}
+
+/// The fields of the first level, without definitions: what fits the whole schema fits this one.
+fn outline(schema: &JsonObject, of: impl Fn(&Value, &Value) -> Value) -> JsonObject {
+    let root = Value::Object(schema.clone());
+    let mut outline: JsonObject = schema.clone();
+    outline.retain(|name, _| ["type", "required", "additionalProperties"].contains(&name.as_str()));
+    let fields = root["properties"].as_object().into_iter().flatten();
+    let fields: JsonObject = fields.map(|(name, field)| (name.clone(), of(&root, field))).collect();
+    outline.insert("properties".to_owned(), fields.into());
+    outline
+}
+
+/// An argument: all that may be given for it.
+fn outline_of_argument(root: &Value, argument: &Value) -> Value {
+    let resolved = Resolved::of(root, argument);
+    let mut outline = json!({ "type": resolved.kind(), "description": one_line(argument) });
+    for name in ["minimum", "maximum", "items"] {
+        if let Some(value) = resolved.schema.get(name) {
+            outline[name] = value.clone();
+        }
     }
+    if let Some(value) = argument.get("default").filter(|value| !value.is_null()) {
+        outline["default"] = value.clone();
+    }
+    let allowed = allowed(resolved.schema);
+    if !allowed.is_empty() {
+        outline["enum"] = allowed.into();
+    }
+    outline
+}
+
+/// A field of an answer: its kind; of objects, and of those in lists, the names of the fields that are always there.
+fn outline_of_field(root: &Value, field: &Value) -> Value {
+    let resolved = Resolved::of(root, field);
+    let mut outline = json!({});
+    match (resolved.kind(), resolved.is_nullable) {
+        ("", _) => {}
+        (kind, false) => outline["type"] = kind.into(),
+        (kind, true) => outline["type"] = json!([kind, "null"]),
+    }
+    if let Some(required) = resolved.schema.get("required") {
+        outline["required"] = required.clone();
+    }
+    if resolved.kind() == "array" {
+        let element = Resolved::of(root, &resolved.schema["items"]);
+        outline["items"] = match element.schema.get("required") {
+            Some(required) => json!({ "type": element.kind(), "required": required }),
+            None => json!({ "type": element.kind() }),
+        };
+    }
+    let allowed: BTreeSet<_> = allowed(resolved.schema).into_iter().collect();
+    if !allowed.is_empty() && !resolved.is_nullable {
+        outline["enum"] = json!(allowed);
+    }
+    outline
+}
+
+fn one_line(schema: &Value) -> String {
+    schema["description"].as_str().unwrap_or_default().replace('\n', " ")
 }
 
 #[cfg(test)]
 mod tests {
+    use rmcp::model::ListToolsResult;
     use serde_json::Value;
 
-    use super::super::all;
+    use super::super::{all, listed};
+
+    /// The most bytes of the list of tools. A token has more than 3.5 bytes of JSON: these are at most 4,000 tokens.
+    const MOST_BYTES: usize = 14_000;
 
     /// All values of a field, however deep.
     fn values<'a>(field: &str, json: &'a Value, found: &mut Vec<&'a Value>) {
@@ -63,12 +182,40 @@ mod tests {
 
     #[test]
     fn no_schema_has_a_format_that_json_schema_does_not_know() {
-        for tool in all() {
+        for tool in all().into_iter().chain(listed(None)) {
             let (name, tool) = (tool.name.clone(), serde_json::to_value(tool).unwrap());
             let mut formats = Vec::new();
             values("format", &tool, &mut formats);
             formats.retain(|format| format.is_string() && *format != "date-time");
             assert!(formats.is_empty(), "{name}: {formats:?}");
         }
+    }
+
+    #[test]
+    fn the_list_of_tools_is_short() {
+        let list = serde_json::to_string(&ListToolsResult::with_all_items(listed(None))).unwrap();
+        assert!(list.len() <= MOST_BYTES, "{} bytes: {list}", list.len());
+    }
+
+    #[test]
+    fn an_outline_names_all_fields_of_an_answer_and_all_values_of_an_argument() {
+        let fields = |tool: &rmcp::model::Tool| {
+            let schemas = [Some(&tool.input_schema), tool.output_schema.as_ref()];
+            let names = |schema: &std::sync::Arc<rmcp::model::JsonObject>| {
+                schema["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>()
+            };
+            schemas.map(|schema| names(schema.unwrap()))
+        };
+        for (whole, listed) in all().iter().zip(listed(None)) {
+            assert_eq!(fields(whole), fields(&listed), "{}", whole.name);
+        }
+        let results = listed(None).into_iter().find(|tool| tool.name == "cobalt_results").unwrap();
+        let status = &results.input_schema["properties"]["status"];
+        assert_eq!(status["enum"], serde_json::json!(["passed", "failed", "error", "low", "partial"]), "{status}");
+        assert_eq!(results.input_schema["additionalProperties"], false);
+        let run = listed(None).into_iter().find(|tool| tool.name == "cobalt_run").unwrap();
+        let runs = &run.output_schema.unwrap()["properties"]["runs"];
+        assert_eq!(runs["items"]["type"], "object", "{runs}");
+        assert!(runs["items"]["required"].as_array().unwrap().iter().any(|name| name == "items"), "{runs}");
     }
 }

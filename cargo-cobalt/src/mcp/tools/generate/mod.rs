@@ -138,11 +138,6 @@ pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<
 /// Reads and works out all that may be refused before a model is asked.
 fn prepare(project: Project, arguments: Arguments) -> Result<(Wanted, Judge, Vec<String>), Error> {
     let Arguments { agent_file, output_file, dataset_size: size, context, overwrite, .. } = arguments;
-    if !(1..=MOST_ITEMS).contains(&size) {
-        return Err(Error::Arguments(format!(
-            "`datasetSize` is {size}: a data set has from 1 to {MOST_ITEMS} items"
-        )));
-    }
     let agent = Agent::read(&project, &agent_file)?;
     let place = Place::of(&project, &agent, output_file.as_deref(), overwrite)?;
     let manifest = agent.folder.join(crate::project::MANIFEST);

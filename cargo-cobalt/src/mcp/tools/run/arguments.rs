@@ -44,13 +44,6 @@ pub(in crate::mcp) struct Arguments {
 impl Arguments {
     /// Says what cannot be meant.
     pub(super) fn check(&self) -> Result<(), Error> {
-        for (name, number) in [("concurrency", self.concurrency), ("runs", self.runs)] {
-            if let Some(number) = number.filter(|number| !(1..=MOST).contains(number)) {
-                return Err(Error::Arguments(format!(
-                    "`{name}` is {number}: expected a whole number from 1 to {MOST}"
-                )));
-            }
-        }
         fetching(self.refresh, self.offline)?;
         if self.refresh && self.resume.is_some() {
             return Err(Error::Arguments(

@@ -1,0 +1,137 @@
+//! What a deserializer says is wrong, in plain words: an assistant knows JSON, not the types of Rust.
+
+/// What stands between what was found and what was expected.
+const EXPECTED: &str = ", expected ";
+/// What opens a complaint about a value.
+const COMPLAINTS: [&str; 2] = ["invalid type: ", "invalid value: "];
+/// How kinds of values are named, and what to call them instead.
+const KINDS: [(&str, &str); 8] = [
+    ("string ", "the text "),
+    ("integer ", "the number "),
+    ("floating point ", "the number "),
+    ("boolean ", ""),
+    ("character ", "the text "),
+    ("sequence", "a list"),
+    ("map", "an object"),
+    ("unit value", "nothing"),
+];
+
+/// A message in which no type of Rust and no word of a deserializer is left.
+pub(super) fn plain(message: &str) -> String {
+    let mut text = message.to_owned();
+    for complaint in COMPLAINTS {
+        let mut done = String::new();
+        while let Some((before, after)) = text.split_once(complaint) {
+            let Some((found, rest)) = after.split_once(EXPECTED) else { break };
+            let end = end_of_expected(rest);
+            done += &format!("{before}expected {}, not {}", expected(&rest[..end]), kind(found));
+            text = rest[end..].to_owned();
+        }
+        text = done + &text;
+    }
+    for (words, instead) in [
+        ("unknown variant ", "an unknown value "),
+        ("unknown field ", "an unknown name "),
+        ("missing field ", "there is no field "),
+        (", there are no fields", ", and no name is known here"),
+        ("data did not match any variant of untagged enum ", "the value has none of the forms of "),
+    ] {
+        text = text.replace(words, instead);
+    }
+    text
+}
+
+/// Where the words on what was expected end: before the place in a file, or with the line.
+fn end_of_expected(text: &str) -> usize {
+    [" at line ", "\n", "; "].iter().filter_map(|mark| text.find(mark)).min().unwrap_or(text.len())
+}
+
+fn kind(found: &str) -> String {
+    let named = KINDS.iter().find_map(|(kind, name)| Some((name, found.strip_prefix(kind)?)));
+    named.map_or_else(|| found.to_owned(), |(name, rest)| format!("{name}{rest}"))
+}
+
+/// What was expected: types of Rust by what they hold.
+fn expected(words: &str) -> String {
+    let bare = words.trim_start_matches("a nonzero ").trim_start_matches("a ");
+    let name = match bare {
+        "string" | "str" | "borrowed string" | "char" => "a text",
+        "usize" | "u8" | "u16" | "u32" | "u64" | "u128" => "a whole number, 0 or more",
+        "isize" | "i8" | "i16" | "i32" | "i64" | "i128" => "a whole number",
+        "f32" | "f64" => "a number",
+        "bool" | "boolean" => "`true` or `false`",
+        "sequence" => "a list",
+        "map" => "an object",
+        _ if bare.starts_with("struct ") || bare.starts_with("internally tagged ") => "an object",
+        _ => return words.to_owned(),
+    };
+    if words.starts_with("a nonzero ") { "a whole number, 1 or more".to_owned() } else { name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only what is wrong with them is read")]
+    struct Fields {
+        text: Option<String>,
+        number: Option<usize>,
+        count: Option<NonZeroUsize>,
+        part: Option<f64>,
+        flag: Option<bool>,
+        list: Option<Vec<String>>,
+        word: Option<Word>,
+        inner: Option<Inner>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Word {
+        One,
+        Two,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[expect(dead_code, reason = "only what is wrong with it is read")]
+    struct Inner {
+        needed: u8,
+    }
+
+    #[test]
+    fn a_deserializers_words_become_plain() {
+        for (json, told) in [
+            (r#"{"text": 7}"#, "expected a text, not the number `7` at line 1 column 10"),
+            (r#"{"number": "many"}"#, "expected a whole number, 0 or more, not the text \"many\" at line 1 column 17"),
+            (r#"{"number": -1}"#, "expected a whole number, 0 or more, not the number `-1` at line 1 column 13"),
+            (r#"{"count": 0}"#, "expected a whole number, 1 or more, not the number `0` at line 1 column 11"),
+            (r#"{"part": []}"#, "expected a number, not a list at line 1 column 9"),
+            (r#"{"flag": "yes"}"#, "expected `true` or `false`, not the text \"yes\" at line 1 column 14"),
+            (r#"{"list": {}}"#, "expected a list, not an object at line 1 column 9"),
+            (r#"{"word": "six"}"#, "an unknown value `six`, expected `one` or `two` at line 1 column 14"),
+            (r#"{"inner": {}}"#, "there is no field `needed` at line 1 column 12"),
+            (r#"{"inner": 7}"#, "expected an object, not the number `7` at line 1 column 11"),
+        ] {
+            assert_eq!(plain(&serde_json::from_str::<Fields>(json).unwrap_err().to_string()), told);
+        }
+        let unknown = plain(&serde_json::from_str::<Fields>(r#"{"txt": 7}"#).unwrap_err().to_string());
+        assert!(unknown.starts_with("an unknown name `txt`, expected one of `text`, "), "{unknown}");
+    }
+
+    #[test]
+    fn other_messages_stay_as_they_are() {
+        for message in ["no run is named `x`", "the type is invalid, expected nothing", "invalid type: cut off", ""] {
+            assert_eq!(plain(message), message);
+        }
+        let two = "a: invalid type: integer `7`, expected a string\nb: invalid type: map, expected u16";
+        assert_eq!(
+            plain(two),
+            "a: expected a text, not the number `7`\nb: expected a whole number, 0 or more, not an object"
+        );
+    }
+}
