@@ -6,14 +6,14 @@ use std::io;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::process::{Child, Command};
 use tokio::sync::OwnedMutexGuard;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
@@ -28,6 +28,8 @@ use crate::project::{cargo, variables_of_this_process};
 const TIME_TO_END: Duration = Duration::from_secs(10);
 /// The same where the server ends, which the assistant may kill before long.
 const TIME_TO_END_WITH_SERVER: Duration = Duration::from_secs(3);
+/// How long a command may say nothing before it is told how far the build is: an assistant that hears nothing for 5 s may give up.
+const BETWEEN_NEWS: Duration = Duration::from_secs(3);
 /// How many lines may wait to be heard.
 const MOST_WAITING: usize = 1024;
 /// How many of the last lines of stderr are kept.
@@ -41,6 +43,15 @@ pub(super) struct Ended {
     pub(super) was_cancelled: bool,
     /// The last lines of stderr.
     pub(super) stderr: Vec<String>,
+}
+
+/// What is heard of a command.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// A line of its stdout.
+    Line(String),
+    /// How far the build is.
+    Building(String),
 }
 
 /// Starts commands, and sees that none outlives this one.
@@ -122,8 +133,10 @@ impl Commands {
             command.spawn().map_err(|source| Error::Start { program: program_of(&command), source })?;
         let told = cancelled.child_token();
         let (sender, lines) = channel(MOST_WAITING);
-        let ended = self.running.spawn(see_through(child, sender, told.clone(), self.end.clone()));
-        Ok(Running { lines, ended, _told_to_end: told.drop_guard() })
+        let build = Arc::<Mutex<Build>>::default();
+        let hears = Arc::clone(&build);
+        let ended = self.running.spawn(see_through(child, sender, hears, told.clone(), self.end.clone()));
+        Ok(Running { lines, ended, build, begun: Instant::now(), _told_to_end: told.drop_guard() })
     }
 
     /// Sees work through that must not be cut off, even where nobody waits for it any more. It is told when it has to end early:
@@ -157,13 +170,56 @@ impl Commands {
 pub(super) struct Running {
     lines: Receiver<String>,
     ended: JoinHandle<io::Result<Ended>>,
+    build: Arc<Mutex<Build>>,
+    begun: Instant,
     _told_to_end: DropGuard,
+}
+
+/// How far cargo is with what it builds, by what it says on stderr.
+#[derive(Debug, Default)]
+struct Build {
+    /// How many crates it has begun to compile.
+    crates: usize,
+    /// What it says it is doing.
+    doing: String,
+}
+
+impl Build {
+    /// Takes a line of stderr in. A line in which cargo says what it does begins with a verb in a column of its own.
+    fn hear(&mut self, line: &str) {
+        const DOING: [&str; 5] = ["Compiling ", "Checking ", "Blocking ", "Downloading ", "Updating "];
+        let line = line.trim_start();
+        if DOING.iter().any(|verb| line.starts_with(verb)) {
+            self.crates += usize::from(["Compiling ", "Checking "].iter().any(|verb| line.starts_with(verb)));
+            // Without the path that follows a package of the project.
+            self.doing = line.split(" (").next().unwrap_or(line).to_owned();
+        }
+    }
 }
 
 impl Running {
     /// The next line of its stdout.
     pub(super) async fn line(&mut self) -> Option<String> {
         self.lines.recv().await
+    }
+
+    /// The same, or how far the build is, where no line has come for [`BETWEEN_NEWS`].
+    pub(super) async fn line_or_news(&mut self) -> Option<Heard> {
+        match timeout(BETWEEN_NEWS, self.lines.recv()).await {
+            Ok(line) => line.map(Heard::Line),
+            Err(_) => Some(Heard::Building(self.news())),
+        }
+    }
+
+    /// How far the build is: `12 s, crate 31: Compiling serde v1.0.228`.
+    fn news(&self) -> String {
+        let seconds = self.begun.elapsed().as_secs();
+        let build = self.build.lock().unwrap_or_else(PoisonError::into_inner);
+        match (build.crates, &*build.doing) {
+            (_, "") => format!("{seconds} s"),
+            (0, doing) => format!("{seconds} s: {doing}"),
+            (crates, doing) => format!("{seconds} s, crate {crates}: {doing}"),
+        }
     }
 
     /// Waits for its end; lines that nobody has taken are lost.
@@ -198,6 +254,7 @@ fn leave_toolchain_to_folder(command: &mut Command) {
 async fn see_through(
     mut child: Child,
     lines: Sender<String>,
+    build: Arc<Mutex<Build>>,
     cancelled: CancellationToken,
     server_ends: CancellationToken,
 ) -> io::Result<Ended> {
@@ -222,6 +279,7 @@ async fn see_through(
         while let Some(stderr) = &mut stderr
             && let Some(line) = stderr.next().await
         {
+            build.lock().unwrap_or_else(PoisonError::into_inner).hear(&line);
             if last.len() == LAST_LINES {
                 last.pop_front();
             }
@@ -281,6 +339,20 @@ mod tests {
             lines.push(line);
         }
         lines
+    }
+
+    #[tokio::test]
+    async fn a_build_that_takes_long_is_told_of_by_its_last_crate() {
+        let script = "echo '   Compiling serde v1.0.228' >&2\necho '   Compiling desk v0.1.0 (/home/me/desk)' >&2\nsleep 4\n\
+                      echo done\n";
+        let never = CancellationToken::new();
+        let (_folder, mut running) = started(script, &never, &never);
+        match running.line_or_news().await.unwrap() {
+            Heard::Building(news) => assert_eq!(news, "3 s, crate 2: Compiling desk v0.1.0"),
+            Heard::Line(line) => panic!("{line}"),
+        }
+        assert!(matches!(running.line_or_news().await, Some(Heard::Line(line)) if line == "done"));
+        running.end().await.unwrap();
     }
 
     #[tokio::test]

@@ -107,8 +107,14 @@ mod tests {
     fn a_deserializers_words_become_plain() {
         for (json, told) in [
             (r#"{"text": 7}"#, "expected a text, not the number `7` at line 1 column 10"),
-            (r#"{"number": "many"}"#, "expected a whole number, 0 or more, not the text \"many\" at line 1 column 17"),
-            (r#"{"number": -1}"#, "expected a whole number, 0 or more, not the number `-1` at line 1 column 13"),
+            (
+                r#"{"number": "many"}"#,
+                "expected a whole number, 0 or more, not the text \"many\" at line 1 column 17",
+            ),
+            (
+                r#"{"number": -1}"#,
+                "expected a whole number, 0 or more, not the number `-1` at line 1 column 13",
+            ),
             (r#"{"count": 0}"#, "expected a whole number, 1 or more, not the number `0` at line 1 column 11"),
             (r#"{"part": []}"#, "expected a number, not a list at line 1 column 9"),
             (r#"{"flag": "yes"}"#, "expected `true` or `false`, not the text \"yes\" at line 1 column 14"),
@@ -125,7 +131,9 @@ mod tests {
 
     #[test]
     fn other_messages_stay_as_they_are() {
-        for message in ["no run is named `x`", "the type is invalid, expected nothing", "invalid type: cut off", ""] {
+        for message in
+            ["no run is named `x`", "the type is invalid, expected nothing", "invalid type: cut off", ""]
+        {
             assert_eq!(plain(message), message);
         }
         let two = "a: invalid type: integer `7`, expected a string\nb: invalid type: map, expected u16";

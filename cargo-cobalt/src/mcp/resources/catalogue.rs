@@ -141,7 +141,13 @@ pub(in crate::mcp) fn templates(projects: &[Arc<Project>]) -> Vec<ResourceTempla
             "A run with its summary and its worst items, by its id or the beginning of it, `latest`, `latest~1`, \
              `EXPERIMENT@latest` or a git revision; also one that goes on.",
         ),
-        template(ITEM, query, "item", "An item of a run", "All that a run found of an item, by the item's key."),
+        template(
+            ITEM,
+            query,
+            "item",
+            "An item of a run",
+            "All that a run found of an item, by the item's key.",
+        ),
         template(
             SCHEMA,
             "",

@@ -114,7 +114,10 @@ pub(super) fn run(
     }
     let Summary { total_items, passed_items, low_items, .. } = report.summary;
     let (items_shown, next) = (items.len(), start + items.len());
+    // What failed comes before what it was compared with.
+    let baseline = run.shift_remove("baseline");
     run.insert("items".to_owned(), items.into());
+    run.extend(baseline.map(|baseline| ("baseline".to_owned(), baseline)));
     let next_cursor = (next < matching.len()).then(|| cursor::at(next, report, wanted));
     Ok(ShownRun {
         rest: next_cursor.as_deref().map(|cursor| rest(&head, items_shown, matching.len(), cursor)),

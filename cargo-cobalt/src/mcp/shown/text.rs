@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
-use cobalt::report::{ItemResult, RunConfig, ScoreStats, Violation};
-use cobalt::reporters::{SCORE_COLUMNS, figure, score_figures, times};
+use cobalt::report::comparison::Difference;
+use cobalt::report::{Execution, ItemResult, RunConfig, ScoreStats, ScoredEvaluation, Violation};
+use cobalt::reporters::{DifferenceFigures, SCORE_COLUMNS, expected_field, figure, score_figures, times};
 use cobalt::wording::count;
+use serde_json::Value;
 
 use super::{ShownRun, cut, size};
 use crate::formats::markdown::{at_marks, origin, usage};
@@ -17,6 +19,8 @@ const FIGURES: usize = 2_000;
 /// The longest name, and the longest reason, in bytes.
 const NAME: usize = 120;
 const REASON: usize = 400;
+/// The longest input, expected answer and output, in bytes.
+const VALUE: usize = 200;
 /// The longest line of several figures, in bytes.
 const LINE: usize = 600;
 /// How many evaluators are told of an item.
@@ -38,22 +42,37 @@ pub(in crate::mcp) fn text(shown: &ShownRun) -> String {
             code(&format!("{}:{}", cut::text(&place.file, NAME), place.line))
         );
     }
-    text += &scores(shown);
     text += &thresholds(shown);
-    let _ = write!(
-        text,
-        "\n{}- time: {}\n{}",
+    let figures = format!(
+        "{}\n{}- time: {}\n{}{}",
+        scores(shown),
         at_marks(head),
         times(&head.summary),
-        usage(head).lines().map(|line| whole(line.to_owned()) + "\n").collect::<String>()
+        usage(head).lines().map(|line| whole(line.to_owned()) + "\n").collect::<String>(),
+        baseline(shown)
     );
+    let end = shown.rest.as_ref().map_or(String::new(), |rest| format!("\n{rest}.\n"));
     if !shown.lines.is_empty() {
         text += "\nItems, the worst first:\n\n";
     }
-    let end = shown.rest.as_ref().map_or(String::new(), |rest| format!("\n{rest}.\n"));
-    let room = ROOM.saturating_sub(size(&text) + size(&end));
+    let room = ROOM.saturating_sub(size(&text) + size(&figures) + size(&end));
     text += &list(shown.lines.iter().cloned(), room, "item");
-    text + &end
+    text + &end + &figures
+}
+
+/// How it differs from its baseline, last: what failed is of more use.
+fn baseline(shown: &ShownRun) -> String {
+    let Some(comparison) = &shown.head.baseline else { return String::new() };
+    let line = |difference: &Difference| {
+        let DifferenceFigures { base, other, .. } = difference.into();
+        format!("- {}: {base} → {other}, {}", code(&cut::text(&difference.name, NAME)), difference.verdict)
+    };
+    let lines = comparison.evaluators.iter().chain(&comparison.amounts).map(line);
+    format!(
+        "\nAgainst the baseline, run {}:\n\n{}",
+        code(&cut::text(&comparison.base.id, NAME)),
+        list(lines.collect::<Vec<_>>().into_iter(), FIGURES, "figure")
+    )
 }
 
 /// A line of Markdown; where it is too long, its beginning as code: a cut would leave its spans open.
@@ -107,11 +126,13 @@ fn thresholds(shown: &ShownRun) -> String {
     format!("\nMissed:\n\n{}", list(missed.iter().map(line), FIGURES, "threshold"))
 }
 
-/// An item in a line: what is wrong with it, and why.
+/// An item: what is wrong with it, and why. Of one that did not pass, indented lines have its input, what was expected, and its
+/// output.
 pub(super) fn line(item: &ItemResult, key: &str, config: &RunConfig) -> String {
     let name = code(&cut::text(key, NAME));
     if let Some(error) = item.why_in_error() {
-        return format!("- {name} in error: {}", code(&cut::text(&error, REASON)));
+        let run = item.runs.iter().find(|run| run.is_in_error());
+        return format!("- {name} in error: {}{}", code(&cut::text(&error, REASON)), given(item, run));
     }
     let mut low: Vec<_> = config.low_scores(item).collect();
     let word = match (low.is_empty(), config.strict) {
@@ -119,6 +140,7 @@ pub(super) fn line(item: &ItemResult, key: &str, config: &RunConfig) -> String {
         (false, false) => "below its pass mark",
         (false, true) => "failed",
     };
+    let is_low = !low.is_empty();
     if low.is_empty() {
         let scores = config.evaluators.iter();
         low = scores.filter_map(|name| Some((&**name, item.scores(name).reduce(f64::min)?))).collect();
@@ -129,13 +151,35 @@ pub(super) fn line(item: &ItemResult, key: &str, config: &RunConfig) -> String {
         .take(MOST_LOW)
         .map(|(name, score)| format!("{} {}", code(&cut::text(name, NAME)), figure(*score)));
     let scores = scores.collect::<Vec<_>>().join(", ");
-    let reason = low.first().and_then(|(name, score)| reason(item, name, *score));
+    let run = low.first().and_then(|(name, score)| scored(item, name, *score));
+    let reason = run.and_then(|(_, evaluation)| evaluation.reason.as_deref());
     let reason = reason.map_or(String::new(), |reason| format!(": {}", code(&cut::text(reason, REASON))));
-    if scores.is_empty() { format!("- {name}") } else { format!("- {name} {word} in {scores}{reason}") }
+    let given = if is_low { given(item, run.map(|(run, _)| run)) } else { String::new() };
+    if scores.is_empty() {
+        format!("- {name}")
+    } else {
+        format!("- {name} {word} in {scores}{reason}{given}")
+    }
 }
 
-/// Why an evaluator gave a score.
-fn reason<'a>(item: &'a ItemResult, evaluator: &str, score: f64) -> Option<&'a str> {
-    let mut evaluations = item.runs.iter().filter_map(|run| run.evaluations.get(evaluator));
-    evaluations.find(|evaluation| evaluation.score == Some(score))?.reason.as_deref()
+/// What the agent was given, what was expected of it, and what it gave in this run.
+fn given(item: &ItemResult, run: Option<&Execution>) -> String {
+    let input = item.input.get("input").map(|input| ("input", input));
+    let expected = expected_field(&item.input).map(|field| ("expected", &item.input[field]));
+    let output = run.and_then(|run| run.output.as_ref()).map(|output| ("output", output.value()));
+    let line = |(what, value): (&str, &Value)| {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        format!("\n  - {what}: {}", code(&cut::text(&value, VALUE)))
+    };
+    input.into_iter().chain(expected).chain(output).map(line).collect()
+}
+
+/// The run in which an evaluator gave a score.
+fn scored<'a>(
+    item: &'a ItemResult,
+    evaluator: &str,
+    score: f64,
+) -> Option<(&'a Execution, &'a ScoredEvaluation)> {
+    let evaluations = item.runs.iter().filter_map(|run| Some((run, run.evaluations.get(evaluator)?)));
+    evaluations.into_iter().find(|(_, evaluation)| evaluation.score == Some(score))
 }

@@ -15,7 +15,9 @@ use crate::mcp::plain::plain;
 const LONGEST: usize = 80;
 
 /// Reads the arguments. Every one that is wrong is named, with what was expected and what was given.
-pub(in crate::mcp) fn read<Arguments: DeserializeOwned + JsonSchema>(given: JsonObject) -> Result<Arguments, Error> {
+pub(in crate::mcp) fn read<Arguments: DeserializeOwned + JsonSchema>(
+    given: JsonObject,
+) -> Result<Arguments, Error> {
     let schema = schema_for!(Arguments);
     let mut problems = Vec::new();
     let given = checked(schema.as_value(), given, &mut problems);
@@ -44,7 +46,10 @@ fn checked(schema: &Value, given: JsonObject, problems: &mut Vec<String>) -> Jso
             Some(property) => check(&name, schema, property, &mut value, problems),
             None => {
                 let name = cut(&name, LONGEST);
-                problems.push(format!("there is no argument `{name}`: {}", suggest::instead(&name, names().collect::<Vec<_>>())));
+                problems.push(format!(
+                    "there is no argument `{name}`: {}",
+                    suggest::instead(&name, names().collect::<Vec<_>>())
+                ));
             }
         }
         read.insert(name, value);
@@ -91,7 +96,8 @@ fn make_whole(value: &mut Value) {
 
 fn fits(resolved: &Resolved<'_>, value: &Value) -> bool {
     let (least, most) = resolved.range();
-    let is_within = |number: f64| least.is_none_or(|least| number >= least) && most.is_none_or(|most| number <= most);
+    let is_within =
+        |number: f64| least.is_none_or(|least| number >= least) && most.is_none_or(|most| number <= most);
     match resolved.kind() {
         "string" => {
             let allowed = allowed(resolved.schema);
@@ -176,7 +182,8 @@ mod tests {
         let read = read_json(given).unwrap();
         assert_eq!((read.runs, read.max_score, read.status), (Some(3), Some(1.0), Some(Kind::Failed)));
         assert_eq!(read.experiments.as_deref(), Some(&["a".to_owned()][..]));
-        let nothing = json!({ "agentFile": "", "runs": null, "maxScore": null, "experiments": null, "status": null });
+        let nothing =
+            json!({ "agentFile": "", "runs": null, "maxScore": null, "experiments": null, "status": null });
         assert_eq!(read_json(nothing).unwrap().runs, None);
     }
 
@@ -186,22 +193,43 @@ mod tests {
             (json!({}), "`agentFile` is missing: expected a text"),
             (json!({ "agentFile": 7 }), "`agentFile` is 7: expected a text"),
             (json!({ "agentFile": null }), "`agentFile` is null: expected a text"),
-            (json!({ "agentFile": "", "runs": "many" }), "`runs` is \"many\": expected a whole number from 1 to 1000"),
+            (
+                json!({ "agentFile": "", "runs": "many" }),
+                "`runs` is \"many\": expected a whole number from 1 to 1000",
+            ),
             (json!({ "agentFile": "", "runs": 0 }), "`runs` is 0: expected a whole number from 1 to 1000"),
-            (json!({ "agentFile": "", "runs": 1.5 }), "`runs` is 1.5: expected a whole number from 1 to 1000"),
-            (json!({ "agentFile": "", "runs": 1e300 }), "`runs` is 1e300: expected a whole number from 1 to 1000"),
+            (
+                json!({ "agentFile": "", "runs": 1.5 }),
+                "`runs` is 1.5: expected a whole number from 1 to 1000",
+            ),
+            (
+                json!({ "agentFile": "", "runs": 1e300 }),
+                "`runs` is 1e300: expected a whole number from 1 to 1000",
+            ),
             (json!({ "agentFile": "", "maxScore": 2 }), "`maxScore` is 2: expected a number from 0 to 1"),
-            (json!({ "agentFile": "", "experiments": "a" }), "`experiments` is \"a\": expected a list of texts"),
+            (
+                json!({ "agentFile": "", "experiments": "a" }),
+                "`experiments` is \"a\": expected a list of texts",
+            ),
             (json!({ "agentFile": "", "experiments": ["a", 7] }), "`experiments[1]` is 7: expected a text"),
-            (json!({ "agentFile": "", "offline": "yes" }), "`offline` is \"yes\": expected `true` or `false`"),
-            (json!({ "agentFile": "", "status": "low" }), "`status` is \"low\": expected `passed` or `failed`"),
+            (
+                json!({ "agentFile": "", "offline": "yes" }),
+                "`offline` is \"yes\": expected `true` or `false`",
+            ),
+            (
+                json!({ "agentFile": "", "status": "low" }),
+                "`status` is \"low\": expected `passed` or `failed`",
+            ),
         ] {
             assert_eq!(read_json(given).unwrap_err(), told);
         }
         let told = read_json(json!({ "agentfile": "", "runs": [] })).unwrap_err();
         let parts: Vec<_> = told.split("; ").collect();
         assert_eq!(parts.len(), 3, "{told}");
-        assert!(parts[1].starts_with("there is no argument `agentfile`: did you mean `agentFile`? there are "), "{told}");
+        assert!(
+            parts[1].starts_with("there is no argument `agentfile`: did you mean `agentFile`? there are "),
+            "{told}"
+        );
     }
 
     /// Values of every kind, few of which fit anywhere.
@@ -240,10 +268,14 @@ mod tests {
                     checked(&schema, given, &mut problems);
                     for problem in problems {
                         refused += 1;
-                        for words in ["variant", "invalid", "usize", "u32", "u64", "f64", "sequence", "map", "struct", "bool"] {
+                        for words in [
+                            "variant", "invalid", "usize", "u32", "u64", "f64", "sequence", "map", "struct",
+                            "bool",
+                        ] {
                             assert!(!problem.contains(words), "{}: {problem}", tool.name);
                         }
-                        let says_what = problem.contains(": expected ") || problem.starts_with("there is no argument");
+                        let says_what =
+                            problem.contains(": expected ") || problem.starts_with("there is no argument");
                         assert!(says_what && problem.len() < 1_000, "{}: {problem}", tool.name);
                     }
                 }

@@ -8,10 +8,12 @@ use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::run::Progress;
 use super::{Answer, Call, fetching, tool};
 use crate::error::Error;
 use crate::list::Row;
 use crate::markdown::{cell, code};
+use crate::mcp::command::Heard;
 use crate::mcp::diagnostics::{CompileErrors, Diagnostic};
 use crate::mcp::past::{Past, PastRun};
 use crate::mcp::projects::Project;
@@ -123,7 +125,15 @@ pub(super) async fn rows(call: Call<'_>, project: &Project, arguments: &[String]
     command.extend_from_slice(arguments);
     let (mut listing, mut listed) = (Listing::default(), String::new());
     let mut running = call.commands.start(project, &command, &call.context.ct)?;
-    while let Some(line) = running.line().await {
+    let mut progress = Progress::of(call.context);
+    while let Some(heard) = running.line_or_news().await {
+        let line = match heard {
+            Heard::Line(line) => line,
+            Heard::Building(news) => {
+                progress.building(&format!("building {} for {news}", project.name)).await;
+                continue;
+            }
+        };
         // What begins so is another message of the compiler.
         if !listing.compile_errors.hear(&line) && !line.starts_with('{') {
             listed += &line;

@@ -148,7 +148,9 @@ fn result<Structured: Serialize>(
     call: Call<'_>,
     answer: Answer<Structured>,
 ) -> Result<CallToolResult, Error> {
-    let structured = serde_json::to_value(&answer.structured).map_err(|error| Error::Print(error.into()))?;
+    let mut structured =
+        serde_json::to_value(&answer.structured).map_err(|error| Error::Print(error.into()))?;
+    round(&mut structured);
     let mut content = vec![ContentBlock::text(answer.text)];
     if !knows_structured(call.context.protocol_version()) {
         content.push(ContentBlock::text(structured.to_string()));
@@ -163,6 +165,25 @@ fn result<Structured: Serialize>(
     };
     result.content = content;
     Ok(result)
+}
+
+/// Rounds all figures to six digits, which say as much as anyone reads; what agents and evaluators gave stays as it is.
+fn round(json: &mut Value) {
+    const GIVEN: [&str; 5] = ["input", "output", "metadata", "recorded", "content"];
+    match json {
+        Value::Object(fields) => {
+            let figures = fields.iter_mut().filter(|(name, _)| !GIVEN.contains(&name.as_str()));
+            figures.for_each(|(_, json)| round(json));
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(round),
+        Value::Number(number) if number.is_f64() => {
+            let rounded = number.as_f64().and_then(|number| format!("{number:.5e}").parse().ok());
+            if let Some(rounded) = rounded.and_then(serde_json::Number::from_f64) {
+                *number = rounded;
+            }
+        }
+        _ => {}
+    }
 }
 
 /// All tools as a version of the protocol has them. A client that knows a result's schema insists on a structured part.

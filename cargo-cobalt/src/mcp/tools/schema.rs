@@ -28,7 +28,9 @@ impl<'a> Resolved<'a> {
             let is_null = |schema: &&Value| schema["type"] == "null";
             if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
                 schema = &root["$defs"][name];
-            } else if let Some(either) = schema["anyOf"].as_array().filter(|either| either.iter().any(|it| is_null(&it))) {
+            } else if let Some(either) =
+                schema["anyOf"].as_array().filter(|either| either.iter().any(|it| is_null(&it)))
+            {
                 is_nullable = true;
                 schema = either.iter().find(|it| !is_null(it)).unwrap_or(&Value::Null);
             } else {
@@ -42,7 +44,9 @@ impl<'a> Resolved<'a> {
     /// The kind of value that is expected; empty where it may be any.
     pub(super) fn kind(&self) -> &'static str {
         let kinds = &self.schema["type"];
-        let is_it = |kind: &&&str| *kinds == ***kind || kinds.as_array().is_some_and(|kinds| kinds.iter().any(|it| it == **kind));
+        let is_it = |kind: &&&str| {
+            *kinds == ***kind || kinds.as_array().is_some_and(|kinds| kinds.iter().any(|it| it == **kind))
+        };
         match KINDS.iter().find(is_it) {
             Some(kind) => kind,
             None if !allowed(self.schema).is_empty() => "string",
@@ -59,11 +63,13 @@ impl<'a> Resolved<'a> {
 /// The texts that a value may be, where there are only a few.
 pub(super) fn allowed(schema: &Value) -> Vec<&str> {
     let parts = schema["oneOf"].as_array().into_iter().flatten().chain([schema]);
-    let words = |part: &'_ Value| -> Vec<&str> {
-        let several = part["enum"].as_array().into_iter().flatten();
-        part.get("const").into_iter().chain(several).filter_map(Value::as_str).collect()
-    };
     parts.flat_map(words).collect()
+}
+
+/// Those of one alternative.
+fn words(part: &Value) -> Vec<&str> {
+    let several = part["enum"].as_array().into_iter().flatten();
+    part.get("const").into_iter().chain(several).filter_map(Value::as_str).collect()
 }
 
 /// Takes out of both schemas of a tool what no client makes use of.
@@ -94,7 +100,8 @@ fn is_of_numbers(format: &str) -> bool {
 /// The tool as it is listed: what arguments may be, and the outline of the answer.
 pub(super) fn outlined(mut tool: Tool) -> Tool {
     tool.input_schema = Arc::new(outline(&tool.input_schema, outline_of_argument));
-    tool.output_schema = tool.output_schema.as_deref().map(|schema| Arc::new(outline(schema, outline_of_field)));
+    tool.output_schema =
+        tool.output_schema.as_deref().map(|schema| Arc::new(outline(schema, outline_of_field)));
     tool
 }
 
@@ -211,7 +218,11 @@ mod tests {
         }
         let results = listed(None).into_iter().find(|tool| tool.name == "cobalt_results").unwrap();
         let status = &results.input_schema["properties"]["status"];
-        assert_eq!(status["enum"], serde_json::json!(["passed", "failed", "error", "low", "partial"]), "{status}");
+        assert_eq!(
+            status["enum"],
+            serde_json::json!(["passed", "failed", "error", "low", "partial"]),
+            "{status}"
+        );
         assert_eq!(results.input_schema["additionalProperties"], false);
         let run = listed(None).into_iter().find(|tool| tool.name == "cobalt_run").unwrap();
         let runs = &run.output_schema.unwrap()["properties"]["runs"];

@@ -1,9 +1,10 @@
 //! The command that builds and runs, heard to its end.
 
 use super::super::Call;
-use super::heard::Heard;
+use super::heard;
 use super::progress::Progress;
 use crate::error::Error;
+use crate::mcp::command::Heard;
 use crate::mcp::diagnostics::CompileErrors;
 use crate::mcp::projects::Project;
 
@@ -12,7 +13,7 @@ use crate::mcp::projects::Project;
 pub(super) struct Outcome {
     /// The exit code; none where a signal ended it.
     pub(super) code: Option<i32>,
-    pub(super) heard: Heard,
+    pub(super) heard: heard::Heard,
     pub(super) compile_errors: CompileErrors,
     /// The last lines on stderr.
     pub(super) stderr: Vec<String>,
@@ -30,8 +31,15 @@ pub(super) async fn run(
     let mut running = call.commands.start(project, command, &call.context.ct)?;
     loop {
         tokio::select! {
-            line = running.line() => {
-                let Some(line) = line else { break };
+            line = running.line_or_news() => {
+                let line = match line {
+                    Some(Heard::Line(line)) => line,
+                    Some(Heard::Building(news)) => {
+                        progress.building(&format!("building {} for {news}", project.name)).await;
+                        continue;
+                    }
+                    None => break,
+                };
                 if compile_errors.hear(&line) {
                     continue;
                 }

@@ -19,7 +19,9 @@ pub(in crate::mcp::tools) struct Progress {
     peer: Peer<RoleServer>,
     token: Option<ProgressToken>,
     /// How much was done when it was told last. It only ever grows.
-    told: Option<usize>,
+    told: Option<f64>,
+    /// How often it was told how far a build is.
+    builds: u32,
     /// When the next may be told.
     next: Instant,
     /// What waits to be told.
@@ -29,19 +31,29 @@ pub(in crate::mcp::tools) struct Progress {
 impl Progress {
     pub(in crate::mcp::tools) fn of(context: &RequestContext<RoleServer>) -> Self {
         let token = context.meta.get_progress_token();
-        Self { peer: context.peer.clone(), token, told: None, next: Instant::now(), waiting: None }
+        Self { peer: context.peer.clone(), token, told: None, builds: 0, next: Instant::now(), waiting: None }
     }
 
     /// So much is done, of so much as far as it is known.
     pub(in crate::mcp::tools) async fn tell(&mut self, done: usize, total: Option<usize>, message: &str) {
+        self.tell_figures(done as f64, total.map(|total| total as f64), message).await;
+    }
+
+    /// How far the build is that comes before the first step: a part of it that grows, and whose size is not known.
+    pub(in crate::mcp::tools) async fn building(&mut self, message: &str) {
+        self.builds += 1;
+        self.tell_figures(1.0 - 1.0 / (1.0 + f64::from(self.builds)), None, message).await;
+    }
+
+    async fn tell_figures(&mut self, done: f64, total: Option<f64>, message: &str) {
         let Some(token) = self.token.clone().filter(|_| self.told.is_none_or(|told| told < done)) else {
             return;
         };
         self.told = Some(done);
         let mut progress =
-            ProgressNotificationParam::new(token, done as f64).with_message(printable(message).into_owned());
+            ProgressNotificationParam::new(token, done).with_message(printable(message).into_owned());
         if let Some(total) = total {
-            progress = progress.with_total(total as f64);
+            progress = progress.with_total(total);
         }
         self.waiting = Some(progress);
         if self.next <= Instant::now() {
@@ -51,7 +63,7 @@ impl Progress {
 
     /// One more step is done, of an unknown number; that is told at once.
     pub(in crate::mcp::tools) async fn step(&mut self, message: &str) {
-        self.tell(self.told.map_or(1, |told| told + 1), None, message).await;
+        self.tell_figures(self.told.map_or(1.0, |told| told.floor() + 1.0), None, message).await;
         self.tell_waiting().await;
     }
 
