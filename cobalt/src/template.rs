@@ -10,7 +10,8 @@
 //!
 //! A placeholder whose value is missing or `null` stays in the text as it was written; see [`Template::unresolved`]. What
 //! is put in is never searched for placeholders again. Names are made of any characters but braces, double quotes and
-//! control characters: `{{}}`, `{{"a": 1}}` and an unclosed `{{` are plain text.
+//! control characters, and do not begin with `@`: `{{}}`, `{{"a": 1}}`, `{{@index}}` and an unclosed `{{` are plain text. Of
+//! three braces the inner two count: `{{{name}}}` is the value between braces.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -70,8 +71,10 @@ impl Template {
                     let name = text[name].trim();
                     placeholders.push(Placeholder { place, variable: Variable::new(name) });
                 }
-                // Nothing before `stop` can open a placeholder, except the second of the two braces.
-                Err(stop) => from = stop.max(open + 1),
+                // Of three braces, the last two open one.
+                Err(stop) if stop == open + 2 => from = open + 1,
+                // Nothing before `stop` can open a placeholder.
+                Err(stop) => from = stop,
             }
         }
         Self { text, placeholders }
@@ -172,7 +175,8 @@ fn name_at(text: &str, start: usize) -> Result<Range<usize>, usize> {
     let forbidden = |c: char| matches!(c, '{' | '}' | '"') || c.is_control();
     let length = rest.find(forbidden).unwrap_or(rest.len());
     let end = start + length;
-    if rest[length..].starts_with("}}") && !rest[..length].trim().is_empty() {
+    let name = rest[..length].trim();
+    if rest[length..].starts_with("}}") && !name.is_empty() && !name.starts_with('@') {
         Ok(start..end)
     } else {
         Err(end)

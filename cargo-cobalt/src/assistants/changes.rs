@@ -11,7 +11,7 @@ use super::{SKILLS, marks, servers, skills};
 use crate::written::{Line, create, listing, replace, replaceable};
 
 /// The files in which assistants look for instructions. They get a reference where they are there.
-const INSTRUCTIONS: [&str; 3] = ["CLAUDE.md", "AGENTS.md", ".github/copilot-instructions.md"];
+const INSTRUCTIONS: [&str; 4] = ["CLAUDE.md", "AGENTS.md", ".github/copilot-instructions.md", ".cursorrules"];
 
 /// The files, each with what becomes of it.
 #[derive(Debug)]

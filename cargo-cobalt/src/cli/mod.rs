@@ -153,7 +153,7 @@ pub(crate) enum Command {
     Init(Init),
     /// Brings the files up to date in which coding assistants read of Cobalt
     ///
-    /// These are `.cobalt/SKILLS.md`; a reference to it in CLAUDE.md, AGENTS.md and .github/copilot-instructions.md where they
+    /// These are `.cobalt/SKILLS.md`; a reference to it in CLAUDE.md, AGENTS.md, .github/copilot-instructions.md and .cursorrules where they
     /// are there; and the server `cobalt` in `.mcp.json`. In Markdown, only what stands between the marks
     /// `<!-- cobalt:begin -->` and `<!-- cobalt:end -->` is replaced. `init` does the same.
     ///

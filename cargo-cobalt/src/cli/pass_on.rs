@@ -43,7 +43,8 @@ pub(crate) enum Format {
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// Result files, or folders: of a folder the files `*.json` in it and in its folder `results`
+    /// Result files, or folders: of a folder the files `*.json` in it and in its folder of results; so a project's root and its
+    /// `.cobalt` will do
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
 

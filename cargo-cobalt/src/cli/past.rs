@@ -12,12 +12,16 @@ use crate::runs::RunName;
 #[derive(Debug, Args)]
 pub(crate) struct History {
     /// The most runs to show, the newest first
-    #[arg(long, value_name = "N", default_value = "20", value_parser = count)]
+    #[arg(short = 'n', long, value_name = "N", default_value = "20", value_parser = count)]
     pub(crate) limit: NonZeroUsize,
 
     /// Only experiments whose name contains or, with `*`, `?` or `[…]`, matches this
     #[arg(long, value_name = "PATTERN")]
     pub(crate) name: Option<Pattern>,
+
+    /// Only the experiment of this whole name, as declared or as in test cases; may be given more than once
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) experiment: Vec<String>,
 
     /// Only runs with this tag
     #[arg(long, value_name = "TAG")]

@@ -50,7 +50,7 @@ pub(crate) struct RunOptions {
     pub(crate) selection: Selection,
 
     /// How many items of an experiment are worked on at a time
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(short, long, value_name = "N", value_parser = count)]
     pub(crate) concurrency: Option<NonZeroUsize>,
 
     /// How often each item is run, whatever the experiments say
@@ -121,14 +121,14 @@ pub(crate) struct Selection {
     pub(crate) targets: Vec<String>,
 
     /// A test target by its file, or those in a folder; may be given more than once
-    #[arg(long, value_name = "PATH")]
+    #[arg(short, long, value_name = "PATH")]
     pub(crate) file: Vec<PathBuf>,
 
     /// Experiments whose name or tag contains or, with `*`, `?` or `[…]`, matches this; may be given more than once
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(short = 'n', long, value_name = "PATTERN")]
     pub(crate) filter: Vec<Pattern>,
 
     /// An experiment by its whole name, as declared or as in test cases; may be given more than once
-    #[arg(long, value_name = "NAME")]
+    #[arg(short, long, value_name = "NAME")]
     pub(crate) experiment: Vec<String>,
 }

@@ -9,7 +9,7 @@ use super::Settings;
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
     /// The port to listen on; 0 takes any that is free [default: `dashboard.port` of cobalt.toml, or 4000 or the next that is free]
-    #[arg(long, value_name = "PORT")]
+    #[arg(short, long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
 
     /// The address to listen on; one that other machines reach is served to those who have the token alone

@@ -5,9 +5,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use cobalt::store::ResultFileName;
+
 use crate::terminal::one_line;
 
-/// Files as they are, and of folders the files `*.json` in them and in their folders `results`, sorted; each once. Beside
+/// Where results lie below a folder that was named: this project's and those of the original.
+const BELOW: [&str; 5] = ["results", "data/results", ".cobalt/results", ".cobalt/data/results", "data"];
+
+/// Files as they are, and of folders the files `*.json` in them and in the folders with results below, sorted; each once. Beside
 /// them, why others cannot be read.
 pub(super) fn files(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
     let (mut files, mut refused, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
@@ -29,12 +34,24 @@ fn of_path(path: &Path) -> io::Result<Vec<PathBuf>> {
     if !fs::metadata(path)?.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
+    let below: Vec<_> =
+        BELOW.iter().map(|folder| path.join(folder)).filter(|folder| folder.is_dir()).collect();
     let mut files = in_folder(path)?;
-    let results = path.join("results");
-    if results.is_dir() {
-        files.extend(in_folder(&results)?);
+    // What lies beside folders of results, such as the settings of a project, is none.
+    if !below.is_empty() {
+        files.retain(|file| is_result(file));
+    }
+    for folder in below {
+        files.extend(
+            in_folder(&folder)?.into_iter().filter(|file| !folder.ends_with("data") || is_result(file)),
+        );
     }
     Ok(files)
+}
+
+/// Whether a file has the name of a result file.
+fn is_result(file: &Path) -> bool {
+    file.file_name().and_then(|name| name.to_str()).is_some_and(|name| ResultFileName::parse(name).is_some())
 }
 
 /// The files `*.json` of a folder. What is being written begins with a dot.

@@ -17,7 +17,7 @@ impl There {
     /// Whole runs are known by the index, whatever their files are called; those of some of the items by their names.
     pub(super) fn read(layout: &Layout) -> Result<Self, Error> {
         let results = layout.results();
-        let all = Filter { name: None, tag: None, since: None, limit: usize::MAX };
+        let all = Filter::ALL;
         let (found, _) = Index::open(layout)?.runs(&all)?;
         let mut files =
             by_name(results).map_err(|source| Error::Results { path: results.to_owned(), source })?;

@@ -88,10 +88,13 @@ impl Asked {
         match argument {
             "project" => self.all.iter().map(|project| name_among(project, &self.all)).collect(),
             "experiment" => self.experiments(),
-            "runId" | "runA" | "runB" | "baseline" => self.runs(),
+            "runId" | "runA" | "runB" | "baseline" | "baselineRunId" | "currentRunId" => self.runs(),
             "key" => self.keys(),
             "tool" => tools::names().map(str::to_owned).into(),
-            "agentFile" => self.projects.iter().flat_map(|project| sources(&project.root)).collect(),
+            "focus" => ["edge-cases", "adversarial", "coverage"].map(str::to_owned).into(),
+            "agentFile" | "experimentFile" => {
+                self.projects.iter().flat_map(|project| sources(&project.root)).collect()
+            }
             _ => Vec::new(),
         }
     }

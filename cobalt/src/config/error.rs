@@ -157,9 +157,31 @@ fn problem(message: &str) -> String {
     }
     let unknown = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once("`, expected "));
     let Some((key, known)) = unknown else { return in_words_of_toml(message) };
+    if let Some((_, instead)) = ELSEWHERE.iter().find(|(name, _)| *name == key) {
+        return format!("unknown key `{key}`: {instead}");
+    }
     let known: Vec<_> = known.split('`').skip(1).step_by(2).collect();
     unknown_name("key", "keys", key, &known)
 }
+
+/// Keys that other tools have for the same, and what there is in their place.
+const ELSEWHERE: [(&str, &str); 4] = [
+    (
+        "testDir",
+        "experiments are test targets of cargo, in `tests` or where `[[test]]` in Cargo.toml says; `targets` names those to look at, as \
+         in `targets = [\"evals\"]`",
+    ),
+    (
+        "testMatch",
+        "`targets` names the test targets to look at, with `*` and `?`, as in `targets = [\"eval*\"]`",
+    ),
+    (
+        "plugins",
+        "an evaluator of your own is a function with `#[cobalt::evaluator]`, in a crate that the test target depends on; \
+         `evaluators` and experiments name it",
+    ),
+    ("history", "runs are kept in `[storage]`, as in `storage.history = \".cobalt/history.db\"`"),
+];
 
 /// Any other message, which speaks of Rust's types.
 fn in_words_of_toml(message: &str) -> String {

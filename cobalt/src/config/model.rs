@@ -16,7 +16,7 @@ use super::models::{AgeOrOff, Cache, Embedding, Judge};
 use super::platforms::Platforms;
 use super::redaction::Redaction;
 use super::reporter::Reporter;
-use super::values::{Bound, Count, Dollars, Length, Target, VariableName, VariableValue};
+use super::values::{Bound, Count, Dollars, Length, Target, VariableName, VariableValue, bounds};
 use super::webhooks::Hook;
 
 /// The settings of Cobalt, `cargo test` for AI agents. Everything is optional.
@@ -43,6 +43,7 @@ pub(super) struct File {
     #[serde(default, deserialize_with = "left_for_later")]
     pub(super) evaluators: Option<Vec<Entry>>,
     /// The thresholds of the experiments that declare none. Such an experiment is then no longer strict by itself.
+    #[serde(default, deserialize_with = "bounds")]
     pub(super) thresholds: Option<Vec<Bound>>,
     /// Where runs are kept. Relative paths begin at the root of the workspace.
     pub(super) storage: Option<Storage>,
@@ -130,6 +131,7 @@ pub(super) struct LongPrompt {
 #[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
 pub(super) struct Ci {
     /// Thresholds for every experiment, in addition to its own.
+    #[serde(default, deserialize_with = "bounds")]
     pub(super) thresholds: Option<Vec<Bound>>,
     /// How many items of an experiment are worked on at a time, whatever the experiment says.
     pub(super) concurrency: Option<Count>,

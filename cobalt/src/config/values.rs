@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Serialize, Serializer};
 
 use crate::report::{Threshold, duration};
@@ -102,6 +102,39 @@ impl<'de> Deserialize<'de> for Bound {
         deserializer
             .deserialize_str(Text { expected: "a threshold in quotes, such as \"score.avg >= 0.8\"", read })
     }
+}
+
+/// The list of thresholds; a table says how it is written as a list.
+pub(super) fn bounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Bound>>, D::Error> {
+    struct Bounds;
+
+    impl<'de> Visitor<'de> for Bounds {
+        type Value = Vec<Bound>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(
+                "a list of thresholds in quotes, such as [\"score.avg >= 0.8\", \"latency.p95 <= 5s\"]",
+            )
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+            let mut bounds = Vec::new();
+            while let Some(bound) = list.next_element()? {
+                bounds.push(bound);
+            }
+            Ok(bounds)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<Self::Value, A::Error> {
+            Err(A::Error::custom(
+                "thresholds are a list of texts, not a table: in place of `score = { avg = 0.8 }`, `latency = { p95 = 5000 }` and \
+                 `evaluators.tone = { passRate = 0.9 }`, write `thresholds = [\"score.avg >= 0.8\", \"latency.p95 <= 5s\", \
+                 \"tone.pass_rate >= 0.9\"]`",
+            ))
+        }
+    }
+
+    deserializer.deserialize_any(Bounds).map(Some)
 }
 
 /// A test target by name, or several by a pattern with `*`, `?` or `[…]`.

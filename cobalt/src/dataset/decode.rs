@@ -184,7 +184,7 @@ mod tests {
     fn a_missing_field_lists_the_fields_and_the_one_meant() {
         assert_eq!(
             fails(item! { "id": 1, "expectedOutput": "x" }),
-            "missing field `expected_output`, the fields are `expectedOutput`, `id`: is `expectedOutput` meant? \
+            "missing field `expected_output`, the fields are `id`, `expectedOutput`: is `expectedOutput` meant? \
              `#[serde(rename_all = \"camelCase\")]` on the struct reads such names"
         );
         assert_eq!(
@@ -198,7 +198,7 @@ mod tests {
     fn a_missing_field_within_a_field_lists_the_fields_there() {
         assert_eq!(
             fails(item! { "expected_output": "x", "steps": [{ "tool": "t", "n": 1 }] }),
-            "field `steps[0]`: missing field `count`, the fields are `n`, `tool`"
+            "field `steps[0]`: missing field `count`, the fields are `tool`, `n`"
         );
     }
 

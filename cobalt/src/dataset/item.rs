@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn an_item_is_written_as_json() {
         let item = crate::item! { "input": "2 + 2", "n": 1 + 2, "list": [1, 2], };
-        assert_eq!(serde_json::to_string(&item).unwrap(), r#"{"input":"2 + 2","list":[1,2],"n":3}"#);
+        assert_eq!(serde_json::to_string(&item).unwrap(), r#"{"input":"2 + 2","n":3,"list":[1,2]}"#);
     }
 
     #[test]

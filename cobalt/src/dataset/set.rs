@@ -171,6 +171,24 @@ impl Dataset {
         dataset
     }
 
+    /// Each item changed by a function of it and its index, from 0.
+    ///
+    /// ```
+    /// use cobalt::{Dataset, item};
+    ///
+    /// let dataset = Dataset::from_items([item! { "input": "one" }, item! { "input": "two" }])
+    ///     .map_indexed(|index, mut item| {
+    ///         item.insert("id".to_owned(), format!("case-{index}").into());
+    ///         item
+    ///     });
+    /// assert_eq!(dataset.keys(), ["case-0", "case-1"]);
+    /// ```
+    #[must_use]
+    pub fn map_indexed(self, mut change: impl FnMut(usize, Item) -> Item) -> Dataset {
+        let mut index = 0..;
+        self.map(|item| change(index.next().unwrap_or_default(), item))
+    }
+
     /// Each item changed by a function that may fail.
     ///
     /// # Errors

@@ -51,4 +51,6 @@ pub use squad::{squad_exact_match, squad_normalize, token_f1};
 pub(crate) use valid_json::is_json_text;
 pub use valid_json::valid_json;
 pub use vectors::{DEFAULT_EXPECTED_MIN, VectorError, cosine, dot, embedding_similarity};
-pub use word_errors::{WordErrors, cer, character_errors, wer, word_errors};
+pub use word_errors::{
+    UnequalTexts, WordErrors, cer, character_errors, corpus_cer, corpus_wer, wer, word_errors,
+};

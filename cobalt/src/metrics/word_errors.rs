@@ -141,6 +141,62 @@ pub fn cer(output: &str, reference: &str) -> f64 {
     character_errors(output, reference).rate()
 }
 
+/// Outputs and references that are not as many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{outputs} outputs cannot be compared with {references} references: give one reference for each output"
+)]
+#[non_exhaustive]
+pub struct UnequalTexts {
+    /// How many outputs there are.
+    pub outputs: usize,
+    /// How many references there are.
+    pub references: usize,
+}
+
+/// Word error rate of a corpus: the rate of all [`word_errors`] of its outputs together, as jiwer has it for lists of texts. Long
+/// texts count for more than short ones.
+///
+/// # Errors
+///
+/// There are more outputs than references, or fewer.
+///
+/// ```
+/// use cobalt::metrics::corpus_wer;
+///
+/// let outputs = ["the ferry left", "one"];
+/// assert_eq!(corpus_wer(&outputs, &["the ferry left early", "one"])?, 0.2);
+/// assert_eq!(
+///     corpus_wer(&outputs, &["the ferry left early"]).unwrap_err().to_string(),
+///     "2 outputs cannot be compared with 1 references: give one reference for each output"
+/// );
+/// # Ok::<(), cobalt::metrics::UnequalTexts>(())
+/// ```
+pub fn corpus_wer(outputs: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> Result<f64, UnequalTexts> {
+    Ok(over_corpus(word_errors, outputs, references)?.rate())
+}
+
+/// Character error rate of a corpus: the same as [`corpus_wer`], of [`character_errors`].
+///
+/// # Errors
+///
+/// There are more outputs than references, or fewer.
+pub fn corpus_cer(outputs: &[impl AsRef<str>], references: &[impl AsRef<str>]) -> Result<f64, UnequalTexts> {
+    Ok(over_corpus(character_errors, outputs, references)?.rate())
+}
+
+fn over_corpus(
+    errors: fn(&str, &str) -> WordErrors,
+    outputs: &[impl AsRef<str>],
+    references: &[impl AsRef<str>],
+) -> Result<WordErrors, UnequalTexts> {
+    if outputs.len() != references.len() {
+        return Err(UnequalTexts { outputs: outputs.len(), references: references.len() });
+    }
+    let pairs = outputs.iter().zip(references);
+    Ok(pairs.map(|(output, reference)| errors(output.as_ref(), reference.as_ref())).sum())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -50,7 +50,7 @@ fn dollars(usd: f64) -> String {
         return format_cost(usd);
     }
     if usd <= 0.0 {
-        return "$0".to_owned();
+        return format_cost(0.0);
     }
     // How many zeros stand between the point and the first digit.
     let zeros = (-usd.log10().floor() - 1.0).clamp(0.0, 12.0) as usize;
@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(judge_usage(&asked).unwrap(), expected);
         let cached =
             Summary { judge_calls: Some(0), judge_tokens: Some(0), judge_cost: Some(0.0), ..asked.clone() };
-        assert_eq!(judge_usage(&cached).unwrap(), "0 calls, 158 from the cache, $0 (gpt-6-luna)");
+        assert_eq!(judge_usage(&cached).unwrap(), "0 calls, 158 from the cache, $0.00 (gpt-6-luna)");
         let unpriced = Summary { judge_calls: Some(1), judge_cached: Some(0), judge_cost: None, ..asked };
         assert_eq!(judge_usage(&unpriced).unwrap(), "1 call, 12,400 tokens, unknown cost (gpt-6-luna)");
         assert_eq!(judge_usage(&Summary::default()), None);
@@ -105,6 +105,6 @@ mod tests {
     #[test]
     fn a_small_amount_keeps_two_digits() {
         let shown = [0.0, 0.000_001_23, 0.000_1, 0.002_149, 0.009_99, 0.01, 1.5].map(dollars);
-        assert_eq!(shown, ["$0", "$0.0000012", "$0.00010", "$0.0021", "$0.0100", "$0.01", "$1.50"]);
+        assert_eq!(shown, ["$0.00", "$0.0000012", "$0.00010", "$0.0021", "$0.0100", "$0.01", "$1.50"]);
     }
 }

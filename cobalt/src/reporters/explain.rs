@@ -144,7 +144,7 @@ mod tests {
     fn a_low_score_is_shown_with_the_numbers_that_it_was_made_of() {
         let metadata =
             crate::item! { "min": 0.25, "max": 1.0, "stddev": 0.333_333, "judges": ["a", "b"], "n": 10 };
-        assert_eq!(parts(&metadata), " [max 1, min 0.25, n 10, stddev 0.333]");
+        assert_eq!(parts(&metadata), " [min 0.25, max 1, stddev 0.333, n 10]");
         assert_eq!(parts(&crate::item! { "choice": "A" }), "");
     }
 

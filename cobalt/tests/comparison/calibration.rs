@@ -1,7 +1,7 @@
 //! Whether what is said of two runs holds as often as it says: noisy agents of many kinds are compared with themselves and
 //! with one that dropped, again and again.
 //!
-//! `cargo test -p cobalt --test comparison calibration -- --nocapture` prints the shares. `COBALT_TRIALS=2000` (and `--release`)
+//! `cargo test -p cobalt --test comparison calibration -- --nocapture` prints the shares. `CALIBRATION_TRIALS=2000` (and `--release`)
 //! draws as many trials for each cell; the few that are drawn otherwise catch a method that is far off.
 
 use std::sync::Arc;
@@ -313,9 +313,9 @@ fn cells() -> Vec<Cell> {
     cells
 }
 
-/// How many trials of a cell of so many items are drawn: `COBALT_TRIALS`, or so few that all cells take seconds.
+/// How many trials of a cell of so many items are drawn: `CALIBRATION_TRIALS`, or so few that all cells take seconds.
 fn trials(items: usize) -> u64 {
-    let asked = env::var("COBALT_TRIALS").ok().and_then(|trials| trials.parse().ok());
+    let asked = env::var("CALIBRATION_TRIALS").ok().and_then(|trials| trials.parse().ok());
     asked.unwrap_or(match items {
         ..=20 => 40,
         ..=50 => 20,

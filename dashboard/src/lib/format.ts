@@ -46,7 +46,7 @@ export function duration(ms: number): string {
 
 /** US dollars: `$0.0021`, `$1.25`. */
 export function cost(usd: number): string {
-  if (usd === 0) return '$0';
+  if (usd === 0) return '$0.00';
   if (usd < 0.01) return `$${Number(usd.toPrecision(2))}`;
   return `$${usd.toFixed(usd < 1 ? 3 : 2)}`;
 }

@@ -1,7 +1,8 @@
-//! `generate-tests`: what an agent's file offers, whether there is an experiment for it, and how to get one.
+//! `generate-tests`: what an agent's file offers, whether there is an experiment for it, and how to get one; or more items for the
+//! data set of one that there is.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cobalt::redact::redacted;
 use schemars::JsonSchema;
@@ -10,7 +11,7 @@ use serde_json::json;
 
 use super::agent::{Place, at, package_of, reached, rust_files, shown};
 use super::source::{self, Function};
-use super::text::{Tools, data, name};
+use super::text::{DATA, Tools, data, name};
 use crate::error::Error;
 use crate::mcp::paths::inside;
 use crate::mcp::projects::Project;
@@ -28,8 +29,13 @@ const LONGEST_CONTEXT: usize = 4000;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Arguments {
-    /// The agent's source file, relative to the project's root, such as `src/agents/summarizer.rs`.
-    agent_file: String,
+    /// The agent's source file, relative to the project's root, such as `src/agents/summarizer.rs`: for a new experiment.
+    agent_file: Option<String>,
+    /// The file of an experiment that is there, such as `tests/evals.rs`: for 5 to 10 more items of its data set.
+    experiment_file: Option<String>,
+    /// What the tests are to be about: `edge-cases`, `adversarial`, `coverage`, or anything else; of everything a little where it
+    /// is not given.
+    focus: Option<String>,
     /// What the agent is for, what it should and should not do, which cases matter.
     context: Option<String>,
     /// The project, by its name or folder; may be left out where only one is served.
@@ -42,19 +48,114 @@ impl super::Arguments for Arguments {
     }
 
     fn write(&self, project: &Project, tools: &Tools) -> Result<String, Error> {
-        let path = inside(project, "agentFile", &self.agent_file)?;
-        let file = shown(&project.root, &path);
-        let wrong = |reason: String| Error::Arguments(format!("`agentFile`: `{file}` {reason}"));
-        let text = source::read(&path)
-            .ok_or_else(|| wrong("is no text that can be read, or larger than 1 MB".to_owned()))?;
-        let functions = source::functions(&text)
-            .map_err(|error| wrong(format!("is no Rust: line {}: {error}", error.span().start().line)))?;
-        let experiments = experiments(project, &path, &functions);
-        Ok(self.text(project, tools, &file, &functions, &experiments))
+        match (&self.agent_file, &self.experiment_file) {
+            (Some(agent), None) => self.new_experiment(project, tools, agent),
+            (None, Some(experiment)) => self.more_items(project, tools, experiment),
+            _ => Err(Error::Arguments(
+                "give either `agentFile`, for a new experiment of the agent in it, or `experimentFile`, for more items of one that \
+                 is there"
+                    .to_owned(),
+            )),
+        }
     }
 }
 
+/// A source file that an argument names: its path, its name from the project's root, and its functions.
+fn source_file(
+    project: &Project,
+    argument: &str,
+    typed: &str,
+) -> Result<(PathBuf, String, String, Vec<Function>), Error> {
+    let path = inside(project, argument, typed)?;
+    let file = shown(&project.root, &path);
+    let wrong = |reason: String| Error::Arguments(format!("`{argument}`: `{file}` {reason}"));
+    let text = source::read(&path)
+        .ok_or_else(|| wrong("is no text that can be read, or larger than 1 MB".to_owned()))?;
+    let functions = source::functions(&text)
+        .map_err(|error| wrong(format!("is no Rust: line {}: {error}", error.span().start().line)))?;
+    Ok((path, file, text, functions))
+}
+
 impl Arguments {
+    fn new_experiment(&self, project: &Project, tools: &Tools, typed: &str) -> Result<String, Error> {
+        let (path, file, _, functions) = source_file(project, "agentFile", typed)?;
+        let experiments = experiments(project, &path, &functions);
+        Ok(self.text(project, tools, &file, &functions, &experiments))
+    }
+
+    /// More items for the data set of the experiments in a file.
+    fn more_items(&self, project: &Project, tools: &Tools, typed: &str) -> Result<String, Error> {
+        let (_, file, text, functions) = source_file(project, "experimentFile", typed)?;
+        let experiments: Vec<_> = functions.iter().filter(|function| function.is_experiment).collect();
+        if experiments.is_empty() {
+            return Err(Error::Arguments(format!(
+                "`experimentFile`: `{file}` has no function with `#[cobalt::experiment]`; `cobalt_list` names the experiments with \
+                 their files"
+            )));
+        }
+        let mut prompt = format!(
+            "# Add items to the data set of {}\n\nProject {}, in {}.\n\n## The experiments in it\n\n{DATA}",
+            name(&file),
+            name(&project.name),
+            name(&project.root.display().to_string())
+        );
+        let lines: Vec<_> = text.lines().collect();
+        for experiment in experiments.iter().take(MOST_EXPERIMENTS) {
+            let (first, last) = (experiment.lines.start().saturating_sub(1), *experiment.lines.end());
+            let source = lines.get(first..last.min(lines.len())).unwrap_or_default().join("\n");
+            let _ = write!(
+                prompt,
+                "\n{}\n\n{}",
+                name(&format!("{file}:{}", experiment.line)),
+                data(&redacted(&source), LONGEST_SIGNATURES / experiments.len().clamp(1, MOST_EXPERIMENTS))
+            );
+        }
+        let context = self.context.as_deref().map(redacted);
+        if let Some(context) = &context {
+            let _ =
+                write!(prompt, "\n## What the user says of the agent\n\n{}", data(context, LONGEST_CONTEXT));
+        }
+        Ok(prompt + &self.steps_for_items(tools, &file))
+    }
+
+    fn steps_for_items(&self, tools: &Tools, file: &str) -> String {
+        format!(
+            "\n## What to do\n\n\
+             1. Call {} for the experiments of {} with their data sets, evaluators and last runs. Read the data set itself, and the \
+             agent that the experiment calls.\n\
+             2. Find what the items leave out: which inputs are like each other, which kinds of question, length, language and \
+             mistake are missing, and what could mislead the agent.\n\
+             3. Write 5 to 10 new items. {} Give each the fields that the others have, with an expected answer that you have \
+             checked, and an `id` of its own that says what it is about.\n\
+             4. Add them to the end of the data file, in its format, and change none of the items that are there: their results are \
+             compared from run to run. `cargo cobalt dataset check` finds ids that occur twice and fields that are missing.\n\
+             5. Call {}{}, and read the items that failed. Where the expectation is wrong, mend the item; where the agent is, leave it \
+             red and report it.\n\
+             6. Report the items with what each is for, their scores, and what the agent gets wrong. The baseline has none of them: \
+             set it anew once the user agrees.\n",
+            tools.call("cobalt_list", json!({})),
+            name(file),
+            self.focus_in_words(),
+            tools.call("cobalt_run", json!({ "file": file })),
+            tools.beside(),
+        )
+    }
+
+    /// What new tests are to be about.
+    fn focus_in_words(&self) -> String {
+        match self.focus.as_deref().map(str::trim) {
+            None => "Mix normal, edge and adversarial cases.".to_owned(),
+            Some("edge-cases") => {
+                "All of them edge cases: empty, very long, malformed, ambiguous or unusual input.".to_owned()
+            }
+            Some("adversarial") => "All of them adversarial: input that tries to mislead the agent, to get it to break its rules or \
+                                    to give away what it must not."
+                .to_owned(),
+            Some("coverage") => "All of them of kinds of input that no item has yet.".to_owned(),
+            Some(focus) => format!("All of them about {}.", name(&redacted(focus))),
+        }
+    }
+
     fn text(
         &self,
         project: &Project,
@@ -74,6 +175,9 @@ impl Arguments {
         let context = self.context.as_deref().map(redacted);
         if let Some(context) = &context {
             let _ = write!(text, "\n## What the user says of it\n\n{}", data(context, LONGEST_CONTEXT));
+        }
+        if self.focus.is_some() {
+            let _ = write!(text, "\n## What the tests are to be about\n\n{}\n", self.focus_in_words());
         }
         text + &steps(tools, file, context.as_deref())
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use cobalt::Report;
+use cobalt::name::is_name_of;
 use cobalt::redact::redacted;
 use cobalt::reporters::figure;
 use cobalt::wording::count;
@@ -33,6 +34,8 @@ const MOST_OTHERS: usize = 10;
 pub(super) struct Arguments {
     /// The experiment's name; else that of the newest run that did not pass or, where all did, of the newest run.
     experiment: Option<String>,
+    /// The run to go by, in place of the newest: its id or the beginning of it, `latest~2`, or a git revision.
+    run_id: Option<String>,
     /// The score from 0 to 1 that every item is to reach; else the experiment's thresholds and pass marks are the aim.
     threshold: Option<String>,
     /// The project, by its name or folder; may be left out where only one is served.
@@ -47,11 +50,22 @@ impl super::Arguments for Arguments {
     fn write(&self, project: &Project, tools: &Tools) -> Result<String, Error> {
         let aim = self.threshold.as_deref().map(aim).transpose()?;
         let past = Past::of(project)?;
+        if let Some(run) = &self.run_id {
+            let report = past.find(run)?.report;
+            let is_other = |experiment: &&String| !is_name_of(experiment, &report.name);
+            if let Some(experiment) = self.experiment.as_ref().filter(is_other) {
+                return Err(Error::Arguments(format!(
+                    "`runId`: run `{}` is of experiment `{}`, not of `{experiment}`; leave `experiment` out",
+                    report.id, report.name
+                )));
+            }
+            return Ok(text(project, tools, &past, &report, "The run", aim));
+        }
         let Some(experiment) = self.experiment.clone().or_else(|| in_need(&past)) else {
             return Ok(without_runs(project, tools));
         };
         let report = past.find(&format!("{experiment}@latest"))?.report;
-        Ok(text(project, tools, &past, &report, aim))
+        Ok(text(project, tools, &past, &report, "Its newest whole run", aim))
     }
 }
 
@@ -97,11 +111,19 @@ fn without_runs(project: &Project, tools: &Tools) -> String {
     )
 }
 
-fn text(project: &Project, tools: &Tools, past: &Past, report: &Report, aim: Option<f64>) -> String {
+/// `which` says which run of the experiment it is.
+fn text(
+    project: &Project,
+    tools: &Tools,
+    past: &Past,
+    report: &Report,
+    which: &str,
+    aim: Option<f64>,
+) -> String {
     let declared = declared(&project.root, report);
     let wanting = wanting(report, aim);
     let mut text = format!(
-        "# Improve the agent of the experiment {}\n\nProject {}, in {}.\nIts newest whole run: {}; {}.\n",
+        "# Improve the agent of the experiment {}\n\nProject {}, in {}.\n{which}: {}; {}.\n",
         name(&report.name),
         name(&project.name),
         name(&project.root.display().to_string()),

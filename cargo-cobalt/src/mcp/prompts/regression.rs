@@ -33,6 +33,10 @@ pub(super) struct Arguments {
     experiment: Option<String>,
     /// What the newest run is held against: a run's id, `latest~2`, or a git revision such as `main`; else the run before it.
     baseline: Option<String>,
+    /// The same as `baseline`, where `currentRunId` is given: the earlier run.
+    baseline_run_id: Option<String>,
+    /// The run that is held against the baseline, in place of the newest: its id or the beginning of it, or another name.
+    current_run_id: Option<String>,
     /// The project, by its name or folder; may be left out where only one is served.
     project: Option<String>,
 }
@@ -77,13 +81,28 @@ struct Chosen<'a> {
 
 impl Arguments {
     fn chosen<'a>(&self, past: &'a Past) -> Result<Chosen<'a>, Error> {
+        let baseline = match (self.baseline.as_deref(), self.baseline_run_id.as_deref()) {
+            (Some(_), Some(_)) => {
+                let both = "`baseline` and `baselineRunId` are the same: give one of them";
+                return Err(Error::Arguments(both.to_owned()));
+            }
+            (baseline, run) => baseline.or(run),
+        };
+        if let Some(current) = &self.current_run_id {
+            let Some(baseline) = baseline else {
+                let needs = "`currentRunId` is held against another run: give its id as `baselineRunId`";
+                return Err(Error::Arguments(needs.to_owned()));
+            };
+            let pair = past.find_two([baseline, current])?.map(|found| found.report);
+            return Ok(Chosen { pairs: vec![pair], ..Chosen::default() });
+        }
         let counts = whole_runs(past);
         let is_alone = |typed: &str| {
             let experiment = find(typed, counts.keys().copied());
             experiment.and_then(|experiment| counts.get(experiment)) == Some(&1)
         };
         let of_one = |pair| Chosen { pairs: vec![pair], ..Chosen::default() };
-        match (&self.experiment, self.baseline.as_deref()) {
+        match (&self.experiment, baseline) {
             (Some(experiment), None) if is_alone(experiment) => Ok(Chosen::default()),
             (Some(experiment), baseline) => pair(past, experiment, baseline.unwrap_or(BEFORE)).map(of_one),
             // An id is of one experiment; other names may mean a run of each.

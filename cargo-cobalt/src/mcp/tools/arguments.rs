@@ -204,7 +204,7 @@ mod tests {
             ),
             (
                 json!({ "agentFile": "", "runs": 1e300 }),
-                "`runs` is 1e300: expected a whole number from 1 to 1000",
+                "`runs` is 1e+300: expected a whole number from 1 to 1000",
             ),
             (json!({ "agentFile": "", "maxScore": 2 }), "`maxScore` is 2: expected a number from 0 to 1"),
             (

@@ -34,6 +34,8 @@ pub(in crate::serve) struct RunsQuery {
     pub(in crate::serve) experiment: Option<String>,
     /// Only runs with this tag.
     pub(in crate::serve) tag: Option<String>,
+    /// Only runs with one of these tags, separated by commas.
+    pub(in crate::serve) tags: Option<String>,
     /// Only runs with this verdict.
     pub(in crate::serve) verdict: Option<RunVerdict>,
     /// Only runs that started then or later: a date, or a time in ISO 8601.

@@ -111,7 +111,8 @@ impl<'a> Wanted<'a> {
 
     fn has(&self, listed: &Listed<'_>) -> bool {
         let run = listed.run;
-        let RunsQuery { experiment, tag, verdict, .. } = self.query;
+        let RunsQuery { experiment, tag, tags, verdict, .. } = self.query;
+        let has_one = |tags: &String| tags.split(',').any(|tag| run.tags.iter().any(|has| has == tag.trim()));
         let has_text = |text: &String| {
             let texts = run.tags.iter().chain([&run.name, &run.id]).chain(&run.git_commit);
             texts.into_iter().any(|it| super::search::has_text(it, text))
@@ -122,6 +123,7 @@ impl<'a> Wanted<'a> {
         };
         experiment.as_ref().is_none_or(|typed| is_name_of(typed, &run.name))
             && tag.as_ref().is_none_or(|tag| run.tags.contains(tag))
+            && tags.as_ref().is_none_or(has_one)
             && verdict.is_none_or(|verdict| verdict == listed.verdict)
             && self.since.as_ref().is_none_or(|since| run.timestamp >= *since)
             && self.until.as_ref().is_none_or(is_before)

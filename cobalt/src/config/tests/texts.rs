@@ -97,7 +97,8 @@ fn a_table_has_every_setting_of_its_evaluator() {
 fn a_schema_is_a_table_or_text_or_in_a_file_or_in_the_item() {
     use crate::JsonSchema;
 
-    let schema = serde_json::json!({"type": "object", "required": ["price"]});
+    // In the order that TOML's reader has them in.
+    let schema = serde_json::json!({"required": ["price"], "type": "object"});
     makes(
         "type = \"json-schema\"\nschema = { type = \"object\", required = [\"price\"] }",
         &JsonSchema::schema("json-schema", schema.clone()),

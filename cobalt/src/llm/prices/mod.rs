@@ -287,10 +287,13 @@ fn is_date(year: &str, month: &str, day: &str) -> bool {
     within(year, 2020, 2099) && within(month, 1, 12) && within(day, 1, 31)
 }
 
-/// A cost in USD as people read it: `$1.25`, and `<$0.01` for less than a cent.
+/// A cost in USD as people read it: `$1.25`, `$0.00` for nothing, and `<$0.01` for less than a cent.
 ///
 /// Half a cent is rounded up. Costs are never negative or NaN; where one is, it is written `<$0.01` or `$NaN`.
 pub fn format_cost(usd: f64) -> String {
+    if usd == 0.0 {
+        return "$0.00".to_owned();
+    }
     if usd < 0.01 {
         return "<$0.01".to_owned();
     }

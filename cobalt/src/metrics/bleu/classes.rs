@@ -33,6 +33,39 @@ pub(super) fn western(letter: char) -> Class {
     }
 }
 
+/// The classes of sacrebleu's tokenizer for Chinese: what it takes for Chinese is a token by itself, and the rest has the classes
+/// of mteval-v13a.
+pub(super) fn chinese(letter: char) -> Class {
+    /// From the first to the last letter of each stretch. The first is not of Chinese letters, but of punctuation and symbols:
+    /// sacrebleu writes the five digits of rarer letters with an escape that reads four of them.
+    const STRETCHES: [(char, char); 19] = [
+        ('\u{2001}', '\u{2a6d}'),
+        ('\u{2e80}', '\u{2eff}'),
+        ('\u{2f00}', '\u{2fdf}'),
+        ('\u{2ff0}', '\u{2fff}'),
+        ('\u{3000}', '\u{303f}'),
+        ('\u{3100}', '\u{312f}'),
+        ('\u{31a0}', '\u{31bf}'),
+        ('\u{31c0}', '\u{31ef}'),
+        ('\u{3200}', '\u{32ff}'),
+        ('\u{3300}', '\u{33ff}'),
+        ('\u{3400}', '\u{4db5}'),
+        ('\u{4e00}', '\u{9fa5}'),
+        ('\u{9fa6}', '\u{9fbb}'),
+        ('\u{f900}', '\u{fa2d}'),
+        ('\u{fa30}', '\u{fa6a}'),
+        ('\u{fa70}', '\u{fad9}'),
+        ('\u{fe10}', '\u{fe1f}'),
+        ('\u{fe30}', '\u{fe4f}'),
+        ('\u{ff00}', '\u{ffef}'),
+    ];
+    let is_chinese = || STRETCHES.iter().any(|(first, last)| (*first..=*last).contains(&letter));
+    match western(letter) {
+        Class::Other if is_chinese() => Class::Symbol,
+        class => class,
+    }
+}
+
 /// The classes of mteval-v14: numbers, punctuation and symbols of Unicode.
 pub(super) fn international(letter: char) -> Class {
     match letter {

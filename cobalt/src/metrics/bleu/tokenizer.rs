@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::classes::{Class, international, western};
+use super::classes::{Class, chinese, international, western};
 use crate::metrics::words::{is_white_space, words};
 
 /// How [`Bleu`](super::Bleu) parts a text into tokens: the tokenizers of sacrebleu 2.6 that need no model. White space parts
@@ -21,6 +21,9 @@ pub enum BleuTokenizer {
     /// `intl`, that of mteval-v14: symbols of Unicode are tokens, and so is punctuation but between numbers, and after a number
     /// at the end.
     Intl,
+    /// `zh`: Chinese letters, punctuation and symbols, of full width too, are tokens by themselves; the rest is parted as by `13a`,
+    /// without what that resolves first.
+    Zh,
 }
 
 impl BleuTokenizer {
@@ -42,6 +45,7 @@ impl BleuTokenizer {
                 })
                 .for_each(each),
             Self::Intl => part(line, international, None, each),
+            Self::Zh => part(line, chinese, Some(Class::Space), each),
         }
     }
 }
@@ -132,6 +136,21 @@ mod tests {
             ("«Oui», 5€ ½… 2020.", "«Oui» , 5€ ½… 2020 ."),
         ] {
             assert_eq!(tokens(BleuTokenizer::V13a, text), expected);
+        }
+    }
+
+    #[test]
+    fn texts_have_the_chinese_tokens_of_sacrebleu() {
+        for (text, expected) in [
+            ("他有3.5元，2千米。", "他 有 3.5 元 ， 2 千 米 。"),
+            ("用Rust写 re-use, 1,000.", "用 Rust 写 re-use , 1,000 ."),
+            ("说“好”—行…", "说 “ 好 ” — 行 …"),
+            ("&lt;b 中.文", "& lt ; b 中 . 文"),
+            // Rare letters beyond the first plane are none of them there.
+            ("𠀀𠀁x", "𠀀𠀁x"),
+            ("ｗｉｄｅ 漢\u{3000}字", "ｗ ｉ ｄ ｅ 漢 字"),
+        ] {
+            assert_eq!(tokens(BleuTokenizer::Zh, text), expected);
         }
     }
 

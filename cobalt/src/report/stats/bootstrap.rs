@@ -7,7 +7,10 @@ const RESAMPLES: usize = 10_000;
 
 const SEED: u64 = 0x0005_1972_b007;
 
-/// The means of 10,000 resamples of a sample, with a fixed seed.
+/// The largest sample all of whose resamples are worked out: of 7 values, there are 823,543.
+const MOST_ENUMERATED: usize = 7;
+
+/// The means of the resamples of a sample: of all, or of 10,000 with a fixed seed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BootstrapMean {
     /// In ascending order.
@@ -16,18 +19,25 @@ pub struct BootstrapMean {
     below: f64,
     /// Of the sample's mean, from its jackknife; absent where all values are equal.
     acceleration: Option<f64>,
+    /// Whether they are those of all resamples.
+    is_exact: bool,
 }
 
 /// Draws 10,000 resamples of `values`, each as large as the sample, with replacement (Efron, "Bootstrap methods: another
 /// look at the jackknife", The Annals of Statistics 7, 1979). The seed is fixed: the same values in the same order give
-/// the same figures.
+/// the same figures. Of up to 7 values, all resamples are worked out in place of that, and the figures are exact.
 ///
 /// `None` where [`describe()`] gives none: without values, and where one is not finite.
 #[must_use]
 pub fn bootstrap_mean(values: &[f64]) -> Option<BootstrapMean> {
     let figures = describe(values)?;
-    let mut random = fastrand::Rng::with_seed(SEED);
-    let mut means: Vec<f64> = (0..RESAMPLES).map(|_| resampled_mean(values, &mut random)).collect();
+    let is_exact = values.len() <= MOST_ENUMERATED;
+    let mut means = if is_exact {
+        all_means(values)
+    } else {
+        let mut random = fastrand::Rng::with_seed(SEED);
+        (0..RESAMPLES).map(|_| resampled_mean(values, &mut random)).collect::<Vec<_>>()
+    };
     means.sort_unstable_by(f64::total_cmp);
     let rounding = ROUNDING * figures.max.abs().max(figures.min.abs());
     let up_to = |limit: f64| means.partition_point(|mean| *mean <= limit) as f64 / means.len() as f64;
@@ -35,7 +45,22 @@ pub fn bootstrap_mean(values: &[f64]) -> Option<BootstrapMean> {
     // Of a mean, that of the jackknife is the skewness of the values.
     let cubes = sum(values.iter().map(|value| ((value - figures.mean) / figures.stddev_population).powi(3)));
     let acceleration = cubes / (6.0 * (figures.n as f64).powf(1.5));
-    Some(BootstrapMean { means, below, acceleration: acceleration.is_finite().then_some(acceleration) })
+    let acceleration = acceleration.is_finite().then_some(acceleration);
+    Some(BootstrapMean { means, below, acceleration, is_exact })
+}
+
+/// The means of all samples with replacement that are as large.
+fn all_means(values: &[f64]) -> Vec<f64> {
+    let n = values.len();
+    let of_sample = |mut sample: usize| {
+        let drawn = std::iter::repeat_with(|| {
+            let value = values[sample % n];
+            sample /= n;
+            value
+        });
+        drawn.take(n).sum::<f64>() / n as f64
+    };
+    (0..n.pow(n as u32)).map(of_sample).collect()
 }
 
 /// The mean of as many of `values`, drawn with replacement.
@@ -59,7 +84,10 @@ impl BootstrapMean {
     /// The standard error of the mean: the standard deviation of the resamples' means.
     #[must_use]
     pub fn std_error(&self) -> f64 {
-        describe(&self.means).and_then(|figures| figures.stddev_sample).unwrap_or(0.0)
+        let of = |figures: super::Describe| {
+            if self.is_exact { Some(figures.stddev_population) } else { figures.stddev_sample }
+        };
+        describe(&self.means).and_then(of).unwrap_or(0.0)
     }
 
     /// The percentile interval: the middle `confidence` (0.95 for 95 %) of the resamples' means (Efron and Tibshirani,
@@ -90,10 +118,11 @@ impl BootstrapMean {
         if !(low > 0.0 && low < high && high < 1.0) {
             return None;
         }
-        Some(Interval {
-            low: percentile(&self.means, 100.0 * low)?,
-            high: percentile(&self.means, 100.0 * high)?,
-        })
+        // Of all resamples, the smallest mean that so many do not exceed.
+        let exact =
+            |p: f64| self.means.get(((p * self.means.len() as f64).ceil() as usize).saturating_sub(1));
+        let end = |p: f64| if self.is_exact { exact(p).copied() } else { percentile(&self.means, 100.0 * p) };
+        Some(Interval { low: end(low)?, high: end(high)? })
     }
 }
 
@@ -127,6 +156,20 @@ mod tests {
     }
 
     #[test]
+    fn of_few_values_all_resamples_count() {
+        // By hand, of two values: means of 0, 0.5, 0.5 and 1.
+        let two = bootstrap_mean(&[0.0, 1.0]).unwrap();
+        assert_eq!(two.means, [0.0, 0.5, 0.5, 1.0]);
+        assert_eq!(two.std_error(), 0.125_f64.sqrt());
+        assert_eq!(two.percentile_interval(0.5), Some(Interval { low: 0.0, high: 0.5 }));
+        assert_eq!(two.percentile_interval(0.49), Some(Interval { low: 0.5, high: 0.5 }));
+        let seven = bootstrap_mean(&latencies(7)).unwrap();
+        assert_eq!(seven.means.len(), 823_543);
+        let exact = describe(&latencies(7)).unwrap().stddev_population / 7.0_f64.sqrt();
+        assert!((seven.std_error() / exact - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
     fn the_standard_error_is_that_of_all_resamples() {
         let values = latencies(101);
         let exact = describe(&values).unwrap().stddev_population / 101.0_f64.sqrt();
@@ -149,7 +192,7 @@ mod tests {
 
     #[test]
     fn each_value_is_drawn_as_often_as_any_other() {
-        let n = 7;
+        let n = 8;
         for marked in 0..n {
             let values: Vec<f64> = (0..n).map(|index| f64::from(u8::from(index == marked))).collect();
             let means = bootstrap_mean(&values).unwrap().means;

@@ -34,7 +34,7 @@ text_table! {
 pub(in crate::config) struct TokenizerName(BleuTokenizer);
 
 impl TokenizerName {
-    pub(in crate::config) const NAMES: [&str; 4] = ["13a", "none", "char", "intl"];
+    pub(in crate::config) const NAMES: [&str; 5] = ["13a", "none", "char", "intl", "zh"];
 
     fn name(self) -> &'static str {
         match self.0 {
@@ -42,6 +42,7 @@ impl TokenizerName {
             BleuTokenizer::None => "none",
             BleuTokenizer::Char => "char",
             BleuTokenizer::Intl => "intl",
+            BleuTokenizer::Zh => "zh",
         }
     }
 
@@ -51,6 +52,7 @@ impl TokenizerName {
             "none" => BleuTokenizer::None,
             "char" => BleuTokenizer::Char,
             "intl" => BleuTokenizer::Intl,
+            "zh" => BleuTokenizer::Zh,
             _ => return Err(unknown_name("tokenizer", "tokenizers", name, &Self::NAMES)),
         }))
     }

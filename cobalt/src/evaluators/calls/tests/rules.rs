@@ -94,7 +94,7 @@ fn a_repeat_has_the_same_tool_and_the_same_arguments() {
     ]);
     assert_eq!(
         score(&none, same.clone(), json!(null)),
-        (2.0 / 3.0, "1 repeated call, at most 0; in all: book(day: \"Friday\", seats: 1) twice".to_owned())
+        (2.0 / 3.0, "1 repeated call, at most 0; in all: book(seats: 1, day: \"Friday\") twice".to_owned())
     );
     assert_eq!(value(&ToolCalls::repeats_at_most("r", 1), same, json!(null)), 1.0);
 }

@@ -129,7 +129,7 @@ fn a_plain_call_says_in_several_ways_that_it_failed() {
         (json!({ "tool": "t", "is_error": true }), Some("an error")),
         (
             json!({ "tool": "t", "result": { "isError": true, "content": [] } }),
-            Some("{\"content\":[],\"isError\":true}"),
+            Some("{\"isError\":true,\"content\":[]}"),
         ),
         (json!({ "tool": "t", "error": null, "success": true, "result": 1 }), None),
         (json!({ "tool": "t", "error": "" }), None),
