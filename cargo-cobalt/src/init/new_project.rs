@@ -37,8 +37,12 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
     files::add_settings(&mut plan, false);
     files::add_nextest(&mut plan);
     match joins {
-        Some(workspace) => join(&mut plan, workspace, &name)?,
-        None => plan.file(folder.join(".gitignore"), "keeps what cargo builds out of git", "/target\n"),
+        Some(workspace) => {
+            let root = workspace.root().to_owned();
+            join(&mut plan, workspace, &name)?;
+            plan.ignore_keys(&root, "");
+        }
+        None => plan.ignore_keys(folder, "/target\n"),
     }
     Ok(plan)
 }

@@ -41,6 +41,7 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
     }
     files::add_settings(&mut plan, manifest.has_settings());
     files::add_nextest(&mut plan);
+    plan.ignore_keys(metadata.workspace_root.as_std_path(), "");
     Ok(plan)
 }
 

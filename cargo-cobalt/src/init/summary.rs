@@ -27,6 +27,7 @@ fn lines(plan: &Plan, assistants: &Changes) -> Vec<Line> {
     };
     let files = plan.files.iter().map(|file| match file {
         File::New { path, content, .. } => line("created", path, content),
+        File::Appended { path, content, .. } => line("added to", path, content),
         File::Kept(path) => line("kept", path, ""),
     });
     let edit = plan.edit.iter().map(|edit| line("added to", &edit.path, &edit.additions));
