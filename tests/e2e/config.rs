@@ -106,7 +106,7 @@ fn a_threshold_over_no_evaluator_of_the_experiment_is_found_before_the_agent_is_
     finished.says(&[
         "cobalt.toml:2: the threshold `exakt.avg>=0.5` is of an evaluator `exakt` that it does not have; did you mean `exact`?",
     ]);
-    assert!(sandbox.reports().is_empty(), "{finished}");
+    assert!(sandbox.reports().is_empty());
 }
 
 #[test]

@@ -214,5 +214,5 @@ fn a_gate_of_an_evaluator_that_is_not_there_is_found_before_the_agent_is_called(
     );
     let finished = sandbox.program(fixture!("silent")).run().code(101);
     finished.says(&["an evaluator `exat` that it does not have; did you mean `exact`?"]);
-    assert!(sandbox.reports().is_empty(), "{finished}");
+    assert!(sandbox.reports().is_empty());
 }
