@@ -100,12 +100,13 @@ fn the_thresholds_of_the_file_decide_where_an_experiment_has_none() {
 }
 
 #[test]
-fn a_threshold_over_no_evaluator_of_the_experiment_fails_and_says_where_it_is_written() {
+fn a_threshold_over_no_evaluator_of_the_experiment_is_found_before_the_agent_is_called() {
     let sandbox = configured(&format!("{EXACT}thresholds = [\"exakt.avg >= 0.5\"]\n"), 2);
     let finished = sandbox.program(fixture!("silent")).run().code(101);
     finished.says(&[
-        "no evaluator is named `exakt`; did you mean `exact`? there are `exact` (the threshold is in cobalt.toml:2)",
+        "cobalt.toml:2: the threshold `exakt.avg>=0.5` is of an evaluator `exakt` that it does not have; did you mean `exact`?",
     ]);
+    assert!(sandbox.reports().is_empty());
 }
 
 #[test]

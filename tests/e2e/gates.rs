@@ -205,7 +205,7 @@ fn an_old_baseline_and_one_of_another_evaluator_are_said_to_be() {
 }
 
 #[test]
-fn a_gate_of_an_evaluator_that_is_not_there_is_missed_with_or_without_a_baseline() {
+fn a_gate_of_an_evaluator_that_is_not_there_is_found_before_the_agent_is_called() {
     let sandbox = gated(0);
     sandbox.write(
         "cobalt.toml",
@@ -213,5 +213,6 @@ fn a_gate_of_an_evaluator_that_is_not_there_is_missed_with_or_without_a_baseline
          thresholds = [\"vs_baseline.exat.drop <= 0.05\"]\n",
     );
     let finished = sandbox.program(fixture!("silent")).run().code(101);
-    finished.says(&["has nothing to measure: no evaluator is named `exat`; did you mean `exact`?"]);
+    finished.says(&["an evaluator `exat` that it does not have; did you mean `exact`?"]);
+    assert!(sandbox.reports().is_empty());
 }

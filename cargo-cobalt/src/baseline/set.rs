@@ -110,7 +110,7 @@ fn nothing(arguments: &SetBaseline, known: &KnownRuns, settings: &Config) -> Str
                 suggest::instead(&name.to_string(), experiments)
             )
         }
-        _ => "none of the runs is of an experiment that `--name` matches".to_owned(),
+        _ => "none of the runs is of an experiment that `--experiment` matches".to_owned(),
     }
 }
 

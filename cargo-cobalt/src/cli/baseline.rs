@@ -39,7 +39,7 @@ pub(crate) struct SetBaseline {
     pub(crate) runs: Vec<RunName>,
 
     /// Only experiments whose name contains or, with `*`, `?` or `[…]`, matches this
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long = "experiment", alias = "name", value_name = "PATTERN")]
     pub(crate) name: Option<Pattern>,
 
     /// Keeps runs that failed, too: later runs that are as bad then count as no worse
@@ -53,7 +53,7 @@ pub(crate) struct SetBaseline {
 #[derive(Debug, Args)]
 pub(crate) struct ShowBaselines {
     /// Only experiments whose name contains or, with `*`, `?` or `[…]`, matches this
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long = "experiment", alias = "name", value_name = "PATTERN")]
     pub(crate) name: Option<Pattern>,
 
     /// Prints a JSON list

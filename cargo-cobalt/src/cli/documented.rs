@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
 use super::Cargo;
 
@@ -95,4 +95,45 @@ fn commands_are_found_in_prose_and_in_scripts() {
     assert_eq!(commands(prose, true), [vec!["run", "--ci"], vec!["list"]]);
     let script = "  - cargo cobalt merge --ci ${a[@]+\"${a[@]}\"} \"x\" && b\n# cargo cobalt nothing\n";
     assert_eq!(commands(script, false), [["merge", "--ci", "x"]]);
+}
+
+/// The commands with what their help says of exit codes.
+fn exit_codes(command: &clap::Command, name: &str, found: &mut Vec<(String, String)>) {
+    for command in command.get_subcommands() {
+        let name = format!("{name} {}", command.get_name()).trim().to_owned();
+        let help = command.get_long_about().map(ToString::to_string).unwrap_or_default();
+        if let Some((_, codes)) = help.split_once("Exit codes: ") {
+            found.push((name.clone(), codes.to_owned()));
+        }
+        exit_codes(command, &name, found);
+    }
+}
+
+#[test]
+fn the_readme_names_every_command_beside_its_exit_codes() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let table = readme.split_once("| code | meaning | commands |").unwrap().1.split_once("\n\n").unwrap().0;
+    // A row without a code goes on with that of the row above.
+    let mut code = "";
+    let rows: Vec<_> = table
+        .lines()
+        .filter_map(|row| {
+            let cells: Vec<_> = row.split('|').map(str::trim).collect();
+            let [_, number, _, commands, _] = cells[..] else { return None };
+            code = if number.is_empty() { code } else { number };
+            Some((code, commands))
+        })
+        .collect();
+    let mut found = Vec::new();
+    let cargo = Cargo::command();
+    exit_codes(cargo.find_subcommand("cobalt").unwrap(), "", &mut found);
+    assert!(found.len() > 15, "{found:?}");
+    for (name, codes) in found {
+        for code in ["1", "4", "130"] {
+            let is_used = codes.split("; ").any(|part| part.split(' ').next() == Some(code));
+            let is_named = rows.iter().any(|row| row.0 == code && row.1.contains(&format!("`{name}`")));
+            assert_eq!(is_used, is_named, "`{name}`, code {code}");
+        }
+    }
 }

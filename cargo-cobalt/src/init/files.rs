@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::example::{self, Agent};
-use super::plan::{Edit, Plan, is_there};
+use super::plan::{Plan, is_there};
 
 /// The example: an experiment and its data set.
 ///
@@ -51,54 +51,4 @@ pub(super) fn add_nextest(plan: &mut Plan) {
             .push(format!(".config/nextest.toml could treat experiments as they need it, with{settings}"));
     }
     plan.file(path, "what nextest needs to know of experiments", &profile);
-}
-
-/// What a `.gitignore` does that has no more than this.
-pub(super) const KEEPS_KEYS_OUT: &str = "keeps the keys in `.env` out of git";
-
-/// The file at the root that keeps `.env` out of git, where keys belong. One that is there gets the line that it lacks; `more`
-/// are the first lines of a new one.
-pub(super) fn add_gitignore(plan: &mut Plan, content: &str, more: &str) {
-    let path = plan.root.join(".gitignore");
-    let Ok(before) = fs::read_to_string(&path) else {
-        return plan.file(path, content, &format!("{more}.env\n"));
-    };
-    if before.lines().any(|line| leaves_out_env(line.trim())) {
-        return plan.keep(path);
-    }
-    let end = if before.contains("\r\n") { "\r\n" } else { "\n" };
-    let gap = if before.is_empty() || before.ends_with('\n') { "" } else { end };
-    let text = format!("{before}{gap}.env{end}");
-    plan.edits.push(Edit { path, before, text, additions: "`.env`, which has keys".to_owned() });
-}
-
-/// Whether a line of a `.gitignore` speaks of `.env`, if only to let it through.
-fn leaves_out_env(line: &str) -> bool {
-    let pattern = line.trim_start_matches('!').trim_start_matches("**/").trim_start_matches('/');
-    matches!(pattern, ".env" | ".env*" | "*.env" | ".*")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What becomes of a `.gitignore`; `None` where it stays as it is.
-    fn extended(before: &str) -> Option<String> {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join(".gitignore"), before).unwrap();
-        let mut plan = Plan::new(folder.path(), folder.path(), "evals");
-        add_gitignore(&mut plan, KEEPS_KEYS_OUT, "");
-        plan.edits.pop().map(|edit| edit.text)
-    }
-
-    #[test]
-    fn env_is_left_out_once_and_the_rest_stays_byte_by_byte() {
-        assert_eq!(extended("/target\n").as_deref(), Some("/target\n.env\n"));
-        assert_eq!(extended("/target").as_deref(), Some("/target\n.env\n"));
-        assert_eq!(extended("/target\r\n").as_deref(), Some("/target\r\n.env\r\n"));
-        assert_eq!(extended("").as_deref(), Some(".env\n"));
-        for there in [".env", "/target\n.env*\n", "/.env\n", "**/.env\n", "*.env\n", ".env \n", "!.env\n"] {
-            assert_eq!(extended(there), None, "{there}");
-        }
-    }
 }

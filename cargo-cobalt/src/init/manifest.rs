@@ -18,8 +18,6 @@ const TARGET_COMMENT: &str =
 #[derive(Debug)]
 pub(super) struct Manifest {
     path: PathBuf,
-    /// The file as it was read.
-    text: String,
     document: DocumentMut,
     encoding: Encoding,
     /// Whether the document can be written byte by byte as it was read.
@@ -62,18 +60,7 @@ impl Manifest {
         let written = encoding.restore(&document.to_string());
         // A last line without an end may be given one.
         let is_faithful = written.strip_prefix(text).is_some_and(|rest| rest.trim_ascii().is_empty());
-        Ok(Self {
-            path: path.to_owned(),
-            text: text.to_owned(),
-            document,
-            encoding,
-            is_faithful,
-            additions: Vec::new(),
-        })
-    }
-
-    pub(super) fn text(&self) -> &str {
-        &self.text
+        Ok(Self { path: path.to_owned(), document, encoding, is_faithful, additions: Vec::new() })
     }
 
     pub(super) fn path(&self) -> &Path {

@@ -38,10 +38,11 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
     files::add_nextest(&mut plan);
     match joins {
         Some(workspace) => {
+            let root = workspace.root().to_owned();
             join(&mut plan, workspace, &name)?;
-            files::add_gitignore(&mut plan, files::KEEPS_KEYS_OUT, "");
+            plan.ignore_keys(&root, "");
         }
-        None => files::add_gitignore(&mut plan, "keeps what cargo builds, and keys, out of git", "/target\n"),
+        None => plan.ignore_keys(folder, "/target\n"),
     }
     Ok(plan)
 }
@@ -75,7 +76,7 @@ fn join(plan: &mut Plan, mut workspace: Workspace, name: &str) -> Result<(), Err
     }
     if let Membership::Unlisted(member) = &workspace.membership {
         workspace.manifest.add_member(member);
-        plan.edits.extend(workspace.manifest.changed()?.map(|text| Edit::new(&workspace.manifest, text)));
+        plan.edit = workspace.manifest.changed()?.map(|text| Edit::new(&workspace.manifest, text));
     }
     Ok(())
 }

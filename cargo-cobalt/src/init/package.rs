@@ -32,7 +32,7 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
         manifest.add_test(experiments.target(), None);
     }
     match manifest.changed()? {
-        Some(text) => plan.edits.push(Edit::new(&manifest, text)),
+        Some(text) => plan.edit = Some(Edit::new(&manifest, text)),
         None => plan.keep(manifest.path().to_owned()),
     }
     match &experiments {
@@ -41,7 +41,7 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
     }
     files::add_settings(&mut plan, manifest.has_settings());
     files::add_nextest(&mut plan);
-    files::add_gitignore(&mut plan, files::KEEPS_KEYS_OUT, "");
+    plan.ignore_keys(metadata.workspace_root.as_std_path(), "");
     Ok(plan)
 }
 

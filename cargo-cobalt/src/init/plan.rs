@@ -17,8 +17,8 @@ pub(super) struct Plan {
     /// The test target that holds experiments.
     pub(super) target: String,
     pub(super) files: Vec<File>,
-    /// What is changed of files that are there.
-    pub(super) edits: Vec<Edit>,
+    /// The manifest that is changed; there is one at most.
+    pub(super) edit: Option<Edit>,
     /// What the user should know beside.
     pub(super) notes: Vec<String>,
 }
@@ -32,6 +32,8 @@ pub(super) enum File {
         /// What is in it, in a few words.
         content: String,
     },
+    /// It is there, and gets this at its end.
+    Appended { path: PathBuf, text: String, content: String },
     /// It is there, and is left as it is.
     Kept(PathBuf),
 }
@@ -39,8 +41,6 @@ pub(super) enum File {
 #[derive(Debug)]
 pub(super) struct Edit {
     pub(super) path: PathBuf,
-    /// What the file is now.
-    pub(super) before: String,
     pub(super) text: String,
     /// What is added, in a few words.
     pub(super) additions: String,
@@ -48,12 +48,7 @@ pub(super) struct Edit {
 
 impl Edit {
     pub(super) fn new(manifest: &Manifest, text: String) -> Self {
-        Self {
-            path: manifest.path().to_owned(),
-            before: manifest.text().to_owned(),
-            text,
-            additions: manifest.additions(),
-        }
+        Self { path: manifest.path().to_owned(), text, additions: manifest.additions() }
     }
 }
 
@@ -64,7 +59,7 @@ impl Plan {
             package: package.to_owned(),
             target: target.to_owned(),
             files: Vec::new(),
-            edits: Vec::new(),
+            edit: None,
             notes: Vec::new(),
         }
     }
@@ -78,12 +73,33 @@ impl Plan {
         });
     }
 
+    /// Sees that git ignores `.env`, where keys are kept. A new `.gitignore` ignores `others`, too.
+    pub(super) fn ignore_keys(&mut self, folder: &Path, others: &str) {
+        let path = folder.join(".gitignore");
+        if !is_there(&path) {
+            let content =
+                if others.is_empty() { "ignores `.env`" } else { "ignores build output and `.env`" };
+            return self.file(path, content, &format!("{others}.env\n"));
+        }
+        // One that cannot be read is not ours to change.
+        let Ok(text) = fs::read_to_string(&path) else { return self.keep(path) };
+        let ignores =
+            |line: &str| matches!(line.trim(), ".env" | "/.env" | "**/.env" | ".env*" | "/.env*" | "*.env");
+        if text.lines().any(ignores) {
+            return self.keep(path);
+        }
+        let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let gap = if text.is_empty() || text.ends_with('\n') { "" } else { line_end };
+        let text = format!("{gap}.env{line_end}");
+        self.files.push(File::Appended { path, text, content: "`.env`, where keys are kept".to_owned() });
+    }
+
     pub(super) fn keep(&mut self, path: PathBuf) {
         self.files.push(File::Kept(path));
     }
 
     pub(super) fn changes_nothing(&self) -> bool {
-        self.edits.is_empty() && self.files.iter().all(|file| matches!(file, File::Kept(_)))
+        self.edit.is_none() && self.files.iter().all(|file| matches!(file, File::Kept(_)))
     }
 
     /// Writes all of it, or nothing.
@@ -105,17 +121,15 @@ impl Plan {
                 create(path, text, made).map_err(InitError::file("create", path))?;
             }
         }
-        let mut done: Vec<&Edit> = Vec::new();
-        for edit in &self.edits {
-            if let Err(error) = replace(&edit.path, &edit.text).map_err(InitError::file("write", &edit.path))
-            {
-                for edit in done {
-                    // What cannot be taken back stays, and does no harm by itself.
-                    let _ = replace(&edit.path, &edit.before);
-                }
-                return Err(error);
+        if let Some(Edit { path, text, .. }) = &self.edit {
+            replace(path, text).map_err(InitError::file("write", path))?;
+        }
+        // Last, as it is the one change that needs no undoing.
+        for file in &self.files {
+            if let File::Appended { path, text, .. } = file {
+                let append = || fs::OpenOptions::new().append(true).open(path)?.write_all(text.as_bytes());
+                append().map_err(InitError::file("write", path))?;
             }
-            done.push(edit);
         }
         Ok(())
     }
@@ -147,6 +161,28 @@ mod tests {
         plan.file(root.join("tests/deep/evals.rs"), "", "new");
         plan.file(root.join("last.toml"), "", "new");
         plan
+    }
+
+    #[test]
+    fn git_ignores_keys_once_whatever_its_file_has() {
+        let after = |before: Option<&str>| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join(".gitignore");
+            if let Some(text) = before {
+                fs::write(&path, text).unwrap();
+            }
+            for _ in 0..2 {
+                let mut plan = Plan::new(folder.path(), folder.path(), "evals");
+                plan.ignore_keys(folder.path(), "/target\n");
+                plan.carry_out().unwrap();
+            }
+            fs::read_to_string(&path).unwrap()
+        };
+        assert_eq!(after(None), "/target\n.env\n");
+        assert_eq!(after(Some("")), ".env\n");
+        assert_eq!(after(Some("/target")), "/target\n.env\n");
+        assert_eq!(after(Some("a\r\n")), "a\r\n.env\r\n");
+        assert_eq!(after(Some("/.env\n/target\n")), "/.env\n/target\n");
     }
 
     #[test]

@@ -27,9 +27,10 @@ fn lines(plan: &Plan, assistants: &Changes) -> Vec<Line> {
     };
     let files = plan.files.iter().map(|file| match file {
         File::New { path, content, .. } => line("created", path, content),
+        File::Appended { path, content, .. } => line("added to", path, content),
         File::Kept(path) => line("kept", path, ""),
     });
-    let edit = plan.edits.iter().map(|edit| line("added to", &edit.path, &edit.additions));
+    let edit = plan.edit.iter().map(|edit| line("added to", &edit.path, &edit.additions));
     let mut lines: Vec<_> = files.chain(edit).chain(assistants.lines(false)).collect();
     lines.sort_by_key(|line| {
         ["created", "added to", "updated"].iter().position(|verb| *verb == line.verb).unwrap_or(3)

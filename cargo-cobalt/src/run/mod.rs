@@ -43,9 +43,18 @@ pub(crate) struct Ran {
     pub(crate) dashboard: Option<(Config, String)>,
 }
 
+/// Whether the program goes on after a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Repeats {
+    /// It ends with the exit code of the run, and webhooks are called.
+    No,
+    /// It waits for changes and runs again: there is no exit code to speak of, and nobody else is notified.
+    OnChange,
+}
+
 /// `cargo cobalt run`: a run, and the dashboard behind it where one is asked for.
 pub(crate) fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result<ExitCode, Error> {
-    let Ran { code, dashboard } = once(arguments, flags, color, Reporters::with_webhooks)?;
+    let Ran { code, dashboard } = once(arguments, flags, color, Repeats::No)?;
     if let Some((settings, path)) = dashboard {
         // How the run went counts, and not what became of the dashboard.
         if let Err(error) = serve::show(&settings, &path) {
@@ -55,12 +64,12 @@ pub(crate) fn run(arguments: &RunOptions, flags: &Flags, color: Color) -> Result
     Ok(code)
 }
 
-/// Runs the selected experiments, one test binary after another, and shows them by reporters that the settings give.
+/// Runs the selected experiments, one test binary after another, and shows them by reporters from the settings.
 pub(crate) fn once(
     arguments: &RunOptions,
     flags: &Flags,
     color: Color,
-    reporters: fn(&Config) -> Result<Reporters, Error>,
+    repeats: Repeats,
 ) -> Result<Ran, Error> {
     let project = Project::read(&arguments.build)?;
     let candidates = project.candidates(&arguments.selection, &arguments.build, flags)?;
@@ -72,7 +81,10 @@ pub(crate) fn once(
         arguments.outcome.baseline.as_ref().map(|name| Given::by(name, settings.layout())).transpose()?;
     let files = given.as_ref().map_or_else(Vec::new, |given| given.files.clone());
     let flags = &Flags { baseline: files, ..flags.clone() };
-    let mut reporters = reporters(&settings)?;
+    let mut reporters = match repeats {
+        Repeats::No => Reporters::with_webhooks(&settings)?,
+        Repeats::OnChange => Reporters::of(&settings)?,
+    };
     interrupt::pass_on()?;
     let built = compile(&candidates, &arguments.build, color);
     if interrupt::was_heard() {
@@ -99,7 +111,9 @@ pub(crate) fn once(
         refusals.iter().try_for_each(|why| tally.refuse(why, &mut screen))?;
     }
     screen.summaries();
-    let (code, results) = tally.conclude(settings.is_ci(), &binaries, &screen)?;
+    let nothing_matched = || names::nothing_matched(&ready, arguments);
+    let (code, results) =
+        tally.conclude(settings.is_ci(), repeats == Repeats::No, &binaries, nothing_matched, &screen)?;
     reporters.finish(&results, &screen)?;
     let path = dashboard::point_to(&settings, &results, &screen, arguments.ui);
     let dashboard = path.filter(|_| !interrupt::was_heard()).map(|path| (settings, path));

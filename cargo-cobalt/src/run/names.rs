@@ -10,7 +10,7 @@ use cobalt::{Wanted, name, suggest};
 use super::process::{Asked, Message, run};
 use super::{WithVariables, interrupt};
 use crate::baseline::Given;
-use crate::cli::Selection;
+use crate::cli::{RunOptions, Selection};
 use crate::error::Error;
 use crate::project::Binary;
 
@@ -30,6 +30,34 @@ pub(crate) fn check(binaries: &[WithVariables<'_>], named: &[String]) -> Result<
         ))),
         _ => Ok(clashes(&listed)),
     }
+}
+
+/// Says that the filters select nothing, with what was typed, the name that was probably meant, and how to select.
+pub(super) fn nothing_matched(binaries: &[WithVariables<'_>], arguments: &RunOptions) -> Error {
+    let listed = ask(binaries, &Selection::default(), false).map(|(listed, _)| listed).unwrap_or_default();
+    let targets: Vec<_> = binaries.iter().map(|(binary, _)| binary.name()).collect();
+    let patterns = arguments.selection.filter.iter().map(ToString::to_string);
+    let typed: Vec<_> = patterns.chain(arguments.harness.iter().cloned()).collect();
+    Error::NothingMatched(no_match(&targets.join(", "), &typed, &names_of(&listed)))
+}
+
+fn no_match(targets: &str, typed: &[String], names: &[&str]) -> String {
+    let patterns: Vec<_> = typed.iter().filter(|word| !word.starts_with('-')).map(String::as_str).collect();
+    let filters = if patterns.is_empty() {
+        String::new()
+    } else {
+        format!(" {}", suggest::list(patterns.iter().copied()))
+    };
+    // Of `desk::item`, the experiment comes first.
+    let experiment = |pattern: &&str| suggest::closest(pattern.split("::").next()?, names.iter().copied());
+    let meant = patterns.iter().find_map(experiment);
+    let question = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+    let example = meant.or(names.first().copied()).unwrap_or("NAME");
+    format!(
+        "no experiment of {targets} matches{filters}{question}\n`--experiment {example}` selects an experiment, \
+         `-- {}::ITEM` one of its items; `cargo cobalt list` names all",
+        name::case_name(example)
+    )
 }
 
 /// Sees that runs that are to be compared with are of some experiment that is selected.
@@ -98,4 +126,24 @@ fn clashes(listed: &[Listed]) -> Vec<String> {
 /// What is told of a binary that did not name its experiments, with what it `said` on stderr.
 pub(crate) fn unnamed(binary: &Binary, status: ExitStatus, said: &[String]) -> String {
     format!("{} ended ({status}) before it named its experiments\n{}", binary.name(), said.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_that_match_nothing_are_repeated_with_what_was_probably_meant() {
+        let typed = ["dsek::refund", "--exact"].map(str::to_owned);
+        assert_eq!(
+            no_match("`app/evals`", &typed, &["desk", "sums"]),
+            "no experiment of `app/evals` matches `dsek::refund`; did you mean `desk`?\n`--experiment desk` selects an \
+             experiment, `-- desk::ITEM` one of its items; `cargo cobalt list` names all"
+        );
+        let far = no_match("`app/evals`", &["zebra".to_owned()], &["desk"]);
+        assert!(
+            far.starts_with("no experiment of `app/evals` matches `zebra`\n`--experiment desk`"),
+            "{far}"
+        );
+    }
 }

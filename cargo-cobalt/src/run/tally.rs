@@ -147,11 +147,15 @@ impl Tally {
         self.results.errors.push(error);
     }
 
-    /// Says what is left to do, and gives the exit code and what is known for the reporters. `ci` is whether failures count.
+    /// Says what is left to do, and gives the exit code and what is known for the reporters. `ci` is whether failures count;
+    /// `has_exit_code` is whether the exit code is that of this run, and `nothing_matched` the error where no experiment was
+    /// selected.
     pub(super) fn conclude(
         mut self,
         ci: bool,
+        has_exit_code: bool,
         binaries: &[Binary],
+        nothing_matched: impl FnOnce() -> Error,
         screen: &Screen,
     ) -> Result<(ExitCode, Results), Error> {
         let mut worst = self.worst;
@@ -175,13 +179,9 @@ impl Tally {
                 let why = "none of the test targets that were chosen calls `cobalt::main()`";
                 return Err(Error::NothingMatched(why.to_owned()));
             }
-            let targets: Vec<_> = binaries.iter().map(Binary::name).collect();
-            return Err(Error::NothingMatched(format!(
-                "no experiment of {} matches; `cargo cobalt list` names all",
-                targets.join(", ")
-            )));
+            return Err(nothing_matched());
         }
-        if worst == FAILED && !ci {
+        if worst == FAILED && !ci && has_exit_code {
             screen.tell(FAILS_WITH_CI);
         }
         let code = match worst {

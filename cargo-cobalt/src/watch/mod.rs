@@ -23,7 +23,7 @@ use self::changes::Changes;
 use crate::baseline::seen;
 use crate::cli::{Color, RunOptions};
 use crate::error::Error;
-use crate::reporters::Reporters;
+use crate::run::Repeats;
 use crate::{interrupt, run};
 
 /// How many of the files that have changed are named.
@@ -33,9 +33,8 @@ pub(crate) fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result
     interrupt::pass_on()?;
     // What changes from here on is noticed, also while something runs.
     let mut changes = Changes::of(Scope::read(&options.selection, &options.build, flags)?)?;
-    // Nobody else is to be told of what is tried here: there are no webhooks.
     let run = || {
-        let ran = run::once(options, flags, color, Reporters::of)?;
+        let ran = run::once(options, flags, color, Repeats::OnChange)?;
         if ran.dashboard.is_some() {
             eprintln!(
                 "no dashboard runs: `cargo cobalt serve` in another terminal shows each run as it goes on"

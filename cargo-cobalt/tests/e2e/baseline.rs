@@ -76,7 +76,7 @@ fn the_newest_whole_run_of_each_experiment_becomes_its_baseline() {
 #[test]
 fn runs_are_named_as_elsewhere_and_one_takes_the_place_of_another() {
     let project = with_runs();
-    project.cobalt(&["baseline", "set", "--name", "int*"], 0);
+    project.cobalt(&["baseline", "set", "--experiment", "int*"], 0);
     assert_eq!(set(&project), pairs(&[("intent", "cccccccccccc")]));
     project.cobalt(&["baseline", "set", "bbb"], 0);
     project.cobalt(&["baseline", "set", "desk@latest~1"], 0).says("in place of run bbbbbbbbbbbb");
@@ -127,7 +127,7 @@ fn a_mistake_in_one_of_several_runs_changes_nothing() {
     project.cobalt(&["baseline", "set", "ccc", "zzz"], 4).tells("no run is named `zzz`");
     project.cobalt(&["baseline", "set", "ccc", "ddd"], 2).tells("some of the items only");
     project.cobalt(&["baseline", "set", "aaa", "bbb"], 2).tells("are both of experiment `desk`");
-    project.cobalt(&["baseline", "set", "--name", "dsek"], 4).tells("did you mean `desk`?");
+    project.cobalt(&["baseline", "set", "--experiment", "dsek"], 4).tells("did you mean `desk`?");
     Project::empty().cobalt(&["baseline", "set"], 4).tells("make one with `cargo cobalt run`");
     assert!(!project.path(".cobalt/baselines").exists());
 }
@@ -180,10 +180,10 @@ fn a_table_shows_which_baselines_are_stale_and_why() {
     assert!(stdout.contains("intent: `right` had other settings"), "{stdout}");
     assert!(stderr.contains("no baseline yet: `new`"), "{stderr}");
     assert!(stderr.contains("keep that one with `cargo cobalt baseline set`"), "{stderr}");
-    let shown = project.cobalt(&["baseline", "show", "--json", "--name", "desk"], 0).stdout;
+    let shown = project.cobalt(&["baseline", "show", "--json", "--experiment", "desk"], 0).stdout;
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!((&shown[0]["state"], &shown[0]["newestRun"]), (&json!("stale"), &json!("dddddddddddd")));
-    project.cobalt(&["baseline", "show", "--name", "zzz"], 0).tells("none of the 2 baselines");
+    project.cobalt(&["baseline", "show", "--experiment", "zzz"], 0).tells("none of the 2 baselines");
 }
 
 #[test]

@@ -110,7 +110,6 @@ fn a_new_project_passes_as_it_is() {
     place.lock("desks/2 Desks");
     place.experiments_pass("desks/2 Desks");
     assert!(place.read("desks/2 Desks/.cobalt/.gitignore").contains("results/"));
-    assert_eq!(place.read("desks/2 Desks/.gitignore"), "/target\n.env\n");
     place.second_call_changes_nothing("desks/2 Desks");
 }
 

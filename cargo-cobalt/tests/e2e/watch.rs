@@ -95,6 +95,7 @@ fn each_change_runs_what_it_touches() {
     let project = Project::steered();
     let (watching, said) = Watching::start(&project, &[]);
     assert!(said.contains("strict: passed"), "the first run: {said}");
+    assert!(!said.contains("--ci"), "watch has no exit code for a run, and no such flag: {said}");
     // The build has made the lock file fit.
     watching.stays_calm();
 

@@ -1,6 +1,6 @@
 //! What an item is called: by keys that outlive sorting and cutting, and by names of test cases.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
@@ -14,6 +14,9 @@ const KEY_DIGITS: usize = 16;
 
 /// The longest slug of an id, in bytes of UTF-8.
 const CASE_KEY_BYTES: usize = 80;
+
+/// How many repeated ids a warning names, and how many items of each.
+const MOST_NAMED: usize = 3;
 
 impl Dataset {
     /// A key for each item, all of them different, by which results are compared across runs.
@@ -36,6 +39,35 @@ impl Dataset {
     /// ```
     pub fn keys(&self) -> Vec<String> {
         unique(self.iter().map(natural_key).collect())
+    }
+
+    /// Says which ids several items have: the keys of the later ones depend on their order.
+    pub(crate) fn repeated_ids(&self) -> Option<String> {
+        let mut indexes: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (index, item) in self.iter().enumerate() {
+            if let Some(id) = id(item) {
+                indexes.entry(id).or_default().push(index);
+            }
+        }
+        indexes.retain(|_, indexes| indexes.len() > 1);
+        let more = indexes.len().saturating_sub(MOST_NAMED);
+        let named: Vec<_> = indexes
+            .iter()
+            .take(MOST_NAMED)
+            .map(|(id, indexes)| {
+                let items: Vec<_> = indexes.iter().take(MOST_NAMED).map(ToString::to_string).collect();
+                let dots = if indexes.len() > MOST_NAMED { ", …" } else { "" };
+                format!("`{}` (items {}{dots})", redacted(id), items.join(", "))
+            })
+            .collect();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!named.is_empty()).then(|| {
+            format!(
+                "several items of {} have the same id: {}{more}; their results are matched by their order, so give each its own",
+                self.source(),
+                named.join(", "),
+            )
+        })
     }
 
     /// A name for each item's test case, all of them different: without white space and `::`, at most about 80
@@ -164,6 +196,19 @@ mod tests {
     #[test]
     fn repeated_ids_are_numbered_around_the_ids_that_there_are() {
         assert_eq!(ids(["a", "a", "a-2", "a", "a-2"]).keys(), ["a", "a-3", "a-2", "a-4", "a-2-2"]);
+    }
+
+    #[test]
+    fn repeated_ids_are_named_with_their_items() {
+        let said = ids(["a", "b", "a", "c", "c", "c", "c"]).repeated_ids().unwrap();
+        assert!(said.contains("the same id: `a` (items 0, 2), `c` (items 3, 4, 5, …); "), "{said}");
+        let many = ids(["a", "a", "b", "b", "c", "c", "d", "d", "e", "e"]).repeated_ids().unwrap();
+        assert!(many.contains("`c` (items 4, 5) and 2 more"), "{many}");
+        assert_eq!(ids(["a", "a-2", "b"]).repeated_ids(), None);
+        assert_eq!(
+            Dataset::from_items([item! { "input": "x" }, item! { "input": "x" }]).repeated_ids(),
+            None
+        );
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::evaluators::Evaluator;
-use crate::report::{SourcePlace, Threshold};
+use crate::report::{Category, SourcePlace, Threshold};
+use crate::suggest;
 
 /// The most runs of an item.
 pub(crate) const MOST_RUNS: usize = 10_000;
@@ -120,7 +121,23 @@ impl Definition {
             if let Some(name) = names.replace(threshold.case_name()) {
                 return Err(format!("the threshold `{name}` is there twice; remove one"));
             }
+            self.check_evaluator_of(threshold)?;
         }
         Ok(())
+    }
+
+    /// Refuses a threshold of an evaluator that the experiment does not have: no score could meet it, and the run would be
+    /// paid for in vain.
+    fn check_evaluator_of(&self, threshold: &Threshold) -> Result<(), String> {
+        let Category::Evaluator(wanted) = threshold.category() else { return Ok(()) };
+        let names = self.evaluators.iter().map(|evaluator| evaluator.name());
+        if names.clone().any(|name| name == wanted) {
+            return Ok(());
+        }
+        let place = threshold.place().map(|place| format!("{place}: ")).unwrap_or_default();
+        let (threshold, instead) = (threshold.case_name(), suggest::instead(wanted, names));
+        Err(format!(
+            "{place}the threshold `{threshold}` is of an evaluator `{wanted}` that it does not have; {instead}"
+        ))
     }
 }

@@ -98,7 +98,8 @@ fn run(args: &Args) -> Result<i32, String> {
     environment::complete(config.env())?;
     let args = &args.knowing(definitions.iter().map(|definition| (definition.name)()));
     // Before some are left out, as those may read variables too.
-    let warnings = warnings::of_variables(&definitions, &config);
+    let mut warnings = warnings::of_variables(&definitions, &config);
+    warnings.extend(warnings::of_written_keys(&config));
     definitions.retain(|definition| args.may_select(&cases::case_name(definition)));
     let Some(request) = Request::from_environment()? else {
         return test(&definitions, args, config, warnings);

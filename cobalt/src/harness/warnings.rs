@@ -2,8 +2,9 @@
 //! experiment waits for in vain.
 
 use super::cases::Declared;
-use crate::config::{Config, unknown_variable};
+use crate::config::{Config, Origin, Setting, unknown_variable};
 use crate::private::ExperimentDefinition;
+use crate::redact::REDACTED;
 use crate::reporters::Warning;
 
 /// Variables of keys that judges and agents often need.
@@ -50,6 +51,19 @@ pub(super) fn of_variables(definitions: &[&'static ExperimentDefinition], config
     // The system tells them in any order.
     warnings.sort_by(|a, b| a.message.cmp(&b.message));
     warnings
+}
+
+/// The keys that the settings file holds itself, of which the file's history keeps a copy.
+pub(super) fn of_written_keys(config: &Config) -> Vec<Warning> {
+    let is_key = |setting: &&Setting| setting.key.ends_with("-key") && setting.value == REDACTED;
+    let warning = |Setting { key, origin, .. }: &Setting| match origin {
+        Origin::File { .. } => Some(Warning::of_call(format!(
+            "{origin}: `{key}` is a key in a file that is usually committed; put it into a variable, or into `.env`, and \
+             name the variable with `{key}-env`"
+        ))),
+        _ => None,
+    };
+    config.settings().iter().filter(is_key).filter_map(warning).collect()
 }
 
 /// What is to be said of an experiment that is ignored for want of a variable whose name looks misspelt.
@@ -103,6 +117,22 @@ fn is_other_form(variable: &str, known: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_in_the_settings_is_warned_of_and_not_printed() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "[judge]\nmodel = \"gpt-4o\"\napi-key = \"sk-live-9f8e7d6c5b4a\"\n";
+        std::fs::write(folder.path().join("cobalt.toml"), text).unwrap();
+        let warnings = of_written_keys(&Config::load(folder.path(), |_| None).unwrap());
+        let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+        assert!(warning.message.starts_with("cobalt.toml:3: `judge.api-key` is a key"), "{warning:?}");
+        assert!(
+            warning.message.contains("`judge.api-key-env`") && !warning.message.contains("9f8e"),
+            "{warning:?}"
+        );
+        std::fs::write(folder.path().join("cobalt.toml"), "judge.api-key-env = \"MY_KEY\"").unwrap();
+        assert!(of_written_keys(&Config::load(folder.path(), |_| None).unwrap()).is_empty());
+    }
 
     fn meant(variable: &str, set: &[&str]) -> Option<String> {
         let set: Vec<_> = set.iter().map(|&name| name.to_owned()).collect();

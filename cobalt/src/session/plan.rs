@@ -63,7 +63,7 @@ impl Plan {
             message,
             declared_at: self.definition.declared_at.clone(),
         };
-        self.baseline.warning(is_needed).into_iter().map(warning)
+        self.baseline.warning(is_needed).into_iter().chain(self.dataset.repeated_ids()).map(warning)
     }
 
     pub(crate) fn name(&self) -> &str {

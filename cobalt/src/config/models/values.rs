@@ -138,7 +138,14 @@ impl Age {
             text.trim().strip_suffix('d').filter(|number| number.ends_with(|c: char| c.is_ascii_digit()));
         match days {
             Some(days) => Ok(Self(duration(&format!("{days}h"))?.saturating_mul(24))),
-            None => duration(text).map(Self),
+            // Of the durations, only an age can be in days.
+            None => duration(text).map(Self).map_err(|problem| {
+                if problem.contains("no unit of time") {
+                    format!("{problem}; of an age also `d`")
+                } else {
+                    problem
+                }
+            }),
         }
     }
 }

@@ -133,7 +133,8 @@ fn a_setting_of_models_that_cannot_be_is_told_what_may() {
         refused("judge.retries = 1.5"),
         "1:17: invalid value: floating point `1.5`, expected a whole number from 0 to 20"
     );
-    assert_eq!(refused("cache.ttl = \"7days\""), refused("timeout = \"7days\"").replace("1:11", "1:13"));
+    let as_of_a_timeout = refused("timeout = \"7days\"").replace("1:11", "1:13");
+    assert_eq!(refused("cache.ttl = \"7days\""), format!("{as_of_a_timeout}; of an age also `d`"));
     assert_eq!(
         refused("cache.ttl = \"0d\""),
         "1:13: a duration must be longer than nothing: write, for example, `30s`"
