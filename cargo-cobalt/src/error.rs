@@ -13,6 +13,7 @@ use crate::assistants::AssistantsError;
 use crate::datasets::WriteError;
 use crate::init::InitError;
 use crate::runs::UnknownRun;
+use crate::terminal::for_stderr;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -185,9 +186,9 @@ impl Error {
     pub(crate) fn tell(&self) {
         match self {
             // Whoever pressed Ctrl-C made no mistake: it is how `watch` is ended.
-            Self::Interrupted => eprintln!("{self}"),
+            Self::Interrupted => eprintln!("{}", for_stderr(&self.to_string())),
             _ if self.is_broken_pipe() => {}
-            _ => eprintln!("error: {}", printable(&redacted(&self.to_string()))),
+            _ => eprintln!("{}", for_stderr(&format!("error: {}", printable(&redacted(&self.to_string()))))),
         }
     }
 

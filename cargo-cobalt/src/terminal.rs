@@ -136,6 +136,47 @@ pub(crate) fn wrap(text: &str, width: usize, most: usize) -> Vec<String> {
     lines
 }
 
+/// A text as stdout shows it: where that is a terminal, lines that are wider end between words.
+pub(crate) fn for_stdout(text: &str) -> String {
+    stdout_width().map_or_else(|| text.to_owned(), |width| folded(text, width))
+}
+
+/// The same for stderr.
+pub(crate) fn for_stderr(text: &str) -> String {
+    stderr_width().map_or_else(|| text.to_owned(), |width| folded(text, width))
+}
+
+/// A text whose lines take at most so many columns where they can end between words; what follows is set off from the lines
+/// around it. A terminal would break words. Colours take no room.
+fn folded(text: &str, width: usize) -> String {
+    /// How much further to the right the rest of a line begins.
+    const OFF: usize = 4;
+    let mut folded = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        let off = if indent + OFF < width / 2 { indent + OFF } else { 0 };
+        let mut column = 0;
+        for (number, word) in line.split(' ').enumerate() {
+            let wide = columns(&anstream::adapter::strip_str(word).to_string());
+            let is_text = column > indent.max(off);
+            if number > 0 && is_text && wide > 0 && column + 1 + wide > width {
+                folded.truncate(folded.trim_end_matches(' ').len());
+                folded.push('\n');
+                folded.extend(std::iter::repeat_n(' ', off));
+                column = off;
+            } else if number > 0 {
+                folded.push(' ');
+                column += 1;
+            }
+            folded.push_str(word);
+            column += wide;
+        }
+        folded.push_str(end);
+    }
+    folded
+}
+
 /// The parts of a word that take at most so many columns each, and at least one character.
 fn pieces(word: &str, width: usize) -> impl Iterator<Item = &str> {
     let mut rest = word;
@@ -161,6 +202,21 @@ mod tests {
         assert_eq!(wrap("a verylongword", 6, 9), ["a", "verylo", "ngword"]);
         assert_eq!(wrap("質問質問", 5, 9), ["質問", "質問"]);
         assert_eq!(wrap("", 5, 9), [""]);
+    }
+
+    #[test]
+    fn a_line_that_is_too_wide_ends_between_words_and_goes_on_set_off() {
+        let text = "  MISSED  the drop is 0.2, which is too much\n  met     x  (1)\n";
+        let expected = "  MISSED  the drop\n      is 0.2, which\n      is too much\n  met     x  (1)\n";
+        assert_eq!(folded(text, 20), expected);
+        assert_eq!(folded(text, 200), text);
+        assert_eq!(
+            folded("a-word-that-is-wider-than-the-line and more", 12),
+            "a-word-that-is-wider-than-the-line\n    and more"
+        );
+        let red = "\u{1b}[31mone\u{1b}[0m two";
+        assert_eq!(folded(red, 7), red, "colours take no room");
+        assert_eq!(folded("", 7), "");
     }
 
     #[test]

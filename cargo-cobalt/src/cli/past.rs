@@ -16,12 +16,8 @@ pub(crate) struct History {
     pub(crate) limit: NonZeroUsize,
 
     /// Only experiments whose name contains or, with `*`, `?` or `[…]`, matches this
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(short = 'e', long = "experiment", alias = "name", value_name = "PATTERN")]
     pub(crate) name: Option<Pattern>,
-
-    /// Only the experiment of this whole name, as declared or as in test cases; may be given more than once
-    #[arg(short, long, value_name = "NAME")]
-    pub(crate) experiment: Vec<String>,
 
     /// Only runs with this tag
     #[arg(long, value_name = "TAG")]

@@ -24,7 +24,7 @@ use crate::cli::Compare;
 use crate::config::settings;
 use crate::error::Error;
 use crate::runs::KnownRuns;
-use crate::terminal::{one_line, paint, print, print_json, stdout_width};
+use crate::terminal::{for_stdout, one_line, paint, print, print_json, stdout_width};
 
 /// A comparison with the items that changed most.
 #[derive(Debug, Serialize)]
@@ -69,7 +69,7 @@ fn show(compared: &[Compared], arguments: &Compare) -> Result<(), Error> {
     } else {
         let (width, paint) = (stdout_width(), paint(&io::stdout()));
         let texts = compared.iter().map(|compared| text::text(compared, width, paint));
-        print(&texts.collect::<Vec<_>>().join("\n"))
+        print(&for_stdout(&texts.collect::<Vec<_>>().join("\n")))
     }
 }
 

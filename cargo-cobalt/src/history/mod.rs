@@ -28,7 +28,6 @@ pub(crate) fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Er
     let mut index = Index::open(layout)?;
     let (found, skipped) = index.runs(&Filter {
         name: arguments.name.clone(),
-        experiments: arguments.experiment.clone(),
         tag: arguments.tag.clone(),
         since: arguments.since.map(|since| since.timestamp()),
         limit: arguments.limit.get(),

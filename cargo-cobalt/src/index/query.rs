@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, Result, named_params};
 
 use super::run::{Run, json};
-use cobalt::name::{is_name_of, matches};
+use cobalt::name::matches;
 use cobalt::pattern::Pattern;
 
 /// Which runs.
@@ -13,8 +13,6 @@ use cobalt::pattern::Pattern;
 pub(crate) struct Filter {
     /// The experiment's name.
     pub(crate) name: Option<Pattern>,
-    /// The experiments by their whole names; empty where any will do.
-    pub(crate) experiments: Vec<String>,
     pub(crate) tag: Option<String>,
     /// The earliest start, as a run's timestamp is written.
     pub(crate) since: Option<String>,
@@ -24,8 +22,7 @@ pub(crate) struct Filter {
 
 impl Filter {
     /// All runs.
-    pub(crate) const ALL: Self =
-        Self { name: None, experiments: Vec::new(), tag: None, since: None, limit: usize::MAX };
+    pub(crate) const ALL: Self = Self { name: None, tag: None, since: None, limit: usize::MAX };
 }
 
 /// What was found.
@@ -50,10 +47,7 @@ pub(super) fn runs(connection: &Connection, filter: &Filter) -> Result<Found> {
     let (mut runs, mut matching) = (Vec::new(), 0);
     while let Some(row) = rows.next()? {
         let name = row.get_ref("name")?.as_str()?;
-        let is_named = || filter.experiments.iter().any(|typed| is_name_of(typed, name));
-        if filter.name.as_ref().is_some_and(|pattern| !matches(pattern, name))
-            || !filter.experiments.is_empty() && !is_named()
-        {
+        if filter.name.as_ref().is_some_and(|pattern| !matches(pattern, name)) {
             continue;
         }
         matching += 1;

@@ -490,11 +490,6 @@ fn filters_and_the_limit_narrow_the_answer() {
     };
     assert_eq!(found(Filter { limit: 2, ..all() }), (the(&["ccc", "bbb"]), 3));
     assert_eq!(found(Filter { name: Some("desk*".parse().unwrap()), ..all() }), (the(&["ccc", "aaa"]), 2));
-    let experiments =
-        |names: &[&str]| Filter { experiments: names.iter().map(|&name| name.to_owned()).collect(), ..all() };
-    assert_eq!(found(experiments(&["desk"])), (the(&["ccc", "aaa"]), 2));
-    assert_eq!(found(experiments(&["desk", "help-desk"])).1, 3);
-    assert_eq!(found(experiments(&["des"])), (Vec::new(), 0), "a part of a name is none");
     assert_eq!(found(Filter { tag: Some("smoke".to_owned()), ..all() }), (the(&["bbb", "aaa"]), 2));
     let since = Some("2026-02-06T10:00:00.000Z".to_owned());
     assert_eq!(found(Filter { since, ..all() }), (the(&["ccc", "bbb"]), 2));

@@ -4,6 +4,7 @@ mod cargo_config;
 mod compile;
 mod discover;
 mod features;
+mod first;
 mod harness;
 mod recognise;
 mod sources;

@@ -30,6 +30,7 @@ use crate::environment::Environment;
 use crate::error::Error;
 use crate::project::{Binary, Built, Project, compile};
 use crate::reporters::Reporters;
+use crate::terminal::for_stderr;
 use crate::{interrupt, serve};
 
 /// A binary, and what is added to its variables.
@@ -86,6 +87,9 @@ pub(crate) fn once(
         Repeats::OnChange => Reporters::of(&settings)?,
     };
     interrupt::pass_on()?;
+    if let Some(sentence) = project.first_build(&arguments.build) {
+        eprintln!("{}", for_stderr(&sentence));
+    }
     let built = compile(&candidates, &arguments.build, color);
     if interrupt::was_heard() {
         return Err(Error::Interrupted);

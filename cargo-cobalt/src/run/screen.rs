@@ -11,7 +11,7 @@ use super::conclusion::{conclusion, still_failed};
 use super::lines;
 use crate::error::Error;
 use crate::reporters::github::{END_GROUP, Guard, group, is_wanted};
-use crate::terminal::{paint, print, stderr_width};
+use crate::terminal::{for_stderr, for_stdout, paint, print, stderr_width};
 
 /// How things are shown.
 #[derive(Clone, Debug)]
@@ -219,24 +219,26 @@ impl Screen {
     /// Prints on stderr what people want to know beside.
     pub(super) fn note(&self, line: &str) {
         if self.look.cli {
-            self.tell(line);
+            self.tell(&for_stderr(line));
         }
     }
 
     /// Prints on stderr what people might do next, where one sits at a terminal and wants to read.
     pub(super) fn hint(&self, line: &str) {
         if self.look.cli && self.look.live && !self.look.json && !self.look.quiet {
-            self.tell(&self.look.paint_stderr.faint(line));
+            self.tell(&self.look.paint_stderr.faint(for_stderr(line)));
         }
     }
 
     /// Prints on stderr what went wrong and fails nothing.
     pub(crate) fn warn(&self, warning: &str) {
-        self.tell(&format!("{}: {}", self.look.paint_stderr.odd("warning"), printable(warning)));
+        let line = format!("{}: {}", self.look.paint_stderr.odd("warning"), printable(warning));
+        self.tell(&for_stderr(&line));
     }
 
     pub(super) fn error(&self, error: &str) {
-        self.tell(&format!("{}: {}", self.look.paint_stderr.bad("error"), printable(error)));
+        let line = format!("{}: {}", self.look.paint_stderr.bad("error"), printable(error));
+        self.tell(&for_stderr(&line));
     }
 
     /// The experiments of all binaries that came to their end, in the order in which they stand in the source.
@@ -274,9 +276,9 @@ impl Screen {
             text += &format!("\n{note}\n");
         }
         if self.look.json {
-            self.tell(text.trim_end());
+            self.tell(&for_stderr(text.trim_end()));
         } else if !text.is_empty() {
-            self.print(&text);
+            self.print(&for_stdout(&text));
         }
     }
 

@@ -36,14 +36,45 @@ pub fn explain(item: &ItemResult, experiment: &str, config: &RunConfig) -> Strin
     if let Some(field) = expected_field(&item.input) {
         line(&mut text, "expected", &item.input[field]);
     }
-    let several = item.runs.len() > 1;
-    for (index, run) in item.runs.iter().enumerate() {
-        if several {
-            let _ = write!(text, "\n  run {} of {}", index + 1, item.runs.len());
+    for (runs, told) in equal_runs(item, config) {
+        if item.runs.len() > 1 {
+            let _ = write!(text, "\n  {} of {}", named(&runs), item.runs.len());
         }
-        execution(&mut text, run, config);
+        text.push_str(&told);
     }
     printable(&text).into_owned()
+}
+
+/// What is told of the runs, each text once with the numbers of the runs that it is of.
+fn equal_runs(item: &ItemResult, config: &RunConfig) -> Vec<(Vec<usize>, String)> {
+    let mut told: Vec<(Vec<usize>, String)> = Vec::new();
+    for (index, run) in item.runs.iter().enumerate() {
+        let mut text = String::new();
+        execution(&mut text, run, config);
+        match told.iter_mut().find(|(_, known)| *known == text) {
+            Some((runs, _)) => runs.push(index + 1),
+            None => told.push((vec![index + 1], text)),
+        }
+    }
+    told
+}
+
+/// The numbers of runs, in ascending order: `runs 1 to 3, 5`.
+fn named(runs: &[usize]) -> String {
+    let mut stretches: Vec<(usize, usize)> = Vec::new();
+    for run in runs {
+        match stretches.last_mut() {
+            Some((_, last)) if *last + 1 == *run => *last = *run,
+            _ => stretches.push((*run, *run)),
+        }
+    }
+    let stretch = |(first, last): &(usize, usize)| match last - first {
+        0 => first.to_string(),
+        1 => format!("{first}, {last}"),
+        _ => format!("{first} to {last}"),
+    };
+    let stretches: Vec<_> = stretches.iter().map(stretch).collect();
+    format!("{} {}", if runs.len() == 1 { "run" } else { "runs" }, stretches.join(", "))
 }
 
 fn execution(text: &mut String, run: &Execution, config: &RunConfig) {
@@ -138,6 +169,24 @@ mod tests {
         .unwrap();
         let told = explain(&report.items[0], "desk", &report.config);
         assert_eq!(told.lines().next(), Some(r"item a\n::error::b of `desk`"));
+    }
+
+    #[test]
+    fn runs_that_are_equal_are_told_once() {
+        let run = |output: &str| serde_json::json!({ "output": { "output": output }, "latencyMs": 1.0, "evaluations": { "e": { "score": 0.0 } } });
+        let runs = ["a", "a", "b", "a", "c"].map(run);
+        let report: crate::Report = serde_json::from_value(serde_json::json!({
+            "schema": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "passed": false,
+            "config": { "runs": 5, "concurrency": 1, "timeout": 1, "evaluators": ["e"], "passMarks": [0.5] },
+            "summary": { "totalItems": 1 },
+            "items": [{ "index": 0, "key": "k", "input": {}, "latencyMs": 1.0, "runs": runs }],
+        }))
+        .unwrap();
+        let told = explain(&report.items[0], "desk", &report.config);
+        let heads: Vec<_> = told.lines().filter(|line| line.starts_with("  run")).collect();
+        assert_eq!(heads, ["  runs 1, 2, 4 of 5", "  run 3 of 5", "  run 5 of 5"], "{told}");
+        assert_eq!(told.matches("output: \"a\"").count(), 1, "{told}");
+        assert_eq!(named(&[1, 2, 3, 5]), "runs 1 to 3, 5");
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod layout;
 mod locking;
 mod namesake;
 mod results;
+mod runs;
 mod unfinished;
 
 pub(crate) use baselines::experiment_of;
@@ -36,3 +37,4 @@ pub(crate) use results::write_whole;
 pub use results::{
     ResultFileName, keep_report, read_report, result_file_name, sync_folder, without_mark, write_report,
 };
+pub use runs::{StoredRun, runs};

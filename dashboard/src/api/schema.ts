@@ -21,57 +21,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/compare": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Two or three runs held against each other */
-        get: operations["compare"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** What happens, as it happens */
-        get: operations["events"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/export": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** A run in another format, as a file */
-        get: operations["export"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/health": {
         parameters: {
             query?: never;
@@ -140,6 +89,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{id}/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A run without its items */
+        get: operations["overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs/{id}/items": {
         parameters: {
             query?: never;
@@ -174,15 +140,15 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/runs/{id}/overview": {
+    "/api/compare": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** A run without its items */
-        get: operations["overview"];
+        /** Two or three runs held against each other */
+        get: operations["compare"];
         put?: never;
         post?: never;
         delete?: never;
@@ -208,527 +174,192 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What happens, as it happens */
+        get: operations["events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A run in another format, as a file */
+        get: operations["export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        Aggregated: {
-            /** Format: double */
-            avgLatencyMs: number;
-            evaluations: {
-                [key: string]: components["schemas"]["RunAggregation"];
-            };
+        /** @description The body of each answer whose status is no success. */
+        Problem: {
+            /** @description What went wrong, and what to do. */
+            error: string;
         };
-        /** @description How amounts are spread over the items that have them. Percentiles interpolate linearly. */
-        Amounts: {
-            /** Format: double */
-            avg: number;
-            /**
-             * Format: uint
-             * @description How many items have one.
-             */
-            count: number;
-            /** Format: double */
-            max: number;
-            /** Format: double */
-            min: number;
-            /** Format: double */
-            p50: number;
-            /** Format: double */
-            p95: number;
-            /** Format: double */
-            p99: number;
-            /** Format: double */
-            total: number;
-        };
-        /** @description How a run met its thresholds. */
-        CiStatus: {
-            /** @description Those of which noise may hide whether they are met, or that have no baseline, whether they pass or not. */
-            inconclusive?: components["schemas"]["Violation"][];
-            /** @description Whether all were met. */
-            passed: boolean;
-            /** @description The same in a sentence. */
-            summary: string;
-            /** @description What became of every threshold, in the order of [`RunConfig::thresholds`]; empty in files of the original. */
-            thresholds?: components["schemas"]["ThresholdOutcome"][];
-            /** @description Those that did not pass. */
-            violations: components["schemas"]["Violation"][];
-        };
-        /** @description Runs held against the first of them. */
-        Compared: {
-            /**
-             * Format: uint
-             * @description How many of those that were found became worse or better in some run.
-             */
-            changed: number;
-            /** @description Each of the other runs against the first. */
-            comparisons: components["schemas"]["Comparison"][];
-            /**
-             * Format: uint
-             * @description How many of them have the text that is searched for.
-             */
-            found: number;
-            /**
-             * Format: uint
-             * @description How many of those that were found became better in some run.
-             */
-            improved: number;
-            /**
-             * Format: uint
-             * @description The place of the item that was asked for among those that match, from 0; null where it is none of them.
-             */
-            itemAt: number | null;
-            /** @description The last of the fields: many items are sent as they are read. */
-            items: components["schemas"]["ComparedItem"][];
-            /**
-             * Format: uint
-             * @description How many items match what was asked for.
-             */
-            matching: number;
-            /**
-             * Format: uint
-             * @description How many of those that were found became worse in some run.
-             */
-            regressed: number;
-            runs: components["schemas"]["ComparedRun"][];
-            /** @description Each evaluator's means. */
-            scoreDiffs: {
-                [key: string]: components["schemas"]["ScoreDiffs"];
-            };
-            /**
-             * Format: uint
-             * @description How many items the runs have in all.
-             */
-            total: number;
-        };
-        /** @description An item in several runs. */
-        ComparedItem: {
-            /**
-             * @description For each of the other runs, the largest change of a score against the first one, below 0 where it is worse; an item that
-             *     came to fail counts as -1. Null where one of the two has no such item.
-             */
-            changes: (number | null)[];
-            /** @description Whether the item itself is another in one of the runs. */
-            contentChanged: boolean;
-            /**
-             * Format: uint
-             * @description Its place in the last of the runs that has it, from 0.
-             */
-            index: number;
-            /** @description The item, as the last of the runs has it. */
-            input: {
-                [key: string]: unknown;
-            };
-            /** @description The item's identity, by which it is found in each run. */
-            key: string;
-            /** @description What each run made of it; null where it has no such item. */
-            outputs: (components["schemas"]["ComparedOutput"] | null)[];
-            /** @description For each of the other runs, the scores that differ from the first one's, the largest change first. */
-            scoreChanges: components["schemas"]["ScoreChange"][][];
-        };
-        /** @description What a run made of an item: the first of its executions, with the mean time of all. */
-        ComparedOutput: {
-            error?: string | null;
-            evaluations: {
-                [key: string]: components["schemas"]["ScoredEvaluation"];
-            };
-            /**
-             * Format: uint
-             * @description In how many of those runs the agent or an evaluator failed.
-             */
-            failedRuns: number;
-            /**
-             * Format: double
-             * @description In milliseconds.
-             */
-            latencyMs: number;
-            output?: components["schemas"]["Output"] | null;
-            passed: boolean;
-            /**
-             * Format: uint
-             * @description How often it was run.
-             */
-            runs: number;
-            /** @description Each evaluator's mean score over the runs. */
-            scores: {
-                [key: string]: number;
-            };
-            status: components["schemas"]["Status"];
-        };
-        /** @description A run as comparisons name it. */
-        ComparedRun: {
-            gitCommit?: string | null;
-            id: string;
-            /** @description The experiment's name. */
+        /** @description What this server is. */
+        Index: {
             name: string;
-            partial: boolean;
-            passed: boolean;
-            summary: components["schemas"]["Summary"];
-            tags: string[];
-            /** @description The start, ISO 8601 in UTC. */
-            timestamp: string;
-        };
-        /** @description Two runs held against each other. */
-        Comparison: {
-            /** @description The agent's latency, tokens, cost and errors, as far as both runs have them. */
-            amounts: components["schemas"]["Difference"][];
-            /** @description The run that the other is held against. */
-            base: components["schemas"]["RunIdentity"];
-            /** @description The evaluators that both runs have, in the other run's order. */
-            evaluators: components["schemas"]["Difference"][];
-            /** @description Which items they have in common. */
-            items: components["schemas"]["Matching"];
-            /** @description What makes the runs hard to compare, each in a sentence: another data set, an evaluator with other settings. */
-            notes: string[];
-            /** @description The other run. */
-            other: components["schemas"]["RunIdentity"];
-            /** @description The first of the items that became worse, the worst first. */
-            regressed?: components["schemas"]["RegressedItem"][];
-        };
-        /** @description A name, and how many runs have it. */
-        Counted: {
-            name: string;
-            /** Format: uint */
-            runs: number;
-        };
-        /** @description The data that a run was made on. */
-        DatasetSummary: {
-            /** @description When they were fetched, and which version of them; absent where they are from a file or from code. */
-            fetched?: components["schemas"]["Fetch"] | null;
-            /** @description SHA-256 over all items. */
-            hash: string;
-            /**
-             * Format: uint
-             * @description How many items there are.
-             */
-            items: number;
-            /** @description Where the items came from: a path as it was given, what they were fetched from, or `inline`. */
-            source: string;
-        };
-        /** @description How one figure differs between two runs, over the items that have it in both. */
-        Difference: {
-            /**
-             * Format: double
-             * @description The mean over the items in the base. An item's figure is the mean of its runs.
-             */
-            base: number;
-            /**
-             * Format: uint
-             * @description Items for which the other run is better.
-             */
-            better: number;
-            /** @description The 95 % interval of the difference; absent where it cannot be told, as of one item. */
-            ci95: components["schemas"]["Interval"] | null;
-            /**
-             * Format: uint
-             * @description How many independent clusters they make.
-             */
-            clusters: number;
-            /**
-             * Format: double
-             * @description `other - base`.
-             */
-            difference: number;
-            /**
-             * Format: uint
-             * @description Items for which both are equal.
-             */
-            equal: number;
-            /**
-             * Format: uint
-             * @description How many items are compared.
-             */
-            items: number;
-            /** @description The evaluator's name, or `latency`, `tokens`, `cost`, `errors`. */
-            name: string;
-            /**
-             * Format: double
-             * @description The mean over the items in the other run.
-             */
-            other: number;
-            /**
-             * Format: double
-             * @description The same, corrected by Holm's method for all evaluators (or amounts) that are compared.
-             */
-            pAdjusted: number | null;
-            /**
-             * Format: double
-             * @description The chance of a difference as large as this, or larger, if nothing had changed; two-sided.
-             */
-            pValue: number | null;
-            /** @description What is measured. */
-            quantity: components["schemas"]["Quantity"];
-            /**
-             * @description Of latency, tokens and cost: by what factor they typically differ, which is what the chance and the verdict speak of.
-             *     Absent where an amount is 0, and in files of earlier versions.
-             */
-            ratio?: components["schemas"]["TypicalRatio"] | null;
-            /** @description With an inconclusive verdict: what would settle it. */
-            settledBy: components["schemas"]["SampleSize"] | null;
-            /**
-             * Format: double
-             * @description The smallest difference that this many items would show in 80 % of cases at the 5 % level; of latency, tokens and cost: if
-             *     all items differ by the same factor.
-             */
-            smallestDetectable: number | null;
-            /** @description Where the chance comes from. */
-            test: components["schemas"]["Test"] | null;
-            /**
-             * Format: uint
-             * @description Items in both runs without the figure in one of them, as where the agent failed.
-             */
-            unmeasured: number;
-            /** @description The difference in a word. */
-            verdict: components["schemas"]["Verdict"];
-            /**
-             * Format: uint
-             * @description Items for which the other run is worse.
-             */
-            worse: number;
-        };
-        /** @description The shape of an execution in a file. */
-        Execution: {
-            error?: string | null;
-            evaluations: {
-                [key: string]: components["schemas"]["ScoredEvaluation"];
-            };
-            /** Format: double */
-            latencyMs: number;
-            output: components["schemas"]["Output"];
-            status: components["schemas"]["Status"];
-        };
-        /** @description When a data set was fetched, and which version of it. */
-        Fetch: {
-            /**
-             * Format: date-time
-             * @description When the source was asked for it.
-             */
-            at: string;
-            /** @description The version, as the source names it: a time, a number, an entity tag. Absent where it names none. */
-            version?: string | null;
-        };
-        /** @description What is known of a threshold. */
-        Finding: "met" | "missed" | "inconclusive";
-        /** @description The commit that was checked out. */
-        GitState: {
-            /** @description The commit's full hash. */
-            commit: string;
-            /** @description Whether tracked files differed from it. */
-            dirty: boolean;
-        };
-        /** @description What is told; the event's name is `type`. */
-        Happening: {
-            runs: components["schemas"]["LiveRun"][];
-            /** @constant */
-            type: "live";
-        } | {
-            /**
-             * Format: uint
-             * @description The item's place in the data set, from 0.
-             */
-            index: number;
-            key: string;
-            /**
-             * Format: double
-             * @description In milliseconds.
-             */
-            latencyMs: number;
-            passed: boolean;
-            /** @description The run's id. */
-            run: string;
-            /** @description Each evaluator's mean score. */
-            scores: {
-                [key: string]: number;
-            };
-            status: components["schemas"]["Status"];
-            /** @constant */
-            type: "item";
-        } | {
-            /** @constant */
-            type: "results";
+            /** @description The version of the command. */
+            version: string;
+            /** @description The name of the project's folder. */
+            project: string;
+            /** @description The endpoints that there are. */
+            endpoints: string[];
         };
         /** @description That the server is there. */
         Health: {
-            /** @description A hash of where the project lies, by which its own commands know its server. */
-            project: string;
             /** @description `ok` */
             status: string;
             /** @description The version of the command. */
             version: string;
-        };
-        /** @description What this server is. */
-        Index: {
-            /** @description The endpoints that there are. */
-            endpoints: string[];
-            name: string;
-            /** @description The name of the project's folder. */
+            /** @description A hash of where the project lies, by which its own commands know its server. */
             project: string;
-            /** @description The version of the command. */
-            version: string;
         };
-        /** @description A closed interval, such as a confidence interval, in the unit of the data that it was worked out from. */
-        Interval: {
-            /**
-             * Format: double
-             * @description The upper end, never below the lower one.
-             */
-            high: number;
-            /**
-             * Format: double
-             * @description The lower end.
-             */
-            low: number;
-        };
-        Item: {
-            aggregated?: components["schemas"]["Aggregated"] | null;
-            error?: string | null;
-            evaluations: {
-                [key: string]: components["schemas"]["ScoredEvaluation"];
-            };
-            /** Format: uint */
-            index: number;
-            input: {
-                [key: string]: unknown;
-            };
-            key: string;
-            /** Format: double */
-            latencyMs: number;
-            output: components["schemas"]["Output"];
-            passed: boolean;
-            runs?: components["schemas"]["Execution"][] | null;
-            status: components["schemas"]["Status"];
-        };
-        /** @description An item as a list has it. */
-        ItemRow: {
-            /**
-             * Format: double
-             * @description The agent's over all runs, in USD; absent where it is not known.
-             */
-            cost?: number | null;
-            /** @description The beginning of why there is no output, or of why an evaluator gave no score. */
-            error?: string | null;
-            /** @description The evaluators that gave no score in some run. */
-            evalErrors: string[];
+        /** @description The runs that were asked for. */
+        Runs: {
+            runs: components["schemas"]["RunRow"][];
             /**
              * Format: uint
-             * @description The item's place in the data set, from 0.
-             */
-            index: number;
-            /** @description The beginning of its input. */
-            input: string;
-            /** @description The item's identity. */
-            key: string;
-            /**
-             * Format: double
-             * @description The mean over the runs, in milliseconds.
-             */
-            latencyMs: number;
-            /** @description The evaluators that scored it below their mark in some run. */
-            low: string[];
-            /** @description The item's name in test cases. */
-            name: string;
-            /** @description The beginning of what the agent returned in the first run; absent where it failed. */
-            output?: string | null;
-            /** @description Whether it is at or above every pass mark in every trial, without an error. */
-            passed: boolean;
-            /**
-             * Format: uint
-             * @description How often it was run.
-             */
-            runs: number;
-            /** @description Each evaluator's mean score over the runs; one that gave none is absent. */
-            scores: {
-                [key: string]: number;
-            };
-            /** @description The worst of its runs'. */
-            status: components["schemas"]["Status"];
-            /**
-             * Format: uint64
-             * @description The agent's over all runs; absent where none were reported.
-             */
-            tokens?: number | null;
-        };
-        /** @description The items that were asked for. */
-        Items: {
-            items: components["schemas"]["ItemRow"][];
-            /**
-             * Format: uint
-             * @description How many items match.
+             * @description How many runs match.
              */
             matching: number;
             /**
              * Format: uint
-             * @description How many items the run has, so far.
+             * @description How many runs there are.
              */
-            total: number;
+            known: number;
+            /** @description The runs that have not ended, the newest first, whatever was asked for. */
+            live: components["schemas"]["LiveRun"][];
+            /** @description The experiments that have runs, that of the newest run first, with how many they have. */
+            experiments: components["schemas"]["Counted"][];
+            /** @description The tags that runs have, sorted, with how many runs have them. */
+            tags: components["schemas"]["Counted"][];
+            /** @description Files among the results that could not be read, and why. */
+            skipped: components["schemas"]["SkippedFile"][];
         };
-        /** @description What an evaluation asked of models, and what that cost. */
-        JudgeUsage: {
-            /**
-             * Format: uint64
-             * @description Answers that were known already: from the cache, or from a request of another evaluation.
-             * @default 0
-             */
-            cached: number;
-            /**
-             * Format: uint64
-             * @description Requests that were answered over the network, those among them whose answer was of no use. A request with texts of
-             *     several evaluations counts for one of them; its tokens are shared.
-             * @default 0
-             */
-            calls: number;
+        /** @description A run that has ended. */
+        RunRow: {
+            id: string;
+            /** @description The start, ISO 8601 in UTC. */
+            timestamp: string;
+            tags: string[];
+            verdict: components["schemas"]["RunVerdict"];
+            /** Format: int64 */
+            totalItems: number;
+            /** Format: int64 */
+            durationMs: number;
             /**
              * Format: double
-             * @description What these cost, in USD, as far as prices are known.
-             * @default 0
+             * @description In milliseconds.
              */
-            cost: number;
+            avgLatencyMs: number;
             /**
-             * @description The models that answered, each once, in the order in which they did so first.
-             * @default []
+             * Format: int64
+             * @description The agent's; absent where none were reported.
              */
-            models: string[];
+            totalTokens?: number | null;
             /**
-             * @description Tokens of the requests that were sent.
-             * @default {
-             *       "input": 0,
-             *       "output": 0
-             *     }
+             * Format: double
+             * @description The agent's, in USD; absent where it is not known.
              */
-            tokens: components["schemas"]["Tokens"];
-            /** @description Those of the models whose price is not known, although tokens of theirs were used. */
-            unpriced?: string[];
+            cost?: number | null;
+            /**
+             * Format: double
+             * @description The judges', in USD.
+             */
+            judgeCost?: number | null;
+            /** @description The commit that was checked out. */
+            gitCommit?: string | null;
+            /** @description Whether tracked files differed from it. */
+            gitDirty?: boolean | null;
+            /** @description A hash of the data set. */
+            datasetHash?: string | null;
+            /** @description The experiment's name. */
+            name: string;
+            /** @description Each evaluator's mean, from 0 to 1; one that gave no score is absent. */
+            avgScores: {
+                [key: string]: number;
+            };
+            /** @description What became of it; of a partial run too, of which the verdict does not tell it. */
+            status: components["schemas"]["Outcome"];
+            /**
+             * Format: int64
+             * @description Items at or above every pass mark, without an error.
+             */
+            passedItems: number;
+            /**
+             * Format: int64
+             * @description Items below a pass mark, without an error.
+             */
+            lowItems: number;
+            /**
+             * Format: int64
+             * @description Items whose agent failed or timed out.
+             */
+            failedItems: number;
+            /**
+             * Format: int64
+             * @description Evaluations without a score.
+             */
+            evalErrors: number;
+            /** @description Each evaluator's means in the runs of the experiment up to this one, oldest first; null where a run has none. */
+            recentScores?: {
+                [key: string]: (number | null)[];
+            };
         };
-        /** @description How long the agent took for an item, in milliseconds. */
-        LatencyStats: {
-            /**
-             * Format: double
-             * @description The longest.
-             */
-            max: number;
-            /**
-             * Format: double
-             * @description The shortest.
-             */
-            min: number;
-            /**
-             * Format: double
-             * @description The median.
-             */
-            p50: number;
-            /**
-             * Format: double
-             * @description The 95th percentile.
-             */
-            p95: number;
-            /**
-             * Format: double
-             * @description The 99th percentile.
-             */
-            p99: number;
-        };
+        /** @description What became of a run, from the best to the worst. */
+        RunVerdict: "passed" | "partial" | "failed" | "error";
+        /** @description The schema of [`RunStatus`]. */
+        Outcome: ("passed" | "failed" | "error") | "notEvaluated";
         /** @description A run that has not ended. */
         LiveRun: {
+            id: string;
+            /** @description The experiment's name. */
+            name: string;
+            /** @description The start, ISO 8601 in UTC. */
+            timestamp: string;
+            tags: string[];
+            state: components["schemas"]["RunState"];
+            /** @description Whether it is a run of some of the items. */
+            partial: boolean;
+            /**
+             * Format: uint
+             * @description How many items there are to run.
+             */
+            totalItems: number;
+            /** Format: uint */
+            finishedItems: number;
+            /**
+             * Format: uint
+             * @description Those of the finished items that passed.
+             */
+            passedItems: number;
+            /**
+             * Format: uint
+             * @description Those of the finished items whose agent, or an evaluator, failed.
+             */
+            errorItems: number;
             /** @description Each evaluator's mean so far. */
             avgScores: {
                 [key: string]: number;
@@ -738,243 +369,124 @@ export interface components {
              * @description How long it has gone on, in milliseconds.
              */
             elapsedMs: number;
-            /**
-             * Format: uint
-             * @description Those of the finished items whose agent, or an evaluator, failed.
-             */
-            errorItems: number;
-            /** Format: uint */
-            finishedItems: number;
-            id: string;
-            /** @description The experiment's name. */
+        };
+        /** @description Whether a run has ended. */
+        RunState: "finished" | "running" | "cut-off";
+        /** @description A name, and how many runs have it. */
+        Counted: {
             name: string;
-            /** @description Whether it is a run of some of the items. */
-            partial: boolean;
-            /**
-             * Format: uint
-             * @description Those of the finished items that passed.
-             */
-            passedItems: number;
-            state: components["schemas"]["RunState"];
-            tags: string[];
-            /** @description The start, ISO 8601 in UTC. */
-            timestamp: string;
-            /**
-             * Format: uint
-             * @description How many items there are to run.
-             */
-            totalItems: number;
+            /** Format: uint */
+            runs: number;
         };
-        /** @description The items of two runs. */
-        Matching: {
-            /** @description The keys of the items that are in the other run only. */
-            added: string[];
-            /** @description The keys of those of them whose content is another. */
-            changed: string[];
-            /**
-             * Format: uint
-             * @description How many items are in both runs.
-             */
-            matched: number;
-            /** @description The keys of the items that are in the base only. */
-            removed: string[];
+        /** @description A file that is left out. */
+        SkippedFile: {
+            file: string;
+            reason: string;
         };
-        /** @description A whole run of the same experiment. */
-        Neighbour: {
-            id: string;
-            /** @description The start, ISO 8601 in UTC. */
-            timestamp: string;
-        };
-        /** @description The schema of [`RunStatus`]. */
-        Outcome: ("passed" | "failed" | "error") | "notEvaluated";
-        /**
-         * @description An agent's answer with what it reports about itself.
-         *
-         *     ```
-         *     let output = cobalt::Output::new("Paris").model("gpt-4o-mini").tokens(20, 3).metadata("attempt", 1);
-         *     assert_eq!(output.token_count().unwrap().total, 23);
-         *     ```
-         */
-        Output: {
-            metadata?: {
-                [key: string]: unknown;
-            };
-            /** @default null */
-            output: unknown;
-        };
-        /** @description A run without its items. */
-        Overview: {
-            /** @description The agent's cost of an item over all of its runs, in USD; absent where it is known of none. */
-            cost?: components["schemas"]["Amounts"] | null;
-            /**
-             * Format: uint
-             * @description How many items are finished, and can be asked for.
-             */
-            finishedItems: number;
-            /** @description Of each evaluator, how many items have their mean score in each of 20 equal parts of 0 to 1, 1 among the last. */
-            histograms: {
-                [key: string]: number[];
-            };
-            /** @description The one after it. */
-            next?: components["schemas"]["Neighbour"] | null;
-            /**
-             * Format: uint
-             * @description How many items there are to run.
-             */
-            plannedItems: number;
-            /** @description The run of the experiment before this one. */
-            previous?: components["schemas"]["Neighbour"] | null;
-            /** @description The report; its `items` are empty. */
+        /** @description A run with all of its items. */
+        WholeRun: {
             run: components["schemas"]["Report"];
-            state: components["schemas"]["RunState"];
-            /** @description How many items there are of each state. */
-            states: components["schemas"]["StateCounts"];
-            /** @description The agent's tokens for an item over all of its runs; absent where none were reported. */
-            tokens?: components["schemas"]["Amounts"] | null;
-        };
-        /** @description The body of each answer whose status is no success. */
-        Problem: {
-            /** @description What went wrong, and what to do. */
-            error: string;
-        };
-        /** @description What a difference is one of. */
-        Quantity: "score" | "latency" | "tokens" | "cost" | "errors";
-        /** @description An item that became worse. Whether that is more than noise, the evaluators' differences tell. */
-        RegressedItem: {
-            /** @description Whether the agent or an evaluator failed in more of its runs than before. */
-            failed?: boolean;
-            /** @description The item's identity. */
-            key: string;
-            /** @description The evaluators whose mean score fell, with these means, the largest drop first. */
-            scores: components["schemas"]["ScoreChange"][];
         };
         /** @description Everything that a run of an experiment found. Its JSON is a result file. */
         Report: {
-            /** @description How the run differs from its baseline, where it has one. */
-            baseline?: components["schemas"]["Comparison"] | null;
-            /** @description How the thresholds were met; present when the experiment has any. */
-            ciStatus?: components["schemas"]["CiStatus"] | null;
-            /** @description The settings that the run was made with. */
-            config: components["schemas"]["RunConfig"];
-            /** @description The data that the run was made on. */
-            dataset?: components["schemas"]["DatasetSummary"] | null;
-            /** @description Where the experiment is declared, where an attribute does it. */
-            declaredAt?: components["schemas"]["SourcePlace"] | null;
-            /** @description The state of the source, where it is kept in git. */
-            git?: components["schemas"]["GitState"] | null;
-            /** @description The run's id: 12 hexadecimal digits. */
-            id: string;
-            /**
-             * @description What came of each item, in the order of the data set.
-             * @default []
-             */
-            items: components["schemas"]["Item"][];
-            /** @description The experiment's name. */
-            name: string;
-            /** @description Whether only some of the items were run; such a run is no measure of the agent. */
-            partial?: boolean;
-            /**
-             * @description Whether the verdict is that the run passed. A run whose thresholds were not evaluated has not.
-             * @default false
-             */
-            passed: boolean;
-            /**
-             * @description The ids of earlier runs of the same commit whose results count in the thresholds, and in how the run differs from its
-             *     baseline, as further runs of the items do. Everything else is of this run alone.
-             */
-            pooled?: string[];
-            /** @description The date of the price table that costs were worked out with. */
-            pricesAsOf?: string | null;
             /**
              * Format: uint32
              * @description The version of this shape; 0 in files of the original.
              * @default 0
              */
             schema: number;
-            /** @description The shard that the run is of, where it was divided; such a run is partial. */
-            shard?: components["schemas"]["Shard"] | null;
-            /** @description The ids of the runs of shards that this run was merged from. */
-            shards?: string[];
-            /** @description A hash of the package's source files, where `cargo cobalt run` worked it out. */
-            sources?: string | null;
-            /** @description The figures of the whole run. */
-            summary: components["schemas"]["Summary"];
-            /**
-             * @description The experiment's tags.
-             * @default []
-             */
-            tags: string[];
+            /** @description The run's id: 12 hexadecimal digits. */
+            id: string;
+            /** @description The experiment's name. */
+            name: string;
             /**
              * Format: date-time
              * @description When the run started.
              */
             timestamp: string;
             /**
+             * @description The experiment's tags.
+             * @default []
+             */
+            tags: string[];
+            /** @description Where the experiment is declared, where an attribute does it. */
+            declaredAt?: components["schemas"]["SourcePlace"] | null;
+            /** @description The settings that the run was made with. */
+            config: components["schemas"]["RunConfig"];
+            /** @description The figures of the whole run. */
+            summary: components["schemas"]["Summary"];
+            /** @description How the thresholds were met; present when the experiment has any. */
+            ciStatus?: components["schemas"]["CiStatus"] | null;
+            /**
+             * @description Whether the verdict is that the run passed. A run whose thresholds were not evaluated has not.
+             * @default false
+             */
+            passed: boolean;
+            /**
              * @description The verdict. Of a file that is read, it follows from its counts and thresholds: older files do not have it.
              * @default failed
              */
             verdict: components["schemas"]["ReportVerdict"];
+            /** @description Whether only some of the items were run; such a run is no measure of the agent. */
+            partial?: boolean;
+            /** @description The shard that the run is of, where it was divided; such a run is partial. */
+            shard?: components["schemas"]["Shard"] | null;
+            /** @description The ids of the runs of shards that this run was merged from. */
+            shards?: string[];
+            /**
+             * @description The ids of earlier runs of the same commit whose results count in the thresholds, and in how the run differs from its
+             *     baseline, as further runs of the items do. Everything else is of this run alone.
+             */
+            pooled?: string[];
+            /** @description The data that the run was made on. */
+            dataset?: components["schemas"]["DatasetSummary"] | null;
+            /** @description The state of the source, where it is kept in git. */
+            git?: components["schemas"]["GitState"] | null;
+            /** @description A hash of the package's source files, where `cargo cobalt run` worked it out. */
+            sources?: string | null;
+            /** @description How the run differs from its baseline, where it has one. */
+            baseline?: components["schemas"]["Comparison"] | null;
+            /** @description The date of the price table that costs were worked out with. */
+            pricesAsOf?: string | null;
+            /**
+             * @description What came of each item, in the order of the data set.
+             * @default []
+             */
+            items: components["schemas"]["Item"][];
         };
-        /** @description The verdict on a run. Ordered from the best to the worst. */
-        ReportVerdict: "passed" | "notEvaluated" | "failed";
-        /** @description One evaluator's scores over an item's runs. */
-        RunAggregation: {
+        /** @description A place in a source file. */
+        SourcePlace: {
+            /** @description The file, as the compiler names it but without `x/..`: for a member of a workspace as seen from its root. */
+            file: string;
             /**
-             * Format: double
-             * @description The highest.
+             * Format: uint32
+             * @description The line, counted from 1.
              */
-            max: number;
-            /**
-             * Format: double
-             * @description Their mean.
-             */
-            mean: number;
-            /**
-             * Format: double
-             * @description The lowest.
-             */
-            min: number;
-            /**
-             * Format: double
-             * @description The median.
-             */
-            p50: number;
-            /**
-             * Format: double
-             * @description The 95th percentile.
-             */
-            p95: number;
-            /**
-             * Format: double
-             * @description The 99th percentile.
-             */
-            p99: number;
-            /** @description Each run's score, in the order of the runs. */
-            scores: number[];
-            /**
-             * Format: double
-             * @description Their standard deviation, of the population.
-             */
-            stddev: number;
+            line: number;
         };
         /** @description The settings of a run. */
         RunConfig: {
             /**
              * Format: uint
+             * @description How often each item was run.
+             */
+            runs: number;
+            /**
+             * Format: uint
              * @description How many items were worked on at a time.
              */
             concurrency: number;
-            /** @description A hash of each evaluator's settings, which tells whether two runs were scored alike; empty in files of the original. */
-            evaluatorHashes?: string[];
+            /**
+             * Format: uint64
+             * @description The longest that the agent was given for one execution, in milliseconds.
+             */
+            timeout: number;
             /** @description The evaluators' names, in their order. */
             evaluators: string[];
             /** @description The score from which an output passes, one for each evaluator; empty in files of the original. */
             passMarks?: number[];
-            /**
-             * Format: uint
-             * @description How often each item was run.
-             */
-            runs: number;
+            /** @description A hash of each evaluator's settings, which tells whether two runs were scored alike; empty in files of the original. */
+            evaluatorHashes?: string[];
             /**
              * @description Whether every item had to pass by itself.
              * @default false
@@ -982,168 +494,115 @@ export interface components {
             strict: boolean;
             /** @description The thresholds as they are named in test cases. */
             thresholds?: string[];
-            /**
-             * Format: uint64
-             * @description The longest that the agent was given for one execution, in milliseconds.
-             */
-            timeout: number;
             /** @description The same in the form that [`Threshold`] is read from, one for each; empty in older files. */
             writtenThresholds?: string[];
         };
-        /** @description A run, as far as it is named in a comparison. */
-        RunIdentity: {
-            /** @description The state of the source, where it is kept in git. */
-            git?: components["schemas"]["GitState"] | null;
-            /** @description The run's id. */
-            id: string;
+        /** @description The figures of a whole run. */
+        Summary: {
             /**
              * Format: uint
-             * @description How many items it has.
+             * @description How many items were run.
+             * @default 0
              */
-            items: number;
-            /** @description The experiment's name. */
-            name: string;
+            totalItems: number;
             /**
-             * Format: uint
-             * @description How often each item was run.
+             * Format: uint64
+             * @description From the start to the last item's end, in milliseconds.
+             * @default 0
              */
-            runs: number;
-            /**
-             * Format: date-time
-             * @description When the run started.
-             */
-            timestamp: string;
-        };
-        /** @description A run that has ended. */
-        RunRow: {
+            totalDurationMs: number;
             /**
              * Format: double
-             * @description In milliseconds.
+             * @description The mean over the items of the time that the agent took, in milliseconds.
+             * @default 0
              */
             avgLatencyMs: number;
-            /** @description Each evaluator's mean, from 0 to 1; one that gave no score is absent. */
-            avgScores: {
-                [key: string]: number;
-            };
+            /**
+             * Format: uint64
+             * @description The agent's tokens over all executions; absent where none were reported.
+             */
+            totalTokens?: number | null;
             /**
              * Format: double
-             * @description The agent's, in USD; absent where it is not known.
+             * @description The agent's cost over all executions of the items whose cost is known, in USD; absent where it is of none.
              */
-            cost?: number | null;
-            /** @description A hash of the data set. */
-            datasetHash?: string | null;
-            /** Format: int64 */
-            durationMs: number;
+            estimatedCost?: number | null;
             /**
-             * Format: int64
-             * @description Evaluations without a score.
+             * @description Statistics of each evaluator that gave a score, by its name.
+             * @default {}
+             */
+            scores: {
+                [key: string]: components["schemas"]["ScoreStats"];
+            };
+            /**
+             * Format: uint
+             * @description Items whose agent gave an output in every run.
+             * @default 0
+             */
+            successfulItems: number;
+            /**
+             * Format: uint
+             * @description Items whose agent failed or timed out in some run.
+             * @default 0
+             */
+            failedItems: number;
+            /**
+             * Format: uint
+             * @description Those of the failed items that timed out and did not fail otherwise.
+             * @default 0
+             */
+            timeouts: number;
+            /**
+             * Format: uint
+             * @description Evaluations without a score, over all executions.
+             * @default 0
              */
             evalErrors: number;
             /**
-             * Format: int64
-             * @description Items whose agent failed or timed out.
+             * Format: uint
+             * @description Items at or above every pass mark in every trial, without an error.
+             * @default 0
              */
-            failedItems: number;
-            /** @description The commit that was checked out. */
-            gitCommit?: string | null;
-            /** @description Whether tracked files differed from it. */
-            gitDirty?: boolean | null;
-            id: string;
+            passedItems: number;
+            /**
+             * Format: uint
+             * @description Items below a pass mark in some trial, without an error.
+             * @default 0
+             */
+            lowItems: number;
+            /**
+             * Format: uint
+             * @description Items that used tokens whose cost is not known, for want of a price or of the model's name.
+             */
+            unpricedItems?: number;
             /**
              * Format: double
-             * @description The judges', in USD.
+             * @description What was spent on judges in this run, in USD: 0 where all answers came from the cache; without what used tokens of
+             *     the [`unpriced_models`](Self::unpriced_models). Absent where no judge answered, or none has a price.
              */
             judgeCost?: number | null;
             /**
-             * Format: int64
-             * @description Items below a pass mark, without an error.
+             * Format: uint64
+             * @description The judges' tokens, read and written; absent where no judge answered.
              */
-            lowItems: number;
-            /** @description The experiment's name. */
-            name: string;
-            /**
-             * Format: int64
-             * @description Items at or above every pass mark, without an error.
-             */
-            passedItems: number;
-            /** @description Each evaluator's means in the runs of the experiment up to this one, oldest first; null where a run has none. */
-            recentScores?: {
-                [key: string]: (number | null)[];
-            };
-            /** @description What became of it; of a partial run too, of which the verdict does not tell it. */
-            status: components["schemas"]["Outcome"];
-            tags: string[];
-            /** @description The start, ISO 8601 in UTC. */
-            timestamp: string;
-            /** Format: int64 */
-            totalItems: number;
-            /**
-             * Format: int64
-             * @description The agent's; absent where none were reported.
-             */
-            totalTokens?: number | null;
-            verdict: components["schemas"]["RunVerdict"];
-        };
-        /** @description Whether a run has ended. */
-        RunState: "finished" | "running" | "cut-off";
-        /** @description What became of a run, from the best to the worst. */
-        RunVerdict: "passed" | "partial" | "failed" | "error";
-        /** @description The runs that were asked for. */
-        Runs: {
-            /** @description The experiments that have runs, that of the newest run first, with how many they have. */
-            experiments: components["schemas"]["Counted"][];
-            /**
-             * Format: uint
-             * @description How many runs there are.
-             */
-            known: number;
-            /** @description The runs that have not ended, the newest first, whatever was asked for. */
-            live: components["schemas"]["LiveRun"][];
-            /**
-             * Format: uint
-             * @description How many runs match.
-             */
-            matching: number;
-            runs: components["schemas"]["RunRow"][];
-            /** @description Files among the results that could not be read, and why. */
-            skipped: components["schemas"]["SkippedFile"][];
-            /** @description The tags that runs have, sorted, with how many runs have them. */
-            tags: components["schemas"]["Counted"][];
-        };
-        /** @description How much more would settle a question. */
-        SampleSize: {
+            judgeTokens?: number | null;
             /**
              * Format: uint64
-             * @description So many items in all, run as often as now.
+             * @description Requests of judges that were answered over the network; absent where no judge answered.
              */
-            items: number;
+            judgeCalls?: number | null;
             /**
              * Format: uint64
-             * @description So many runs of each of these items; absent where no number of runs would do, or the runs' spread is not known.
+             * @description Answers to judges that were known already: from the cache, or from a request of another evaluation; absent where no
+             *     judge answered.
              */
-            runs: number | null;
-        };
-        /** @description One evaluator's scores of an item in two runs, each the mean over the item's executions. */
-        ScoreChange: {
-            /**
-             * Format: double
-             * @description From 0 to 1; absent where there is none.
-             */
-            base: number | null;
-            /** @description The evaluator's name. */
-            evaluator: string;
-            /**
-             * Format: double
-             * @description From 0 to 1; absent where there is none.
-             */
-            other: number | null;
-        };
-        /** @description An evaluator's means, one for each run. */
-        ScoreDiffs: {
-            /** @description How they differ from the first run's; null where one of the two has none. */
-            diffs: (number | null)[];
-            /** @description Null where a run has no score of it. */
-            scores: (number | null)[];
+            judgeCached?: number | null;
+            /** @description The models that answered judges, sorted. */
+            judgeModels?: string[];
+            /** @description The models of the agent and of judges that used tokens and have no price, sorted. */
+            unpricedModels?: string[];
+            /** @description How long the agent took. */
+            latency?: components["schemas"]["LatencyStats"] | null;
         };
         /**
          * @description An evaluator's scores over all executions.
@@ -1158,28 +617,17 @@ export interface components {
              */
             avg: number;
             /**
-             * @description The 95% CI of the mean. Of scores that are 0 or 1: Wilson's, on the effective sample size where clusters or trials make
-             *     it smaller. Of others: by Student's t with that standard error, cut to 0..=1.
-             */
-            ci95?: components["schemas"]["Interval"] | null;
-            /**
-             * Format: uint
-             * @description How many scores there are.
+             * Format: double
+             * @description The lowest.
              * @default 0
              */
-            count: number;
+            min: number;
             /**
              * Format: double
              * @description The highest.
              * @default 0
              */
             max: number;
-            /**
-             * Format: double
-             * @description The lowest.
-             * @default 0
-             */
-            min: number;
             /**
              * Format: double
              * @description The median.
@@ -1199,6 +647,36 @@ export interface components {
              */
             p99: number;
             /**
+             * Format: uint
+             * @description How many scores there are.
+             * @default 0
+             */
+            count: number;
+            /**
+             * Format: double
+             * @description The standard deviation of all scores, of the population.
+             * @default 0
+             */
+            stddev: number;
+            /**
+             * Format: double
+             * @description The standard error of the mean. Trials of one item are not independent, and neither are items that share a field
+             *     `cluster`: it is that of a ratio of sums over clusters. Absent for one cluster.
+             */
+            stdError?: number | null;
+            /**
+             * @description The 95% CI of the mean. Of scores that are 0 or 1: Wilson's, on the effective sample size where clusters or trials make
+             *     it smaller. Of others: by Student's t with that standard error, cut to 0..=1.
+             */
+            ci95?: components["schemas"]["Interval"] | null;
+            /**
+             * Format: double
+             * @description The share of scores at the evaluator's pass mark or above.
+             */
+            passRate?: number | null;
+            /** @description The 95% CI of the pass rate (Wilson), on the effective sample size where clusters or trials make it smaller. */
+            passRateCi95?: components["schemas"]["Interval"] | null;
+            /**
              * @description With several runs: for k = 1, 2, … the chance that at least one of k runs of an item passes, averaged over the
              *     items whose every run has a score. Chen et al. 2021, "Evaluating Large Language Models Trained on Code".
              */
@@ -1208,46 +686,104 @@ export interface components {
              *     2024, "τ-bench".
              */
             passHatK?: number[];
-            /**
-             * Format: double
-             * @description The share of scores at the evaluator's pass mark or above.
-             */
-            passRate?: number | null;
-            /** @description The 95% CI of the pass rate (Wilson), on the effective sample size where clusters or trials make it smaller. */
-            passRateCi95?: components["schemas"]["Interval"] | null;
-            /**
-             * Format: double
-             * @description The standard error of the mean. Trials of one item are not independent, and neither are items that share a field
-             *     `cluster`: it is that of a ratio of sums over clusters. Absent for one cluster.
-             */
-            stdError?: number | null;
-            /**
-             * Format: double
-             * @description The standard deviation of all scores, of the population.
-             * @default 0
-             */
-            stddev: number;
         };
-        /** @description What one evaluator found for one output: a score, or why there is none. */
-        ScoredEvaluation: {
-            /** @description The reasoning that led to the score. */
-            chainOfThought?: string | null;
-            /** @description Why there is no score. */
-            error?: string | null;
-            /** @description What models were asked for it, and what that cost; absent where none was. */
-            judge?: components["schemas"]["JudgeUsage"] | null;
-            /** @description Further figures and texts by name, such as the parts that a score was made of. */
-            metadata?: {
-                [key: string]: unknown;
-            };
-            /** @description Why the score is what it is. */
-            reason?: string | null;
+        /** @description A closed interval, such as a confidence interval, in the unit of the data that it was worked out from. */
+        Interval: {
             /**
              * Format: double
-             * @description From 0 to 1; absent where the evaluator failed.
+             * @description The lower end.
              */
-            score?: number | null;
+            low: number;
+            /**
+             * Format: double
+             * @description The upper end, never below the lower one.
+             */
+            high: number;
         };
+        /** @description How long the agent took for an item, in milliseconds. */
+        LatencyStats: {
+            /**
+             * Format: double
+             * @description The shortest.
+             */
+            min: number;
+            /**
+             * Format: double
+             * @description The longest.
+             */
+            max: number;
+            /**
+             * Format: double
+             * @description The median.
+             */
+            p50: number;
+            /**
+             * Format: double
+             * @description The 95th percentile.
+             */
+            p95: number;
+            /**
+             * Format: double
+             * @description The 99th percentile.
+             */
+            p99: number;
+        };
+        /** @description How a run met its thresholds. */
+        CiStatus: {
+            /** @description Whether all were met. */
+            passed: boolean;
+            /** @description Those that did not pass. */
+            violations: components["schemas"]["Violation"][];
+            /** @description Those of which noise may hide whether they are met, or that have no baseline, whether they pass or not. */
+            inconclusive?: components["schemas"]["Violation"][];
+            /** @description What became of every threshold, in the order of [`RunConfig::thresholds`]; empty in files of the original. */
+            thresholds?: components["schemas"]["ThresholdOutcome"][];
+            /** @description The same in a sentence. */
+            summary: string;
+        };
+        /** @description A threshold that was not met, or of which that is not known. */
+        Violation: {
+            /** @description `score`, `latency`, `tokens`, `cost`, `judge_cost`, or an evaluator's name. */
+            category: string;
+            /** @description The figure that was looked at, such as `avg` or `pass_rate(0.6)`; `drop`, `rise` and `ratio` are those against a baseline. */
+            metric: string;
+            /**
+             * Format: double
+             * @description The bound.
+             */
+            expected: number;
+            /**
+             * Format: double
+             * @description What was found; absent where there was nothing to measure.
+             */
+            actual: number | null;
+            /** @description The same in a sentence. */
+            message: string;
+        };
+        /** @description What became of one threshold. */
+        ThresholdOutcome: {
+            /** @description The threshold's name, as its test case has it. */
+            name: string;
+            /** @description Whether it was met; inconclusive only where it holds the run against a baseline. */
+            finding: components["schemas"]["Finding"];
+            /** @description Whether it counts as passed: one that is inconclusive does, unless the configuration says `on-inconclusive = "fail"`. */
+            passed: boolean;
+            /** @description Whether it holds the run against its baseline. */
+            againstBaseline?: boolean;
+            /**
+             * Format: double
+             * @description What was found; absent where there was nothing to measure.
+             */
+            actual?: number | null;
+            /** @description The same for people, with its unit. */
+            figure?: string | null;
+            /** @description What was found and what was asked for, in a sentence. */
+            message: string;
+        };
+        /** @description What is known of a threshold. */
+        Finding: "met" | "missed" | "inconclusive";
+        /** @description The verdict on a run. Ordered from the best to the worst. */
+        ReportVerdict: "passed" | "notEvaluated" | "failed";
         /**
          * @description One of several shards that together are all items of an experiment: `2/4` is the second of four.
          *
@@ -1270,187 +806,319 @@ export interface components {
             /** Format: uint16 */
             of: number;
         };
-        /** @description A file that is left out. */
-        SkippedFile: {
-            file: string;
-            reason: string;
-        };
-        /** @description A place in a source file. */
-        SourcePlace: {
-            /** @description The file, as the compiler names it but without `x/..`: for a member of a workspace as seen from its root. */
-            file: string;
+        /** @description The data that a run was made on. */
+        DatasetSummary: {
+            /** @description Where the items came from: a path as it was given, what they were fetched from, or `inline`. */
+            source: string;
             /**
-             * Format: uint32
-             * @description The line, counted from 1.
+             * Format: uint
+             * @description How many items there are.
              */
-            line: number;
+            items: number;
+            /** @description SHA-256 over all items. */
+            hash: string;
+            /** @description When they were fetched, and which version of them; absent where they are from a file or from code. */
+            fetched?: components["schemas"]["Fetch"] | null;
         };
-        /** @description How many items each filter by state lets through. */
-        StateCounts: {
-            /** Format: uint */
-            error: number;
-            /** Format: uint */
-            evalError: number;
-            /** Format: uint */
-            failing: number;
-            /** Format: uint */
-            low: number;
-            /** Format: uint */
-            passed: number;
-            /** Format: uint */
-            timeout: number;
+        /** @description When a data set was fetched, and which version of it. */
+        Fetch: {
+            /**
+             * Format: date-time
+             * @description When the source was asked for it.
+             */
+            at: string;
+            /** @description The version, as the source names it: a time, a number, an entity tag. Absent where it names none. */
+            version?: string | null;
         };
-        /** @description How an execution ended. Ordered from the best to the worst. */
-        Status: "ok" | "timeout" | "error";
-        /** @description The figures of a whole run. */
-        Summary: {
+        /** @description The commit that was checked out. */
+        GitState: {
+            /** @description The commit's full hash. */
+            commit: string;
+            /** @description Whether tracked files differed from it. */
+            dirty: boolean;
+        };
+        /** @description Two runs held against each other. */
+        Comparison: {
+            /** @description The run that the other is held against. */
+            base: components["schemas"]["RunIdentity"];
+            /** @description The other run. */
+            other: components["schemas"]["RunIdentity"];
+            /** @description Which items they have in common. */
+            items: components["schemas"]["Matching"];
+            /** @description What makes the runs hard to compare, each in a sentence: another data set, an evaluator with other settings. */
+            notes: string[];
+            /** @description The evaluators that both runs have, in the other run's order. */
+            evaluators: components["schemas"]["Difference"][];
+            /** @description The agent's latency, tokens, cost and errors, as far as both runs have them. */
+            amounts: components["schemas"]["Difference"][];
+            /** @description The first of the items that became worse, the worst first. */
+            regressed?: components["schemas"]["RegressedItem"][];
+        };
+        /** @description A run, as far as it is named in a comparison. */
+        RunIdentity: {
+            /** @description The run's id. */
+            id: string;
+            /** @description The experiment's name. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When the run started.
+             */
+            timestamp: string;
+            /** @description The state of the source, where it is kept in git. */
+            git?: components["schemas"]["GitState"] | null;
+            /**
+             * Format: uint
+             * @description How many items it has.
+             */
+            items: number;
+            /**
+             * Format: uint
+             * @description How often each item was run.
+             */
+            runs: number;
+        };
+        /** @description The items of two runs. */
+        Matching: {
+            /**
+             * Format: uint
+             * @description How many items are in both runs.
+             */
+            matched: number;
+            /** @description The keys of those of them whose content is another. */
+            changed: string[];
+            /** @description The keys of the items that are in the other run only. */
+            added: string[];
+            /** @description The keys of the items that are in the base only. */
+            removed: string[];
+        };
+        /** @description How one figure differs between two runs, over the items that have it in both. */
+        Difference: {
+            /** @description The evaluator's name, or `latency`, `tokens`, `cost`, `errors`. */
+            name: string;
+            /** @description What is measured. */
+            quantity: components["schemas"]["Quantity"];
             /**
              * Format: double
-             * @description The mean over the items of the time that the agent took, in milliseconds.
-             * @default 0
+             * @description The mean over the items in the base. An item's figure is the mean of its runs.
              */
-            avgLatencyMs: number;
+            base: number;
             /**
              * Format: double
-             * @description The agent's cost over all executions of the items whose cost is known, in USD; absent where it is of none.
+             * @description The mean over the items in the other run.
              */
-            estimatedCost?: number | null;
-            /**
-             * Format: uint
-             * @description Evaluations without a score, over all executions.
-             * @default 0
-             */
-            evalErrors: number;
-            /**
-             * Format: uint
-             * @description Items whose agent failed or timed out in some run.
-             * @default 0
-             */
-            failedItems: number;
-            /**
-             * Format: uint64
-             * @description Answers to judges that were known already: from the cache, or from a request of another evaluation; absent where no
-             *     judge answered.
-             */
-            judgeCached?: number | null;
-            /**
-             * Format: uint64
-             * @description Requests of judges that were answered over the network; absent where no judge answered.
-             */
-            judgeCalls?: number | null;
+            other: number;
             /**
              * Format: double
-             * @description What was spent on judges in this run, in USD: 0 where all answers came from the cache; without what used tokens of
-             *     the [`unpriced_models`](Self::unpriced_models). Absent where no judge answered, or none has a price.
+             * @description `other - base`.
              */
-            judgeCost?: number | null;
-            /** @description The models that answered judges, sorted. */
-            judgeModels?: string[];
+            difference: number;
+            /** @description The 95 % interval of the difference; absent where it cannot be told, as of one item. */
+            ci95: components["schemas"]["Interval"] | null;
             /**
-             * Format: uint64
-             * @description The judges' tokens, read and written; absent where no judge answered.
+             * @description Of latency, tokens and cost: by what factor they typically differ, which is what the chance and the verdict speak of.
+             *     Absent where an amount is 0, and in files of earlier versions.
              */
-            judgeTokens?: number | null;
-            /** @description How long the agent took. */
-            latency?: components["schemas"]["LatencyStats"] | null;
+            ratio?: components["schemas"]["TypicalRatio"] | null;
             /**
-             * Format: uint
-             * @description Items below a pass mark in some trial, without an error.
-             * @default 0
+             * Format: double
+             * @description The chance of a difference as large as this, or larger, if nothing had changed; two-sided.
              */
-            lowItems: number;
+            pValue: number | null;
             /**
-             * Format: uint
-             * @description Items at or above every pass mark in every trial, without an error.
-             * @default 0
+             * Format: double
+             * @description The same, corrected by Holm's method for all evaluators (or amounts) that are compared.
              */
-            passedItems: number;
+            pAdjusted: number | null;
+            /** @description Where the chance comes from. */
+            test: components["schemas"]["Test"] | null;
             /**
-             * @description Statistics of each evaluator that gave a score, by its name.
-             * @default {}
+             * Format: double
+             * @description The smallest difference that this many items would show in 80 % of cases at the 5 % level; of latency, tokens and cost: if
+             *     all items differ by the same factor.
              */
-            scores: {
-                [key: string]: components["schemas"]["ScoreStats"];
-            };
-            /**
-             * Format: uint
-             * @description Items whose agent gave an output in every run.
-             * @default 0
-             */
-            successfulItems: number;
+            smallestDetectable: number | null;
+            /** @description The difference in a word. */
+            verdict: components["schemas"]["Verdict"];
+            /** @description With an inconclusive verdict: what would settle it. */
+            settledBy: components["schemas"]["SampleSize"] | null;
             /**
              * Format: uint
-             * @description Those of the failed items that timed out and did not fail otherwise.
-             * @default 0
+             * @description How many items are compared.
              */
-            timeouts: number;
-            /**
-             * Format: uint64
-             * @description From the start to the last item's end, in milliseconds.
-             * @default 0
-             */
-            totalDurationMs: number;
+            items: number;
             /**
              * Format: uint
-             * @description How many items were run.
-             * @default 0
+             * @description How many independent clusters they make.
              */
-            totalItems: number;
-            /**
-             * Format: uint64
-             * @description The agent's tokens over all executions; absent where none were reported.
-             */
-            totalTokens?: number | null;
+            clusters: number;
             /**
              * Format: uint
-             * @description Items that used tokens whose cost is not known, for want of a price or of the model's name.
+             * @description Items for which the other run is better.
              */
-            unpricedItems?: number;
-            /** @description The models of the agent and of judges that used tokens and have no price, sorted. */
-            unpricedModels?: string[];
+            better: number;
+            /**
+             * Format: uint
+             * @description Items for which the other run is worse.
+             */
+            worse: number;
+            /**
+             * Format: uint
+             * @description Items for which both are equal.
+             */
+            equal: number;
+            /**
+             * Format: uint
+             * @description Items in both runs without the figure in one of them, as where the agent failed.
+             */
+            unmeasured: number;
+        };
+        /** @description What a difference is one of. */
+        Quantity: "score" | "latency" | "tokens" | "cost" | "errors";
+        /** @description The ratio of the geometric means of an amount, other over base: the factor by which a typical item differs. */
+        TypicalRatio: {
+            /**
+             * Format: double
+             * @description The factor: 1.1 for a tenth more.
+             */
+            ratio: number;
+            /** @description Its 95% CI. */
+            ci95: components["schemas"]["Interval"];
         };
         /** @description How a p-value was worked out. */
         Test: "paired-t" | "log-ratio-t" | "mcnemar" | "sign-flip-exact" | "sign-flip-monte-carlo" | "permutation";
-        /** @description A threshold whose figure the points have, too. */
-        ThresholdLine: {
+        /** @description What can be said of a difference. */
+        Verdict: "better" | "worse" | "within-noise" | "inconclusive";
+        /** @description How much more would settle a question. */
+        SampleSize: {
             /**
-             * Format: double
-             * @description In the unit of the points: a score, milliseconds, tokens, USD.
+             * Format: uint64
+             * @description So many items in all, run as often as now.
              */
-            bound: number;
-            /** @description The evaluator whose mean it bounds; absent for the other quantities, and where it bounds all scores. */
-            evaluator?: string | null;
-            /** @description The threshold as it is named in test cases. */
-            name: string;
-            quantity: components["schemas"]["TrendQuantity"];
+            items: number;
+            /**
+             * Format: uint64
+             * @description So many runs of each of these items; absent where no number of runs would do, or the runs' spread is not known.
+             */
+            runs: number | null;
         };
-        /** @description What became of one threshold. */
-        ThresholdOutcome: {
+        /** @description An item that became worse. Whether that is more than noise, the evaluators' differences tell. */
+        RegressedItem: {
+            /** @description The item's identity. */
+            key: string;
+            /** @description Whether the agent or an evaluator failed in more of its runs than before. */
+            failed?: boolean;
+            /** @description The evaluators whose mean score fell, with these means, the largest drop first. */
+            scores: components["schemas"]["ScoreChange"][];
+        };
+        /** @description One evaluator's scores of an item in two runs, each the mean over the item's executions. */
+        ScoreChange: {
+            /** @description The evaluator's name. */
+            evaluator: string;
             /**
              * Format: double
-             * @description What was found; absent where there was nothing to measure.
+             * @description From 0 to 1; absent where there is none.
              */
-            actual?: number | null;
-            /** @description Whether it holds the run against its baseline. */
-            againstBaseline?: boolean;
-            /** @description The same for people, with its unit. */
-            figure?: string | null;
-            /** @description Whether it was met; inconclusive only where it holds the run against a baseline. */
-            finding: components["schemas"]["Finding"];
-            /** @description What was found and what was asked for, in a sentence. */
-            message: string;
-            /** @description The threshold's name, as its test case has it. */
-            name: string;
-            /** @description Whether it counts as passed: one that is inconclusive does, unless the configuration says `on-inconclusive = "fail"`. */
+            base: number | null;
+            /**
+             * Format: double
+             * @description From 0 to 1; absent where there is none.
+             */
+            other: number | null;
+        };
+        Item: {
+            /** Format: uint */
+            index: number;
+            key: string;
+            input: {
+                [key: string]: unknown;
+            };
+            output: components["schemas"]["Output"];
+            /** Format: double */
+            latencyMs: number;
+            evaluations: {
+                [key: string]: components["schemas"]["ScoredEvaluation"];
+            };
+            status: components["schemas"]["Status"];
             passed: boolean;
+            error?: string | null;
+            runs?: components["schemas"]["Execution"][] | null;
+            aggregated?: components["schemas"]["Aggregated"] | null;
+        };
+        /**
+         * @description An agent's answer with what it reports about itself.
+         *
+         *     ```
+         *     let output = cobalt::Output::new("Paris").model("gpt-4o-mini").tokens(20, 3).metadata("attempt", 1);
+         *     assert_eq!(output.token_count().unwrap().total, 23);
+         *     ```
+         */
+        Output: {
+            /** @default null */
+            output: unknown;
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description What one evaluator found for one output: a score, or why there is none. */
+        ScoredEvaluation: {
+            /**
+             * Format: double
+             * @description From 0 to 1; absent where the evaluator failed.
+             */
+            score?: number | null;
+            /** @description Why the score is what it is. */
+            reason?: string | null;
+            /** @description The reasoning that led to the score. */
+            chainOfThought?: string | null;
+            /** @description Further figures and texts by name, such as the parts that a score was made of. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description What models were asked for it, and what that cost; absent where none was. */
+            judge?: components["schemas"]["JudgeUsage"] | null;
+            /** @description Why there is no score. */
+            error?: string | null;
+        };
+        /** @description What an evaluation asked of models, and what that cost. */
+        JudgeUsage: {
+            /**
+             * @description The models that answered, each once, in the order in which they did so first.
+             * @default []
+             */
+            models: string[];
+            /**
+             * Format: uint64
+             * @description Requests that were answered over the network, those among them whose answer was of no use. A request with texts of
+             *     several evaluations counts for one of them; its tokens are shared.
+             * @default 0
+             */
+            calls: number;
+            /**
+             * Format: uint64
+             * @description Answers that were known already: from the cache, or from a request of another evaluation.
+             * @default 0
+             */
+            cached: number;
+            /**
+             * @description Tokens of the requests that were sent.
+             * @default {
+             *       "input": 0,
+             *       "output": 0
+             *     }
+             */
+            tokens: components["schemas"]["Tokens"];
+            /**
+             * Format: double
+             * @description What these cost, in USD, as far as prices are known.
+             * @default 0
+             */
+            cost: number;
+            /** @description Those of the models whose price is not known, although tokens of theirs were used. */
+            unpriced?: string[];
         };
         /** @description How many tokens went into a model and came out of it. */
         Tokens: {
-            /**
-             * Format: uint64
-             * @description Those of the input tokens that were read from the vendor's cache.
-             */
-            cachedInput?: number;
             /**
              * Format: uint64
              * @description Input (prompt) tokens.
@@ -1463,117 +1131,449 @@ export interface components {
              * @default 0
              */
             output: number;
+            /**
+             * Format: uint64
+             * @description Those of the input tokens that were read from the vendor's cache.
+             */
+            cachedInput?: number;
+        };
+        /** @description How an execution ended. Ordered from the best to the worst. */
+        Status: "ok" | "timeout" | "error";
+        /** @description The shape of an execution in a file. */
+        Execution: {
+            output: components["schemas"]["Output"];
+            /** Format: double */
+            latencyMs: number;
+            evaluations: {
+                [key: string]: components["schemas"]["ScoredEvaluation"];
+            };
+            status: components["schemas"]["Status"];
+            error?: string | null;
+        };
+        Aggregated: {
+            /** Format: double */
+            avgLatencyMs: number;
+            evaluations: {
+                [key: string]: components["schemas"]["RunAggregation"];
+            };
+        };
+        /** @description One evaluator's scores over an item's runs. */
+        RunAggregation: {
+            /**
+             * Format: double
+             * @description Their mean.
+             */
+            mean: number;
+            /**
+             * Format: double
+             * @description Their standard deviation, of the population.
+             */
+            stddev: number;
+            /**
+             * Format: double
+             * @description The lowest.
+             */
+            min: number;
+            /**
+             * Format: double
+             * @description The highest.
+             */
+            max: number;
+            /**
+             * Format: double
+             * @description The median.
+             */
+            p50: number;
+            /**
+             * Format: double
+             * @description The 95th percentile.
+             */
+            p95: number;
+            /**
+             * Format: double
+             * @description The 99th percentile.
+             */
+            p99: number;
+            /** @description Each run's score, in the order of the runs. */
+            scores: number[];
+        };
+        /** @description A run without its items. */
+        Overview: {
+            /** @description The report; its `items` are empty. */
+            run: components["schemas"]["Report"];
+            state: components["schemas"]["RunState"];
+            /**
+             * Format: uint
+             * @description How many items are finished, and can be asked for.
+             */
+            finishedItems: number;
+            /**
+             * Format: uint
+             * @description How many items there are to run.
+             */
+            plannedItems: number;
+            /** @description Of each evaluator, how many items have their mean score in each of 20 equal parts of 0 to 1, 1 among the last. */
+            histograms: {
+                [key: string]: number[];
+            };
+            /** @description The agent's tokens for an item over all of its runs; absent where none were reported. */
+            tokens?: components["schemas"]["Amounts"] | null;
+            /** @description The agent's cost of an item over all of its runs, in USD; absent where it is known of none. */
+            cost?: components["schemas"]["Amounts"] | null;
+            /** @description How many items there are of each state. */
+            states: components["schemas"]["StateCounts"];
+            /** @description The run of the experiment before this one. */
+            previous?: components["schemas"]["Neighbour"] | null;
+            /** @description The one after it. */
+            next?: components["schemas"]["Neighbour"] | null;
+        };
+        /** @description How amounts are spread over the items that have them. Percentiles interpolate linearly. */
+        Amounts: {
+            /**
+             * Format: uint
+             * @description How many items have one.
+             */
+            count: number;
+            /** Format: double */
+            total: number;
+            /** Format: double */
+            avg: number;
+            /** Format: double */
+            min: number;
+            /** Format: double */
+            p50: number;
+            /** Format: double */
+            p95: number;
+            /** Format: double */
+            p99: number;
+            /** Format: double */
+            max: number;
+        };
+        /** @description How many items each filter by state lets through. */
+        StateCounts: {
+            /** Format: uint */
+            passed: number;
+            /** Format: uint */
+            failing: number;
+            /** Format: uint */
+            low: number;
+            /** Format: uint */
+            error: number;
+            /** Format: uint */
+            timeout: number;
+            /** Format: uint */
+            evalError: number;
+        };
+        /** @description A whole run of the same experiment. */
+        Neighbour: {
+            id: string;
+            /** @description The start, ISO 8601 in UTC. */
+            timestamp: string;
+        };
+        /** @description The items that were asked for. */
+        Items: {
+            items: components["schemas"]["ItemRow"][];
+            /**
+             * Format: uint
+             * @description How many items match.
+             */
+            matching: number;
+            /**
+             * Format: uint
+             * @description How many items the run has, so far.
+             */
+            total: number;
+        };
+        /** @description An item as a list has it. */
+        ItemRow: {
+            /** @description The item's identity. */
+            key: string;
+            /**
+             * Format: uint
+             * @description The item's place in the data set, from 0.
+             */
+            index: number;
+            /** @description The item's name in test cases. */
+            name: string;
+            /** @description Whether it is at or above every pass mark in every trial, without an error. */
+            passed: boolean;
+            /** @description The worst of its runs'. */
+            status: components["schemas"]["Status"];
+            /**
+             * Format: uint
+             * @description How often it was run.
+             */
+            runs: number;
+            /** @description The evaluators that scored it below their mark in some run. */
+            low: string[];
+            /** @description The evaluators that gave no score in some run. */
+            evalErrors: string[];
+            /** @description The beginning of its input. */
+            input: string;
+            /** @description The beginning of what the agent returned in the first run; absent where it failed. */
+            output?: string | null;
+            /** @description The beginning of why there is no output, or of why an evaluator gave no score. */
+            error?: string | null;
+            /**
+             * Format: double
+             * @description The mean over the runs, in milliseconds.
+             */
+            latencyMs: number;
+            /**
+             * Format: uint64
+             * @description The agent's over all runs; absent where none were reported.
+             */
+            tokens?: number | null;
+            /**
+             * Format: double
+             * @description The agent's over all runs, in USD; absent where it is not known.
+             */
+            cost?: number | null;
+            /** @description Each evaluator's mean score over the runs; one that gave none is absent. */
+            scores: {
+                [key: string]: number;
+            };
+        };
+        /** @description An item whole. */
+        WholeItem: {
+            /** @description All of it. */
+            item: components["schemas"]["Item"];
+            /** @description The same as lists have it. */
+            row: components["schemas"]["ItemRow"];
+            /**
+             * Format: uint
+             * @description Its place among the items that were asked for, from 0; absent where it is none of them.
+             */
+            position?: number | null;
+            /**
+             * Format: uint
+             * @description How many they are.
+             */
+            matching: number;
+            /** @description The key of the one before it. */
+            previous?: string | null;
+            /** @description The key of the one after it. */
+            next?: string | null;
+        };
+        /** @description Runs held against the first of them. */
+        Compared: {
+            runs: components["schemas"]["ComparedRun"][];
+            /** @description Each evaluator's means. */
+            scoreDiffs: {
+                [key: string]: components["schemas"]["ScoreDiffs"];
+            };
+            /** @description Each of the other runs against the first. */
+            comparisons: components["schemas"]["Comparison"][];
+            /**
+             * Format: uint
+             * @description How many items match what was asked for.
+             */
+            matching: number;
+            /**
+             * Format: uint
+             * @description The place of the item that was asked for among those that match, from 0; null where it is none of them.
+             */
+            itemAt: number | null;
+            /**
+             * Format: uint
+             * @description How many items the runs have in all.
+             */
+            total: number;
+            /**
+             * Format: uint
+             * @description How many of them have the text that is searched for.
+             */
+            found: number;
+            /**
+             * Format: uint
+             * @description How many of those that were found became worse or better in some run.
+             */
+            changed: number;
+            /**
+             * Format: uint
+             * @description How many of those that were found became worse in some run.
+             */
+            regressed: number;
+            /**
+             * Format: uint
+             * @description How many of those that were found became better in some run.
+             */
+            improved: number;
+            /** @description The last of the fields: many items are sent as they are read. */
+            items: components["schemas"]["ComparedItem"][];
+        };
+        /** @description A run as comparisons name it. */
+        ComparedRun: {
+            id: string;
+            /** @description The experiment's name. */
+            name: string;
+            /** @description The start, ISO 8601 in UTC. */
+            timestamp: string;
+            summary: components["schemas"]["Summary"];
+            passed: boolean;
+            partial: boolean;
+            tags: string[];
+            gitCommit?: string | null;
+        };
+        /** @description An evaluator's means, one for each run. */
+        ScoreDiffs: {
+            /** @description Null where a run has no score of it. */
+            scores: (number | null)[];
+            /** @description How they differ from the first run's; null where one of the two has none. */
+            diffs: (number | null)[];
+        };
+        /** @description An item in several runs. */
+        ComparedItem: {
+            /**
+             * Format: uint
+             * @description Its place in the last of the runs that has it, from 0.
+             */
+            index: number;
+            /** @description The item's identity, by which it is found in each run. */
+            key: string;
+            /** @description The item, as the last of the runs has it. */
+            input: {
+                [key: string]: unknown;
+            };
+            /** @description What each run made of it; null where it has no such item. */
+            outputs: (components["schemas"]["ComparedOutput"] | null)[];
+            /**
+             * @description For each of the other runs, the largest change of a score against the first one, below 0 where it is worse; an item that
+             *     came to fail counts as -1. Null where one of the two has no such item.
+             */
+            changes: (number | null)[];
+            /** @description For each of the other runs, the scores that differ from the first one's, the largest change first. */
+            scoreChanges: components["schemas"]["ScoreChange"][][];
+            /** @description Whether the item itself is another in one of the runs. */
+            contentChanged: boolean;
+        };
+        /** @description What a run made of an item: the first of its executions, with the mean time of all. */
+        ComparedOutput: {
+            output?: components["schemas"]["Output"] | null;
+            /**
+             * Format: double
+             * @description In milliseconds.
+             */
+            latencyMs: number;
+            evaluations: {
+                [key: string]: components["schemas"]["ScoredEvaluation"];
+            };
+            error?: string | null;
+            status: components["schemas"]["Status"];
+            passed: boolean;
+            /**
+             * Format: uint
+             * @description How often it was run.
+             */
+            runs: number;
+            /**
+             * Format: uint
+             * @description In how many of those runs the agent or an evaluator failed.
+             */
+            failedRuns: number;
+            /** @description Each evaluator's mean score over the runs. */
+            scores: {
+                [key: string]: number;
+            };
+        };
+        /** @description The whole runs of an experiment, oldest first. */
+        Trends: {
+            trends: components["schemas"]["TrendPoint"][];
+            /** @description The thresholds of the newest run that can be drawn as lines. */
+            thresholds: components["schemas"]["ThresholdLine"][];
         };
         /** @description A run. */
         TrendPoint: {
+            id: string;
+            /** @description The start, ISO 8601 in UTC. */
+            timestamp: string;
+            tags: string[];
+            verdict: components["schemas"]["RunVerdict"];
+            /** Format: int64 */
+            totalItems: number;
+            /** Format: int64 */
+            durationMs: number;
             /**
              * Format: double
              * @description In milliseconds.
              */
             avgLatencyMs: number;
             /**
+             * Format: int64
+             * @description The agent's; absent where none were reported.
+             */
+            totalTokens?: number | null;
+            /**
              * Format: double
              * @description The agent's, in USD; absent where it is not known.
              */
             cost?: number | null;
-            /** @description A hash of the data set. */
-            datasetHash?: string | null;
-            /** Format: int64 */
-            durationMs: number;
-            /**
-             * Format: int64
-             * @description Items and evaluations in error.
-             */
-            errors: number;
-            /** @description The commit that was checked out. */
-            gitCommit?: string | null;
-            /** @description Whether tracked files differed from it. */
-            gitDirty?: boolean | null;
-            id: string;
             /**
              * Format: double
              * @description The judges', in USD.
              */
             judgeCost?: number | null;
+            /** @description The commit that was checked out. */
+            gitCommit?: string | null;
+            /** @description Whether tracked files differed from it. */
+            gitDirty?: boolean | null;
+            /** @description A hash of the data set. */
+            datasetHash?: string | null;
             /** @description Each evaluator's mean, from 0 to 1; one that gave no score is absent. */
             scores: {
                 [key: string]: number;
             };
-            tags: string[];
-            /** @description The start, ISO 8601 in UTC. */
-            timestamp: string;
-            /** Format: int64 */
-            totalItems: number;
             /**
              * Format: int64
-             * @description The agent's; absent where none were reported.
+             * @description Items and evaluations in error.
              */
-            totalTokens?: number | null;
-            verdict: components["schemas"]["RunVerdict"];
+            errors: number;
+        };
+        /** @description A threshold whose figure the points have, too. */
+        ThresholdLine: {
+            /** @description The threshold as it is named in test cases. */
+            name: string;
+            quantity: components["schemas"]["TrendQuantity"];
+            /** @description The evaluator whose mean it bounds; absent for the other quantities, and where it bounds all scores. */
+            evaluator?: string | null;
+            /**
+             * Format: double
+             * @description In the unit of the points: a score, milliseconds, tokens, USD.
+             */
+            bound: number;
         };
         /** @description What a line is drawn of. */
         TrendQuantity: "score" | "latency" | "tokens" | "cost";
-        /** @description The whole runs of an experiment, oldest first. */
-        Trends: {
-            /** @description The thresholds of the newest run that can be drawn as lines. */
-            thresholds: components["schemas"]["ThresholdLine"][];
-            trends: components["schemas"]["TrendPoint"][];
-        };
-        /** @description The ratio of the geometric means of an amount, other over base: the factor by which a typical item differs. */
-        TypicalRatio: {
-            /** @description Its 95% CI. */
-            ci95: components["schemas"]["Interval"];
-            /**
-             * Format: double
-             * @description The factor: 1.1 for a tenth more.
-             */
-            ratio: number;
-        };
-        /** @description What can be said of a difference. */
-        Verdict: "better" | "worse" | "within-noise" | "inconclusive";
-        /** @description A threshold that was not met, or of which that is not known. */
-        Violation: {
-            /**
-             * Format: double
-             * @description What was found; absent where there was nothing to measure.
-             */
-            actual: number | null;
-            /** @description `score`, `latency`, `tokens`, `cost`, `judge_cost`, or an evaluator's name. */
-            category: string;
-            /**
-             * Format: double
-             * @description The bound.
-             */
-            expected: number;
-            /** @description The same in a sentence. */
-            message: string;
-            /** @description The figure that was looked at, such as `avg` or `pass_rate(0.6)`; `drop`, `rise` and `ratio` are those against a baseline. */
-            metric: string;
-        };
-        /** @description An item whole. */
-        WholeItem: {
-            /** @description All of it. */
-            item: components["schemas"]["Item"];
+        /** @description What is told; the event's name is `type`. */
+        Happening: {
+            /** @constant */
+            type: "live";
+            runs: components["schemas"]["LiveRun"][];
+        } | {
+            /** @constant */
+            type: "item";
+            /** @description The run's id. */
+            run: string;
+            key: string;
             /**
              * Format: uint
-             * @description How many they are.
+             * @description The item's place in the data set, from 0.
              */
-            matching: number;
-            /** @description The key of the one after it. */
-            next?: string | null;
+            index: number;
+            passed: boolean;
+            status: components["schemas"]["Status"];
             /**
-             * Format: uint
-             * @description Its place among the items that were asked for, from 0; absent where it is none of them.
+             * Format: double
+             * @description In milliseconds.
              */
-            position?: number | null;
-            /** @description The key of the one before it. */
-            previous?: string | null;
-            /** @description The same as lists have it. */
-            row: components["schemas"]["ItemRow"];
-        };
-        /** @description A run with all of its items. */
-        WholeRun: {
-            run: components["schemas"]["Report"];
+            latencyMs: number;
+            /** @description Each evaluator's mean score. */
+            scores: {
+                [key: string]: number;
+            };
+        } | {
+            /** @constant */
+            type: "results";
         };
     };
     responses: never;
@@ -1600,119 +1600,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Index"];
-                };
-            };
-            /** @description What went wrong */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    compare: {
-        parameters: {
-            query: {
-                /** @description The id of the run that the others are held against. */
-                a: string;
-                /** @description The id of another run. */
-                b: string;
-                /** @description The id of a third run. */
-                c?: string;
-                /** @description Count changes of this evaluator's scores alone. */
-                evaluator?: string;
-                /** @description The key of an item whose place is wanted, too. */
-                item?: string;
-                /** @description The most items to answer with; all, where it is not given. */
-                limit?: number;
-                /** @description How many of the first are left out. */
-                offset?: number;
-                /** @description Which items. */
-                only?: "all" | "changed" | "regressed" | "improved";
-                /** @description Only items with this text in their key, input, outputs or errors, whatever its case. */
-                search?: string;
-                /** @description What items are sorted by. */
-                sort?: "index" | "change" | "worst" | "best";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Two or three runs held against each other */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Compared"];
-                };
-            };
-            /** @description What went wrong */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    events: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description What happens, as it happens */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/event-stream": components["schemas"]["Happening"];
-                };
-            };
-            /** @description What went wrong */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    export: {
-        parameters: {
-            query: {
-                /** @description The formats of `cargo cobalt export`. */
-                format: "csv" | "html" | "json" | "junit" | "markdown";
-                /** @description The run's id. */
-                run: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A run in another format, as a file */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "*/*": unknown;
                 };
             };
             /** @description What went wrong */
@@ -1787,28 +1674,30 @@ export interface operations {
     runs: {
         parameters: {
             query?: {
-                /** @description Only runs of the experiment of this name. */
-                experiment?: string;
                 /** @description The most runs to answer with; all, where it is not given. */
                 limit?: number;
                 /** @description How many of the first are left out. */
                 offset?: number;
-                /** @description Which way; the largest, the latest or the worst first, where it is not given, and names from A. */
-                order?: "asc" | "desc";
-                /** @description With each run, the averages of so many runs of its experiment, the last of which it is itself. */
-                recent?: number;
-                /** @description Only runs with this text in their name, id, tags or commit, whatever its case. */
-                search?: string;
-                /** @description Only runs that started then or later: a date, or a time in ISO 8601. */
-                since?: string;
                 /** @description What the runs are sorted by; by their start, where it is not given. */
                 sort?: ("timestamp" | "name" | "items" | "duration" | "latency" | "tokens") | "verdict" | "score" | "errors" | "cost";
+                /** @description Which way; the largest, the latest or the worst first, where it is not given, and names from A. */
+                order?: "asc" | "desc";
+                /** @description Only runs with this text in their name, id, tags or commit, whatever its case. */
+                search?: string;
+                /** @description Only runs of the experiment of this name. */
+                experiment?: string;
                 /** @description Only runs with this tag. */
                 tag?: string;
-                /** @description Only runs that started then or earlier: a date, which counts in, or a time. */
-                until?: string;
+                /** @description Only runs with one of these tags, separated by commas. */
+                tags?: string;
                 /** @description Only runs with this verdict. */
                 verdict?: "passed" | "partial" | "failed" | "error";
+                /** @description Only runs that started then or later: a date, or a time in ISO 8601. */
+                since?: string;
+                /** @description Only runs that started then or earlier: a date, which counts in, or a time. */
+                until?: string;
+                /** @description With each run, the averages of so many runs of its experiment, the last of which it is itself. */
+                recent?: number;
             };
             header?: never;
             path?: never;
@@ -1867,30 +1756,61 @@ export interface operations {
             };
         };
     };
+    overview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A run without its items */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description What went wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     items: {
         parameters: {
             query?: {
-                /** @description Only items that this evaluator has scored, from `minScore` to `maxScore`. */
-                evaluator?: string;
                 /** @description The most items to answer with: 100 where it is not given, at most 1000. */
                 limit?: number;
-                /** @description The highest mean score, of `evaluator` or, where none is named, of all. */
-                maxScore?: number;
-                /** @description The lowest mean score, of `evaluator` or, where none is named, of all. */
-                minScore?: number;
                 /** @description How many of the first are left out. */
                 offset?: number;
-                /** @description Which way; the smallest or the worst first, where it is not given. */
-                order?: "asc" | "desc";
-                /** @description Only items with this text in their key, input, output or error, whatever its case. */
-                search?: string;
                 /**
                  * @description What the items are sorted by: `index`, `key`, `status`, `latency`, `tokens`, `cost`, or `score:NAME` for the mean score
                  *     of that evaluator; by their index, where it is not given. Items without the figure come last.
                  */
                 sort?: string;
+                /** @description Which way; the smallest or the worst first, where it is not given. */
+                order?: "asc" | "desc";
+                /** @description Only items with this text in their key, input, output or error, whatever its case. */
+                search?: string;
                 /** @description Only items of this state. */
                 state?: "passed" | "failing" | "low" | "error" | "timeout" | "evalError";
+                /** @description Only items that this evaluator has scored, from `minScore` to `maxScore`. */
+                evaluator?: string;
+                /** @description The lowest mean score, of `evaluator` or, where none is named, of all. */
+                minScore?: number;
+                /** @description The highest mean score, of `evaluator` or, where none is named, of all. */
+                maxScore?: number;
             };
             header?: never;
             path: {
@@ -1923,27 +1843,27 @@ export interface operations {
     item: {
         parameters: {
             query?: {
-                /** @description Only items that this evaluator has scored, from `minScore` to `maxScore`. */
-                evaluator?: string;
                 /** @description The most items to answer with: 100 where it is not given, at most 1000. */
                 limit?: number;
-                /** @description The highest mean score, of `evaluator` or, where none is named, of all. */
-                maxScore?: number;
-                /** @description The lowest mean score, of `evaluator` or, where none is named, of all. */
-                minScore?: number;
                 /** @description How many of the first are left out. */
                 offset?: number;
-                /** @description Which way; the smallest or the worst first, where it is not given. */
-                order?: "asc" | "desc";
-                /** @description Only items with this text in their key, input, output or error, whatever its case. */
-                search?: string;
                 /**
                  * @description What the items are sorted by: `index`, `key`, `status`, `latency`, `tokens`, `cost`, or `score:NAME` for the mean score
                  *     of that evaluator; by their index, where it is not given. Items without the figure come last.
                  */
                 sort?: string;
+                /** @description Which way; the smallest or the worst first, where it is not given. */
+                order?: "asc" | "desc";
+                /** @description Only items with this text in their key, input, output or error, whatever its case. */
+                search?: string;
                 /** @description Only items of this state. */
                 state?: "passed" | "failing" | "low" | "error" | "timeout" | "evalError";
+                /** @description Only items that this evaluator has scored, from `minScore` to `maxScore`. */
+                evaluator?: string;
+                /** @description The lowest mean score, of `evaluator` or, where none is named, of all. */
+                minScore?: number;
+                /** @description The highest mean score, of `evaluator` or, where none is named, of all. */
+                maxScore?: number;
             };
             header?: never;
             path: {
@@ -1974,24 +1894,43 @@ export interface operations {
             };
         };
     };
-    overview: {
+    compare: {
         parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
+            query: {
+                /** @description The id of the run that the others are held against. */
+                a: string;
+                /** @description The id of another run. */
+                b: string;
+                /** @description The id of a third run. */
+                c?: string;
+                /** @description The most items to answer with; all, where it is not given. */
+                limit?: number;
+                /** @description How many of the first are left out. */
+                offset?: number;
+                /** @description What items are sorted by. */
+                sort?: "index" | "change" | "worst" | "best";
+                /** @description Which items. */
+                only?: "all" | "changed" | "regressed" | "improved";
+                /** @description Only items with this text in their key, input, outputs or errors, whatever its case. */
+                search?: string;
+                /** @description Count changes of this evaluator's scores alone. */
+                evaluator?: string;
+                /** @description The key of an item whose place is wanted, too. */
+                item?: string;
             };
+            header?: never;
+            path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description A run without its items */
+            /** @description Two or three runs held against each other */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Overview"];
+                    "application/json": components["schemas"]["Compared"];
                 };
             };
             /** @description What went wrong */
@@ -2008,16 +1947,16 @@ export interface operations {
     trends: {
         parameters: {
             query: {
-                /** @description Only the scores of this evaluator. */
-                evaluator?: string;
                 /** @description The experiment's name. */
                 experiment: string;
-                /** @description The most runs, the newest of all; all, where it is not given. */
-                limit?: number;
-                /** @description Only runs that started then or later: a date, or a time in ISO 8601. */
-                since?: string;
+                /** @description Only the scores of this evaluator. */
+                evaluator?: string;
                 /** @description Only runs with this tag. */
                 tag?: string;
+                /** @description Only runs that started then or later: a date, or a time in ISO 8601. */
+                since?: string;
+                /** @description The most runs, the newest of all; all, where it is not given. */
+                limit?: number;
             };
             header?: never;
             path?: never;
@@ -2032,6 +1971,69 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Trends"];
+                };
+            };
+            /** @description What went wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What happens, as it happens */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["Happening"];
+                };
+            };
+            /** @description What went wrong */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export: {
+        parameters: {
+            query: {
+                /** @description The run's id. */
+                run: string;
+                /** @description The formats of `cargo cobalt export`. */
+                format: "csv" | "html" | "json" | "junit" | "markdown";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A run in another format, as a file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
                 };
             };
             /** @description What went wrong */

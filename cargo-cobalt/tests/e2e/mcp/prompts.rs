@@ -61,11 +61,7 @@ fn prompts_are_listed_with_their_arguments() {
     };
     let found: Vec<_> = listed.iter().map(|it| (it["name"].as_str().unwrap(), required(it))).collect();
     let none = Vec::<String>::new;
-    let expected = [
-        ("improve-agent", none()),
-        ("generate-tests", vec!["agentFile".to_owned()]),
-        ("regression-check", none()),
-    ];
+    let expected = [("improve-agent", none()), ("generate-tests", none()), ("regression-check", none())];
     assert_eq!(found, expected);
 }
 
@@ -140,6 +136,56 @@ fn the_newest_run_is_held_against_the_one_before_it() {
 }
 
 #[test]
+fn two_runs_are_compared_and_one_is_gone_into_by_their_ids() {
+    let project = Project::steered();
+    project.cobalt(&["run", "--filter", "strict"], 0);
+    let before = project.newest_result()["id"].as_str().unwrap().to_owned();
+    project.answers(&WRONG);
+    project.cobalt(&["run", "--filter", "strict"], 0);
+    let wrong = project.newest_result()["id"].as_str().unwrap().to_owned();
+    project.answers(&[("paris", "Paris"), ("rome", "Rome")]);
+    project.cobalt(&["run", "--filter", "strict"], 0);
+    let mut assistant = Assistant::of(&project);
+    let arguments = json!({ "baselineRunId": before, "currentRunId": wrong });
+    has(
+        &ask(&mut assistant, "regression-check", arguments),
+        &["- `rome`: `right` 1 → 0", "output: \"Milan\""],
+    );
+    let text = ask(&mut assistant, "improve-agent", json!({ "runId": wrong }));
+    has(&text, &["The run: ", "1 of 2 items need work", "### Item `rome` (index 1): `right` 0"]);
+    has(
+        &ask(&mut assistant, "improve-agent", json!({})),
+        &["Its newest whole run: ", "Every item of this run reaches the aim."],
+    );
+}
+
+#[test]
+fn more_items_are_asked_for_the_data_set_of_an_experiment_that_is_there() {
+    let project = Project::steered();
+    let mut assistant = Assistant::of(&project);
+    let arguments =
+        json!({ "experimentFile": "tests/evals.rs", "focus": "edge-cases", "context": "Answers in French." });
+    let text = ask(&mut assistant, "generate-tests", arguments);
+    has(
+        &text,
+        &[
+            "# Add items to the data set of `tests/evals.rs`",
+            "fn strict(item: Item) -> Result<String, String> {",
+            "Write 5 to 10 new items. All of them edge cases",
+            "Answers in French.",
+            "`cobalt_run` with `{\"file\":\"tests/evals.rs\"}`",
+        ],
+    );
+    let of_all = ask(&mut assistant, "generate-tests", json!({ "experimentFile": "tests/evals.rs" }));
+    has(&of_all, &["Mix normal, edge and adversarial cases."]);
+    let own = json!({ "experimentFile": "tests/evals.rs", "focus": "dates before 1900" });
+    has(&ask(&mut assistant, "generate-tests", own), &["All of them about `dates before 1900`."]);
+    project.write("src/lib.rs", "pub fn nothing() {}\n");
+    let without = refused(&mut assistant, "generate-tests", json!({ "experimentFile": "src/lib.rs" }));
+    has(&without, &["has no function with `#[cobalt::experiment]`"]);
+}
+
+#[test]
 fn a_baseline_that_names_a_run_of_each_experiment_is_for_all_of_them() {
     let project = Project::steered();
     for filter in ["strict", "gated", "strict", "strict", "gated"] {
@@ -194,8 +240,25 @@ fn arguments_that_are_missing_wrong_or_unknown_are_refused_with_what_was_expecte
     project.cobalt(&["run", "--filter", "strict"], 0);
     let mut assistant = Assistant::of(&project);
     let mut refused = |prompt: &str, arguments: Value| refused(&mut assistant, prompt, arguments);
-    has(&refused("generate-tests", json!({})), &["missing field `agentFile`"]);
-    has(&refused("generate-tests", json!({ "agentFile": "" })), &["missing field `agentFile`"]);
+    for neither_or_both in [
+        json!({}),
+        json!({ "agentFile": "" }),
+        json!({ "agentFile": "src/lib.rs", "experimentFile": "tests/evals.rs" }),
+    ] {
+        has(&refused("generate-tests", neither_or_both), &["give either `agentFile`", "or `experimentFile`"]);
+    }
+    has(&refused("generate-tests", json!({ "experimentFile": "../evals.rs" })), &["`experimentFile`"]);
+    has(&refused("improve-agent", json!({ "runId": "0" })), &["`0`"]);
+    has(
+        &refused("improve-agent", json!({ "runId": "latest", "experiment": "gated" })),
+        &["is of experiment `strict`"],
+    );
+    has(
+        &refused("regression-check", json!({ "currentRunId": "latest" })),
+        &["give its id as `baselineRunId`"],
+    );
+    let twice = json!({ "baseline": "latest", "baselineRunId": "latest" });
+    has(&refused("regression-check", twice), &["are the same: give one of them"]);
     has(&refused("generate-tests", json!({ "agentFile": "../../etc/passwd" })), &["`agentFile`"]);
     has(&refused("generate-tests", json!({ "agentFile": "/etc/passwd" })), &["outside of the project"]);
     has(&refused("generate-tests", json!({ "agentFile": "Cargo.toml" })), &["`Cargo.toml` is no Rust: line"]);
@@ -204,7 +267,7 @@ fn arguments_that_are_missing_wrong_or_unknown_are_refused_with_what_was_expecte
         &["`threshold`: expected a score from 0 to 1"],
     );
     has(&refused("improve-agent", json!({ "experiment": "strct" })), &["`strict`"]);
-    has(&refused("improve-agent", json!({ "agent": "x" })), &["unknown field `agent`"]);
+    has(&refused("improve-agent", json!({ "agent": "x" })), &["there is no argument `agent`"]);
     has(&refused("improve-agents", json!({})), &["there is no prompt `improve-agents`", "`improve-agent`"]);
     has(&refused("regression-check", json!({ "baseline": "../a.json" })), &["looks like a path"]);
 }

@@ -90,7 +90,8 @@ fn the_text_tells_the_verdict_the_scores_and_the_worst_items() {
     for part in [
         "### `desk`: ",
         "run `bbbbbbbbbbbb`",
-        "`item-10` below its pass mark in `right` 0: `it is worth 0`",
+        "`item-10` below its pass mark in `right` 0: `it is worth 0`\n  - input: `",
+        "\n  - output: `",
         "- items: 10 of 40 at their pass marks",
     ] {
         assert!(text.contains(part), "{part}: {text}");

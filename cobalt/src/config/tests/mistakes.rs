@@ -11,6 +11,13 @@ pub(super) fn refused(text: &str) -> String {
 
 #[test]
 fn a_misspelt_key_is_told_the_right_one() {
+    assert!(
+        refused("testDir = \"experiments\"")
+            .contains("unknown key `testDir`: experiments are test targets of cargo")
+    );
+    assert!(refused("plugins = [\"./mine.ts\"]").contains("is a function with `#[cobalt::evaluator]`"));
+    let table = refused("[thresholds]\nscore = { avg = 0.7 }");
+    assert!(table.contains("write `thresholds = [\"score.avg >= 0.8\""), "{table}");
     assert_eq!(refused("\nconcurency = 3\n"), "2:1: unknown key `concurency`; did you mean `concurrency`?");
     assert_eq!(
         refused("[storage]\n  results-dir = \"x\""),
@@ -61,7 +68,8 @@ fn a_value_of_another_type_is_told_what_is_expected() {
     );
     assert_eq!(
         refused("thresholds = \"score.avg >= 0.5\""),
-        "1:14: invalid type: string \"score.avg >= 0.5\", expected a list"
+        "1:14: invalid type: string \"score.avg >= 0.5\", expected a list of thresholds in quotes, such as [\"score.avg >= 0.8\", \
+         \"latency.p95 <= 5s\"]"
     );
     assert_eq!(refused("evaluators = \"right\""), "1:14: expected a list of evaluators: names and tables");
     assert_eq!(refused("prices = 3"), "1:10: invalid type: integer `3`, expected a table");

@@ -158,8 +158,8 @@ fn a_value_that_cannot_be_is_told_what_may() {
             "5:11: unknown measure `f-1`; did you mean `f1`?",
         ),
         (
-            "type = \"bleu\"\nfield = \"a\"\ntokenizer = \"zh\"",
-            "4:13: unknown tokenizer `zh`; the tokenizers here are `13a`, `none`, `char`, `intl`",
+            "type = \"bleu\"\nfield = \"a\"\ntokenizer = \"ja-mecab\"",
+            "4:13: unknown tokenizer `ja-mecab`; the tokenizers here are `13a`, `none`, `char`, `intl`, `zh`",
         ),
         (
             "type = \"bleu\"\nfield = \"a\"\nmax-order = 0",

@@ -478,7 +478,8 @@ mod tests {
 
     #[test]
     fn less_than_a_cent_is_written_as_such() {
-        for usd in [0.0, 1e-9, 0.009_999, -1.0] {
+        assert_eq!((format_cost(0.0), format_cost(-0.0)), ("$0.00".to_owned(), "$0.00".to_owned()));
+        for usd in [1e-9, 0.009_999, -1.0] {
             assert_eq!(format_cost(usd), "<$0.01");
         }
         assert_eq!(format_cost(0.01), "$0.01");
