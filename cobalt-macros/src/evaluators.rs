@@ -9,6 +9,7 @@ use syn::{Expr, ExprLit, Lit};
 use crate::errors::Errors;
 use crate::function::{at, listed};
 use crate::rules::{self, Category};
+use crate::unmarked;
 
 /// The list of an experiment's evaluators.
 pub(crate) struct Evaluators {
@@ -131,6 +132,11 @@ impl Entry {
                 if let Some(name) = listed(&path.path) {
                     let alias = format_ident!("__CobaltEvaluator{index}", span = at(expression.span()));
                     let name = name.unraw().to_string();
+                    if let Some(problem) =
+                        path.path.get_ident().and_then(|_| unmarked::problem(&name, expression.span()))
+                    {
+                        errors.at(expression, problem);
+                    }
                     return Self::Function { path: path.to_token_stream(), name, alias };
                 }
             }

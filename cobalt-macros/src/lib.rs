@@ -15,6 +15,7 @@ mod rules;
 mod settings;
 mod source_hash;
 mod thresholds;
+mod unmarked;
 
 use proc_macro::TokenStream;
 
