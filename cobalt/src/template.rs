@@ -371,6 +371,28 @@ mod tests {
     }
 
     #[test]
+    fn of_three_braces_the_inner_two_count_and_names_with_a_sign_are_none() {
+        let context = || json!({ "a": "v", "@a": "no", "index": 1 });
+        assert_eq!(
+            filled("{{{a}}} {{{{a}}}} {{@a}} {{ @a }} {{{@a}}}", context()),
+            "{v} {{v}} {{@a}} {{ @a }} {{{@a}}}"
+        );
+        assert!(
+            Template::parse("{{@index}} {{#each}}")
+                .unresolved(context().as_object().unwrap())
+                .iter()
+                .all(|name| *name != "@index")
+        );
+    }
+
+    #[test]
+    fn objects_keep_the_order_of_their_keys_as_written() {
+        let context: Value = serde_json::from_str(r#"{ "o": { "z": 1, "a": { "y": 2, "b": 3 } } }"#).unwrap();
+        let expected = "{\n  \"z\": 1,\n  \"a\": {\n    \"y\": 2,\n    \"b\": 3\n  }\n}";
+        assert_eq!(filled("{{o}}", context), expected);
+    }
+
+    #[test]
     fn a_path_that_is_none_resolves_to_nothing() {
         for path in [
             "a..b", ".a", "a.", "a[", "a]", "a[]", "a[x]", "a[0", "a[0]x", "[0]", "a[-1]", "a[01]", "a[+1]",

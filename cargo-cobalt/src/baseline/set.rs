@@ -9,7 +9,7 @@ use cobalt::paths::workspace_root;
 use cobalt::report::Measurements;
 use cobalt::report::comparison::{Difference, Verdict, compare};
 use cobalt::store::{Layout, namesake, read_measurements, write_baseline};
-use cobalt::{name, suggest};
+use cobalt::suggest;
 
 use super::head::Head;
 use super::ignored::to_be_committed;
@@ -63,7 +63,7 @@ fn refuse_failed(run: &Measurements) -> Result<(), Error> {
 fn files(arguments: &SetBaseline, settings: &Config) -> Result<BTreeMap<String, PathBuf>, Error> {
     let known = KnownRuns::open(settings.layout())?;
     let is_meant =
-        |experiment: &str| arguments.name.as_ref().is_none_or(|pattern| name::matches(pattern, experiment));
+        |experiment: &str| arguments.experiment.as_ref().is_none_or(|name| name.matches(experiment));
     let mut runs = Vec::new();
     for name in &arguments.runs {
         runs.extend(known.find(name)?.runs());
@@ -99,7 +99,7 @@ fn files(arguments: &SetBaseline, settings: &Config) -> Result<BTreeMap<String, 
 /// Says why no run is meant.
 fn nothing(arguments: &SetBaseline, known: &KnownRuns, settings: &Config) -> String {
     let experiments = known.experiments();
-    match &arguments.name {
+    match &arguments.experiment {
         _ if experiments.is_empty() => {
             let results = seen(settings.layout().results());
             format!("there is no whole run in `{results}` yet; make one with `cargo cobalt run`")

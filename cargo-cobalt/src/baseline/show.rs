@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use cobalt::config::{Config, Flags};
-use cobalt::name::matches;
 use cobalt::store::read_measurements;
 use cobalt::suggest;
 
@@ -32,7 +31,8 @@ pub(super) fn show(arguments: &ShowBaselines, flags: &Flags) -> Result<ExitCode,
         }
     }
     all.sort_by(|one, other| one.name.cmp(&other.name));
-    let is_meant = |name: &str| arguments.name.as_ref().is_none_or(|pattern| matches(pattern, name));
+    let is_meant =
+        |name: &str| arguments.experiment.as_ref().is_none_or(|experiment| experiment.matches(name));
     let shown: Vec<_> = all.iter().filter(|baseline| is_meant(&baseline.name)).collect();
     if arguments.json {
         print_json(&shown)?;

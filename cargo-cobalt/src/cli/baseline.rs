@@ -1,9 +1,8 @@
 //! What may be typed of `cargo cobalt baseline`.
 
 use clap::{Args, Subcommand};
-use cobalt::pattern::Pattern;
 
-use super::Settings;
+use super::{ExperimentName, Settings};
 use crate::runs::RunName;
 
 #[derive(Debug, Args)]
@@ -38,9 +37,9 @@ pub(crate) struct SetBaseline {
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<RunName>,
 
-    /// Only experiments whose name contains or, with `*`, `?` or `[…]`, matches this
-    #[arg(long = "experiment", alias = "name", value_name = "PATTERN")]
-    pub(crate) name: Option<Pattern>,
+    /// Only the experiment of this name, as declared or as in test cases; or, with `*`, `?` or `[…]`, those that match
+    #[arg(long = "experiment", value_name = "NAME")]
+    pub(crate) experiment: Option<ExperimentName>,
 
     /// Keeps runs that failed, too: later runs that are as bad then count as no worse
     #[arg(long)]
@@ -52,9 +51,9 @@ pub(crate) struct SetBaseline {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowBaselines {
-    /// Only experiments whose name contains or, with `*`, `?` or `[…]`, matches this
-    #[arg(long = "experiment", alias = "name", value_name = "PATTERN")]
-    pub(crate) name: Option<Pattern>,
+    /// Only the experiment of this name, as declared or as in test cases; or, with `*`, `?` or `[…]`, those that match
+    #[arg(long = "experiment", value_name = "NAME")]
+    pub(crate) experiment: Option<ExperimentName>,
 
     /// Prints a JSON list
     #[arg(long)]

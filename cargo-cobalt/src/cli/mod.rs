@@ -8,6 +8,7 @@ mod data_file;
 mod dataset;
 #[cfg(test)]
 mod documented;
+mod experiment_name;
 mod mcp;
 mod merge;
 mod outcome;
@@ -28,6 +29,7 @@ pub(crate) use clean::Clean;
 pub(crate) use color::Color;
 pub(crate) use data_file::{AddItems, DedupeDataset};
 pub(crate) use dataset::{CheckDatasets, Dataset, DatasetCommand, ShowDataset};
+pub(crate) use experiment_name::ExperimentName;
 pub(crate) use mcp::Mcp;
 pub(crate) use merge::Merge;
 pub(crate) use outcome::Outcome;

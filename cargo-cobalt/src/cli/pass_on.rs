@@ -44,8 +44,8 @@ pub(crate) enum Format {
 #[derive(Debug, Args)]
 pub(crate) struct Import {
     /// Result files, or folders: of a folder the files `*.json` in it and in its folder of results; so a project's root and its
-    /// `.cobalt` will do
-    #[arg(value_name = "PATH", required = true)]
+    /// `.cobalt` will do [default: the project's root, without the folder of results of its own]
+    #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
     #[command(flatten)]

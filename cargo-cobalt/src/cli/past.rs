@@ -3,9 +3,8 @@
 use std::num::NonZeroUsize;
 
 use clap::Args;
-use cobalt::pattern::Pattern;
 
-use super::{Settings, count};
+use super::{ExperimentName, Settings, count};
 use crate::history::Since;
 use crate::runs::RunName;
 
@@ -15,9 +14,9 @@ pub(crate) struct History {
     #[arg(short = 'n', long, value_name = "N", default_value = "20", value_parser = count)]
     pub(crate) limit: NonZeroUsize,
 
-    /// Only experiments whose name contains or, with `*`, `?` or `[…]`, matches this
-    #[arg(short = 'e', long = "experiment", alias = "name", value_name = "PATTERN")]
-    pub(crate) name: Option<Pattern>,
+    /// Only the experiment of this name, as declared or as in test cases; or, with `*`, `?` or `[…]`, those that match
+    #[arg(short = 'e', long = "experiment", value_name = "NAME")]
+    pub(crate) experiment: Option<ExperimentName>,
 
     /// Only runs with this tag
     #[arg(long, value_name = "TAG")]

@@ -27,7 +27,7 @@ pub(crate) fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Er
     let shown = |path: &Path| one_line(&path.strip_prefix(&folder).unwrap_or(path).display().to_string());
     let mut index = Index::open(layout)?;
     let (found, skipped) = index.runs(&Filter {
-        name: arguments.name.clone(),
+        experiment: arguments.experiment.clone(),
         tag: arguments.tag.clone(),
         since: arguments.since.map(|since| since.timestamp()),
         limit: arguments.limit.get(),

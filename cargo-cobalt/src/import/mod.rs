@@ -26,9 +26,14 @@ enum Outcome {
 
 pub(crate) fn import(arguments: &Import, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
-    let (files, mut refused) = paths::files(&arguments.paths);
+    let root = [settings.workspace_root().to_owned()];
+    let paths = if arguments.paths.is_empty() { &root[..] } else { &arguments.paths };
+    let (mut files, mut refused) = paths::files(paths);
+    if arguments.paths.is_empty() {
+        files.retain(|file| !file.starts_with(settings.layout().results()));
+    }
     if files.is_empty() && refused.is_empty() {
-        let paths: Vec<_> = arguments.paths.iter().map(|path| format!("`{}`", shown(path))).collect();
+        let paths: Vec<_> = paths.iter().map(|path| format!("`{}`", shown(path))).collect();
         return Err(Error::NothingMatched(format!("there is no file `*.json` in {}", paths.join(", "))));
     }
     let mut there = There::read(settings.layout())?;

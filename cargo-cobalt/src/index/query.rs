@@ -5,14 +5,12 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, Result, named_params};
 
 use super::run::{Run, json};
-use cobalt::name::matches;
-use cobalt::pattern::Pattern;
+use crate::cli::ExperimentName;
 
 /// Which runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Filter {
-    /// The experiment's name.
-    pub(crate) name: Option<Pattern>,
+    pub(crate) experiment: Option<ExperimentName>,
     pub(crate) tag: Option<String>,
     /// The earliest start, as a run's timestamp is written.
     pub(crate) since: Option<String>,
@@ -22,7 +20,7 @@ pub(crate) struct Filter {
 
 impl Filter {
     /// All runs.
-    pub(crate) const ALL: Self = Self { name: None, tag: None, since: None, limit: usize::MAX };
+    pub(crate) const ALL: Self = Self { experiment: None, tag: None, since: None, limit: usize::MAX };
 }
 
 /// What was found.
@@ -47,7 +45,7 @@ pub(super) fn runs(connection: &Connection, filter: &Filter) -> Result<Found> {
     let (mut runs, mut matching) = (Vec::new(), 0);
     while let Some(row) = rows.next()? {
         let name = row.get_ref("name")?.as_str()?;
-        if filter.name.as_ref().is_some_and(|pattern| !matches(pattern, name)) {
+        if filter.experiment.as_ref().is_some_and(|experiment| !experiment.matches(name)) {
             continue;
         }
         matching += 1;

@@ -489,7 +489,10 @@ fn filters_and_the_limit_narrow_the_answer() {
         (found.runs.into_iter().map(|run| run.id).collect::<Vec<_>>(), found.matching)
     };
     assert_eq!(found(Filter { limit: 2, ..all() }), (the(&["ccc", "bbb"]), 3));
-    assert_eq!(found(Filter { name: Some("desk*".parse().unwrap()), ..all() }), (the(&["ccc", "aaa"]), 2));
+    assert_eq!(
+        found(Filter { experiment: Some("desk*".parse().unwrap()), ..all() }),
+        (the(&["ccc", "aaa"]), 2)
+    );
     assert_eq!(found(Filter { tag: Some("smoke".to_owned()), ..all() }), (the(&["bbb", "aaa"]), 2));
     let since = Some("2026-02-06T10:00:00.000Z".to_owned());
     assert_eq!(found(Filter { since, ..all() }), (the(&["ccc", "bbb"]), 2));

@@ -192,7 +192,7 @@ fn a_baseline_is_stale_by_its_age_unless_it_is_the_newest_run() {
     keep(&project, "old", "dddddddddddd", 40, &[1.0, 0.0]);
     project.cobalt(&["baseline", "set"], 0);
     let state = |name: &str| {
-        let shown = project.cobalt(&["baseline", "show", "--json", "--name", name], 0).stdout;
+        let shown = project.cobalt(&["baseline", "show", "--json", "--experiment", name], 0).stdout;
         serde_json::from_str::<Value>(&shown).unwrap()[0]["state"].as_str().unwrap().to_owned()
     };
     assert_eq!(state("old"), "newest");

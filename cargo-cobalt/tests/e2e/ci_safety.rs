@@ -110,13 +110,15 @@ fn a_judge_that_gives_no_score_fails_the_job_and_is_no_zero() {
 #[test]
 fn a_threshold_on_what_is_not_there_fails_the_job() {
     let project = project(&[good()]);
-    let missed = |threshold: &str| {
+    let with = |threshold: &str, code| {
         project.write("cobalt.toml", &format!("[ci]\nthresholds = [\"{threshold}\"]\n"));
-        job(&project, "gated", 1).says("nothing to measure");
+        job(&project, "gated", code)
     };
-    missed("absent.avg >= 0.1");
-    missed("absent.max <= 0.9");
-    missed("judge_cost.total <= 100");
+    // Before an agent is called.
+    for threshold in ["absent.avg >= 0.1", "absent.max <= 0.9"] {
+        with(threshold, 3).tells("is of an evaluator `absent`");
+    }
+    with("judge_cost.total <= 100", 1).says("nothing to measure");
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn data_sets_and_accounts_are_shown_without_their_secrets() {
     let lines = table(&project, &said);
     let url = "https://data.example/desk.csv?[redacted]";
     for line in [
-        format!("datasets.desk {{ items = 3, type = \"url\", url = \"{url}\" }} cobalt.toml:1"),
+        format!("datasets.desk {{ type = \"url\", url = \"{url}\", items = 3 }} cobalt.toml:1"),
         "platforms.basalt.api-key \"[redacted]\" cobalt.toml:7".to_owned(),
     ] {
         assert!(lines.contains(&line), "{line}: {lines:?}");
@@ -107,7 +107,7 @@ fn each_evaluator_has_a_line_and_a_long_one_does_not_push_the_others_aside() {
         "{}",
         said.stdout
     );
-    assert!(lines[first + 1].trim_start().starts_with("{ name = \"llm-judge\""), "{}", said.stdout);
+    assert!(lines[first + 1].trim_start().starts_with("{ type = \"llm-judge\""), "{}", said.stdout);
     assert!(lines.iter().filter(|line| line.len() > 150).count() == 1, "{}", said.stdout);
 }
 

@@ -143,8 +143,8 @@ fn each_filter_narrows_the_list() {
     let project = Project::with_runs();
     assert_eq!(project.ids(&[]), ["a", "b", "c"]);
     assert_eq!(project.ids(&["--limit", "2"]), ["a", "b"]);
-    assert_eq!(project.ids(&["--name", "desk"]), ["a", "c"]);
-    assert_eq!(project.ids(&["--name", "help-des?"]), ["a"]);
+    assert_eq!(project.ids(&["-e", "*desk*"]), ["a", "c"]);
+    assert_eq!(project.ids(&["--experiment", "help-des?"]), ["a"]);
     assert_eq!(project.ids(&["--tag", "gated"]), ["c"]);
     assert_eq!(project.ids(&["--tag", "gat"]), [""; 0], "a tag is meant whole");
     assert_eq!(project.ids(&["--since", "7d"]), ["a", "b"]);
@@ -159,7 +159,7 @@ fn arguments_that_make_no_sense_are_a_usage_error() {
     let project = Project::with_runs();
     for (arguments, hint) in [
         (["--since", "yesterday"], "such as 2026-02-05"),
-        (["--name", "[a"], "--name"),
+        (["--experiment", "[a"], "--experiment"),
         (["--limit", "0"], "--limit"),
     ] {
         let output = project.command(&arguments).output().unwrap();
@@ -182,9 +182,9 @@ fn nothing_to_show_is_said_and_no_error() {
     assert!(out.is_empty() && err.contains("runs of some of the items"), "{out}{err}");
 
     let project = Project::with_runs();
-    let Printed { out, err } = project.history(&["--name", "nothing"]);
+    let Printed { out, err } = project.history(&["--experiment", "nothing"]);
     assert!(out.is_empty() && err.contains("none of the 3 runs"), "{out}{err}");
-    assert_eq!(project.history(&["--name", "nothing", "--json"]).out, "[]\n");
+    assert_eq!(project.history(&["--experiment", "nothing", "--json"]).out, "[]\n");
 }
 
 #[test]

@@ -37,6 +37,20 @@ const ORIGINAL: &str = r#"{
 "#;
 
 #[test]
+fn files_are_found_from_the_root_of_a_project_and_from_its_folder() {
+    for paths in [&[][..], &["."], &[".cobalt"]] {
+        let store = Store::new();
+        let folder = store.folder().join(".cobalt/data/results");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("2026-02-05T10-00-34_help-desk_5ea00522f3eb.json"), ORIGINAL).unwrap();
+        fs::write(store.folder().join("package.json"), "{}").unwrap();
+        store.keep(&Kept::default());
+        let there = if paths.is_empty() { 0 } else { 1 };
+        import(&store, paths, 0).says(&format!("1 imported, {there} there already, 0 refused"));
+    }
+}
+
+#[test]
 fn files_of_the_original_are_kept_byte_by_byte_with_or_without_a_mark() {
     for mark in ["", "\u{feff}"] {
         let store = Store::new();

@@ -125,7 +125,7 @@ fn two_packages_of_a_workspace_do_not_share_a_baseline_and_an_experiment_may_mov
 
     // Of runs of both, neither becomes the baseline while both files declare it.
     project.write("a/tests/of-a.rs", &target("desk"));
-    let refused = project.cobalt(&["baseline", "set", "--name", "desk"], 3);
+    let refused = project.cobalt(&["baseline", "set", "--experiment", "desk"], 3);
     refused.tells(
         "experiment `desk`: the name is declared twice, at b/tests/of-b.rs:6 and at a/tests/of-a.rs:6",
     );
@@ -160,14 +160,14 @@ fn an_experiment_is_found_by_either_form_of_its_name() {
     }
 
     for form in FORMS {
-        let runs = project.cobalt(&["history", "--json", "--name", form], 0).stdout;
+        let runs = project.cobalt(&["history", "--json", "--experiment", form], 0).stdout;
         assert!(!serde_json::from_str::<Value>(&runs).unwrap().as_array().unwrap().is_empty(), "{form}");
         let (latest, before) = (format!("{form}@latest"), format!("{form}@latest~1"));
         project.cobalt(&["compare", &before, &latest], 0);
         project.cobalt(&["export", &latest, "--format", "csv"], 0).says(FORMS[0]);
         project.cobalt(&["baseline", "set", &latest], 0).says(FORMS[0]);
-        project.cobalt(&["baseline", "set", "--name", form], 0).says(FORMS[0]);
-        project.cobalt(&["baseline", "show", "--name", form], 0).says(FORMS[0]);
+        project.cobalt(&["baseline", "set", "--experiment", form], 0).says(FORMS[0]);
+        project.cobalt(&["baseline", "show", "--experiment", form], 0).says(FORMS[0]);
         project.cobalt(&["run", "--quiet", "forms", "--baseline", &latest], 0);
         let item = format!("{form}::rome");
         let add = ["dataset", "add", "new.jsonl", "--from-run", &latest, "--item", &item, "--dry-run"];

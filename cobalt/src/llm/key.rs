@@ -10,13 +10,11 @@ const VERSION: &str = "1";
 /// The key of a question to a model.
 pub(super) fn of_question(target: &Target, question: &Question) -> String {
     let Question { system, prompt, schema, which } = question;
-    let parts = [
-        schema.name.to_owned(),
-        schema.schema.to_string(),
-        system.clone(),
-        prompt.clone(),
-        which.to_string(),
-    ];
+    // Whatever order its keys were written in.
+    let mut written = schema.schema.clone();
+    written.sort_all_objects();
+    let parts =
+        [schema.name.to_owned(), written.to_string(), system.clone(), prompt.clone(), which.to_string()];
     of_parts("question", target, parts)
 }
 

@@ -116,7 +116,7 @@ fn evaluations(all: Fields, evaluator: Option<&str>, room: usize, left_out: &mut
 fn evaluation(mut fields: Fields, room: usize) -> Fields {
     for name in ["judge", "chainOfThought", "metadata"] {
         if size_up_to(&fields, room) > room && (name != "chainOfThought" || fields.contains_key("reason")) {
-            fields.remove(name);
+            fields.shift_remove(name);
         }
     }
     cut::object(fields, room)

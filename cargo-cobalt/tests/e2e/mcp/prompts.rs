@@ -248,7 +248,7 @@ fn arguments_that_are_missing_wrong_or_unknown_are_refused_with_what_was_expecte
         has(&refused("generate-tests", neither_or_both), &["give either `agentFile`", "or `experimentFile`"]);
     }
     has(&refused("generate-tests", json!({ "experimentFile": "../evals.rs" })), &["`experimentFile`"]);
-    has(&refused("improve-agent", json!({ "runId": "0" })), &["`0`"]);
+    has(&refused("improve-agent", json!({ "runId": "zzz" })), &["`zzz`"]);
     has(
         &refused("improve-agent", json!({ "runId": "latest", "experiment": "gated" })),
         &["is of experiment `strict`"],

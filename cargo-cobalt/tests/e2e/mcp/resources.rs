@@ -62,7 +62,10 @@ fn resources_are_listed_with_the_newest_runs_and_all_others_are_found_by_templat
     let templates = assistant.ask("resources/templates/list", json!({}))["resourceTemplates"].clone();
     let templates: Vec<_> =
         templates.as_array().unwrap().iter().map(|it| it["uriTemplate"].clone()).collect();
-    assert_eq!(templates, ["cobalt://runs/{runId}", "cobalt://runs/{runId}/items/{key}"]);
+    assert_eq!(
+        templates,
+        ["cobalt://runs/{runId}", "cobalt://runs/{runId}/items/{key}", "cobalt://schemas/{tool}"]
+    );
     assert_eq!(assistant.hang_up(), Some(0));
 }
 

@@ -175,7 +175,7 @@ fn what_makes_no_sense_is_refused_with_what_to_do() {
         (json!({ "evaluator": "right" }), "name the run in `runId`"),
         (json!({ "maxScore": 0.5 }), "name the run in `runId`"),
         (json!({ "status": "low" }), "name the run in `runId`"),
-        (json!({ "limit": 0 }), "give 1 or more"),
+        (json!({ "limit": 0 }), "`limit` is 0: expected a whole number, 1 or more"),
         (json!({ "limit": -1 }), "`limit`"),
         (json!({ "experiment": "desks" }), "did you mean `desk`"),
         (json!({ "cursor": "x" }), "`cursor` is none of ours"),

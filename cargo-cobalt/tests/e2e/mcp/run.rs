@@ -179,7 +179,7 @@ fn arguments_that_cannot_be_meant_are_refused_by_their_names() {
         (json!({ "runs": -1 }), ["`runs`", "-1"]),
         (json!({ "runs": 0 }), ["`runs`", "from 1 to 1000"]),
         (json!({ "concurrency": 5000 }), ["`concurrency`", "from 1 to 1000"]),
-        (json!({ "experiments": "strict" }), ["`experiments`", "sequence"]),
+        (json!({ "experiments": "strict" }), ["`experiments`", "a list of texts"]),
         (json!({ "experiments": ["strict", 7] }), ["`experiments[1]`", "7"]),
         (json!({ "fil": "a" }), ["`fil`", "`file`"]),
         (json!({ "project": "other" }), ["`other`", "there are"]),
