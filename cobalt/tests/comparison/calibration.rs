@@ -2,7 +2,8 @@
 //! with one that dropped, again and again.
 //!
 //! `cargo test -p cobalt --test comparison calibration -- --nocapture` prints the shares. `CALIBRATION_TRIALS=2000` (and `--release`)
-//! draws as many trials for each cell; the few that are drawn otherwise catch a method that is far off.
+//! draws as many trials for each cell, which takes hours; without it a few are drawn of up to 50 items, which catch a method
+//! that is far off.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -305,7 +306,7 @@ fn cells() -> Vec<Cell> {
         Noise::Latency(1.0),
     ];
     let mut cells = Vec::new();
-    for items in [10, 20, 50, 200, 1000] {
+    for &items in sizes() {
         for noise in noises {
             cells.extend([(1, 1), (3, 3), (1, 5), (5, 1)].map(|runs| Cell { noise, items, runs }));
         }
@@ -313,15 +314,19 @@ fn cells() -> Vec<Cell> {
     cells
 }
 
-/// How many trials of a cell of so many items are drawn: `CALIBRATION_TRIALS`, or so few that all cells take seconds.
+/// How many trials of each cell are asked for.
+fn asked() -> Option<u64> {
+    env::var("CALIBRATION_TRIALS").ok()?.parse().ok()
+}
+
+/// The numbers of items; the large ones take long.
+fn sizes() -> &'static [usize] {
+    if asked().is_some() { &[10, 20, 50, 200, 1000] } else { &[10, 20, 50] }
+}
+
+/// How many trials of a cell of so many items are drawn.
 fn trials(items: usize) -> u64 {
-    let asked = env::var("CALIBRATION_TRIALS").ok().and_then(|trials| trials.parse().ok());
-    asked.unwrap_or(match items {
-        ..=20 => 40,
-        ..=50 => 20,
-        ..=200 => 6,
-        _ => 1,
-    })
+    asked().unwrap_or(if items <= 20 { 12 } else { 3 })
 }
 
 /// Works through the cells on all processors.
@@ -428,7 +433,7 @@ impl Summed {
             Noise::GradedClusters,
         ];
         let mut all = Vec::new();
-        for items in [10, 20, 50, 200, 1000] {
+        for &items in sizes() {
             for noise in noises {
                 all.extend([1, 3, 5].map(|runs| Self { cell: Cell { noise, items, runs: (runs, runs) } }));
             }

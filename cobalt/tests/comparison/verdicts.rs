@@ -99,9 +99,11 @@ fn many_items_rule_out_a_difference_that_matters() {
 fn an_open_question_says_how_many_items_would_settle_it() {
     let found = difference(&scored("a", &right(12, 8)), &scored("b", &[right(10, 10)].concat()));
     assert_eq!((found.verdict, found.items), (Verdict::Inconclusive, 20));
-    // Not so many that 0.1 would show, but that 0.05 could be ruled out: two pairs differ, and half a pair of each kind is added.
-    let error = ((3.0 - 4.0 / 22.0_f64) / 22.0 / 22.0).sqrt();
-    let items = (20.0 * ((1.959_964 + 1.281_552) * error / 0.05).powi(2)).ceil() as u64;
+    // Not so many that 0.1 would show, but that 0.05 could be ruled out: two of 20 pairs differ, and half a pair of each kind is
+    // added: 3.2415² (0.1 (N - 2) + 1) / N² is 0.05² for N pairs, the added ones among them.
+    let wide = (1.959_964_f64 + 1.281_552).powi(2);
+    let all = (0.1 * wide + (0.01 * wide * wide + 4.0 * 0.0025 * wide * 0.8).sqrt()) / (2.0 * 0.0025);
+    let items = (all - 2.0).ceil() as u64;
     assert_eq!(found.settled_by, Some(SampleSize { items, runs: None }));
     assert!(items > 20 && items < 600, "{items}");
 }
