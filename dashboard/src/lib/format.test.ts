@@ -8,7 +8,7 @@ describe('figures', () => {
   });
 
   test('small costs keep two digits that count', () => {
-    expect([0, 0.00213, 0.25, 1.25].map(cost)).toEqual(['$0', '$0.0021', '$0.250', '$1.25']);
+    expect([0, 0.00213, 0.25, 1.25].map(cost)).toEqual(['$0.00', '$0.0021', '$0.250', '$1.25']);
   });
 
   test('ties are rounded to the even digit, as in the terminal', () => {

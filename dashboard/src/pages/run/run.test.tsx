@@ -53,7 +53,8 @@ describe('a run', () => {
       }),
     ];
     const ciStatus = { passed: false, summary: '2 missed', violations: [], thresholds };
-    open({ run: report({ passed: false, ciStatus }) });
+    open({ run: report({ passed: false, ciStatus, pooled: ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'] }) });
+    expect(await screen.findByText(/^With 2 earlier runs of this commit/)).toBeVisible();
     const table = await screen.findByRole('table', { name: 'Thresholds' });
     const row = (name: RegExp) => within(table).getByRole('row', { name });
     expect(row(/score.avg ≥ 0.8 0.900/)).toHaveTextContent('Met');

@@ -4,6 +4,7 @@ import type { Report, ThresholdOutcome } from '../../api/types';
 import { Badge } from '../../components/badge';
 import { Panel } from '../../components/panel';
 import { Text } from '../../components/text';
+import { counted } from '../../lib/format';
 
 const SIGNS: Record<string, string> = { '>=': '≥', '<=': '≤', '>': '>', '<': '<' };
 
@@ -15,8 +16,14 @@ function halves(name: string): [figure: string, bound: string] {
 
 export function Thresholds({ run }: { run: Report }) {
   const outcomes = run.ciStatus?.thresholds ?? [];
+  const pooled = run.pooled?.length ?? 0;
   return (
     <Panel title="Thresholds">
+      {pooled > 0 && (
+        <p className="mb-2 text-muted text-xs">
+          With {counted(pooled, 'earlier run')} of this commit, as further runs of the items.
+        </p>
+      )}
       {outcomes.length === 0 ? (
         <Unjudged run={run} />
       ) : (
