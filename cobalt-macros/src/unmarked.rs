@@ -3,7 +3,6 @@
 use std::fs;
 
 use proc_macro2::{Span, TokenTree};
-use quote::ToTokens as _;
 use syn::visit::{self, Visit};
 use syn::{Attribute, ItemFn, UseName, UseRename};
 
@@ -82,7 +81,7 @@ fn changes_nothing(attribute: &Attribute) -> bool {
 }
 
 fn mentions(tokens: proc_macro2::TokenStream, name: &str) -> bool {
-    tokens.into_token_stream().into_iter().any(|token| match token {
+    tokens.into_iter().any(|token| match token {
         TokenTree::Group(group) => mentions(group.stream(), name),
         TokenTree::Ident(ident) => ident == name,
         _ => false,

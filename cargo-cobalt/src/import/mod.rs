@@ -29,12 +29,18 @@ pub(crate) fn import(arguments: &Import, flags: &Flags) -> Result<ExitCode, Erro
     let root = [settings.workspace_root().to_owned()];
     let paths = if arguments.paths.is_empty() { &root[..] } else { &arguments.paths };
     let (mut files, mut refused) = paths::files(paths);
-    if arguments.paths.is_empty() {
-        files.retain(|file| !file.starts_with(settings.layout().results()));
+    let is_named = !arguments.paths.is_empty();
+    if !is_named {
+        files.retain(|file| paths::is_result(file) && !file.starts_with(settings.layout().results()));
     }
     if files.is_empty() && refused.is_empty() {
+        let what = if is_named {
+            "no file `*.json`"
+        } else {
+            "no result file of another project or of the original"
+        };
         let paths: Vec<_> = paths.iter().map(|path| format!("`{}`", shown(path))).collect();
-        return Err(Error::NothingMatched(format!("there is no file `*.json` in {}", paths.join(", "))));
+        return Err(Error::NothingMatched(format!("there is {what} in {}", paths.join(", "))));
     }
     let mut there = There::read(settings.layout())?;
     let (mut imported, mut known) = (0, 0);

@@ -37,8 +37,8 @@ fn of_path(path: &Path) -> io::Result<Vec<PathBuf>> {
     let below: Vec<_> =
         BELOW.iter().map(|folder| path.join(folder)).filter(|folder| folder.is_dir()).collect();
     let mut files = in_folder(path)?;
-    // What lies beside folders of results, such as the settings of a project, is none.
-    if !below.is_empty() {
+    // What lies in the root of a project, such as its settings, is none.
+    if path.join(".cobalt").is_dir() {
         files.retain(|file| is_result(file));
     }
     for folder in below {
@@ -50,7 +50,7 @@ fn of_path(path: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Whether a file has the name of a result file.
-fn is_result(file: &Path) -> bool {
+pub(super) fn is_result(file: &Path) -> bool {
     file.file_name().and_then(|name| name.to_str()).is_some_and(|name| ResultFileName::parse(name).is_some())
 }
 

@@ -121,17 +121,17 @@ impl Plan {
                 create(path, text, made).map_err(InitError::file("create", path))?;
             }
         }
-        if let Some(Edit { path, text, .. }) = &self.edit {
-            replace(path, text).map_err(InitError::file("write", path))?;
-        }
-        // Last, as it is the one change that needs no undoing.
         for file in &self.files {
             if let File::Appended { path, text, .. } = file {
                 let append = || fs::OpenOptions::new().append(true).open(path)?.write_all(text.as_bytes());
                 append().map_err(InitError::file("write", path))?;
             }
         }
-        Ok(())
+        // Last, as nothing is left to fail then. What was appended to a `.gitignore` does no harm by itself.
+        match &self.edit {
+            Some(Edit { path, text, .. }) => replace(path, text).map_err(InitError::file("write", path)),
+            None => Ok(()),
+        }
     }
 }
 

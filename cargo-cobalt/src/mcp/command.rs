@@ -28,7 +28,8 @@ use crate::project::{cargo, variables_of_this_process};
 const TIME_TO_END: Duration = Duration::from_secs(10);
 /// The same where the server ends, which the assistant may kill before long.
 const TIME_TO_END_WITH_SERVER: Duration = Duration::from_secs(3);
-/// How long a command may say nothing before it is told how far the build is: an assistant that hears nothing for 5 s may give up.
+/// How long a command may be silent before the progress of its build is reported: an assistant that hears nothing for 5 s may
+/// give up.
 const BETWEEN_NEWS: Duration = Duration::from_secs(3);
 /// How many lines may wait to be heard.
 const MOST_WAITING: usize = 1024;

@@ -34,9 +34,13 @@ pub(super) fn plain(message: &str) -> String {
         ("unknown field ", "an unknown name "),
         ("missing field ", "there is no field "),
         (", there are no fields", ", and no name is known here"),
-        ("data did not match any variant of untagged enum ", "the value has none of the forms of "),
     ] {
         text = text.replace(words, instead);
+    }
+    // The name of the type follows.
+    if let Some((before, after)) = text.split_once("data did not match any variant of untagged enum ") {
+        let name = after.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(after.len());
+        text = format!("{before}the value has none of the forms that it may have{}", &after[name..]);
     }
     text
 }

@@ -42,22 +42,43 @@ pub(super) fn nothing_matched(binaries: &[WithVariables<'_>], arguments: &RunOpt
 }
 
 fn no_match(targets: &str, typed: &[String], names: &[&str]) -> String {
-    let patterns: Vec<_> = typed.iter().filter(|word| !word.starts_with('-')).map(String::as_str).collect();
+    let patterns = filters(typed);
     let filters = if patterns.is_empty() {
         String::new()
     } else {
         format!(" {}", suggest::list(patterns.iter().copied()))
     };
     // Of `desk::item`, the experiment comes first.
-    let experiment = |pattern: &&str| suggest::closest(pattern.split("::").next()?, names.iter().copied());
-    let meant = patterns.iter().find_map(experiment);
+    let experiment = |pattern: &&str| pattern.split("::").next().unwrap_or(pattern).to_owned();
+    let is_there = |typed: &String| names.iter().any(|name| name::is_name_of(typed, name));
+    let typed: Vec<_> = patterns.iter().map(experiment).collect();
+    let there = typed.iter().find(|typed| is_there(typed)).cloned();
+    let closest = |typed: &String| suggest::closest(typed, names.iter().copied());
+    let meant = if there.is_some() { None } else { typed.iter().find_map(closest) };
     let question = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
-    let example = meant.or(names.first().copied()).unwrap_or("NAME");
+    let what = there
+        .as_ref()
+        .map_or_else(|| format!("no experiment of {targets}"), |there| format!("no item of `{there}`"));
+    let example = there.as_deref().or(meant).or(names.first().copied()).unwrap_or("NAME");
+    let example = name::case_name(example);
     format!(
-        "no experiment of {targets} matches{filters}{question}\n`--experiment {example}` selects an experiment, \
-         `-- {}::ITEM` one of its items; `cargo cobalt list` names all",
-        name::case_name(example)
+        "{what} matches{filters}{question}\n`--experiment {example}` selects an experiment, `-- {example}::ITEM` one of its items; \
+         `cargo cobalt list` names all"
     )
+}
+
+/// The words that choose cases: those that are neither flags nor values of flags.
+fn filters(typed: &[String]) -> Vec<&str> {
+    const WITH_VALUE: [&str; 6] = ["--skip", "--test-threads", "--format", "--color", "--logfile", "-Z"];
+    let mut before = "";
+    let mut filters = Vec::new();
+    for word in typed.iter().map(String::as_str) {
+        if !word.starts_with('-') && !WITH_VALUE.contains(&before) {
+            filters.push(word);
+        }
+        before = word;
+    }
+    filters
 }
 
 /// Sees that runs that are to be compared with are of some experiment that is selected.
@@ -140,6 +161,9 @@ mod tests {
             "no experiment of `app/evals` matches `dsek::refund`; did you mean `desk`?\n`--experiment desk` selects an \
              experiment, `-- desk::ITEM` one of its items; `cargo cobalt list` names all"
         );
+        let typed = ["desk::nosuch", "--skip", "desk"].map(str::to_owned);
+        let item = no_match("`app/evals`", &typed, &["desk", "Help desk"]);
+        assert!(item.starts_with("no item of `desk` matches `desk::nosuch`\n`--experiment desk`"), "{item}");
         let far = no_match("`app/evals`", &["zebra".to_owned()], &["desk"]);
         assert!(
             far.starts_with("no experiment of `app/evals` matches `zebra`\n`--experiment desk`"),

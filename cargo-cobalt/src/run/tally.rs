@@ -95,8 +95,7 @@ impl Tally {
         if let Some(told) = told.filter(|told| gravity(*told) > gravity(code)) {
             let name = binary.name();
             let what = if told == FAILED { "failures".to_owned() } else { format!("exit code {told}") };
-            screen
-                .tell(&format!("warning: {name} ended ({status}), but reported {what} before; that counts"));
+            screen.warn(&format!("{name} ended ({status}), but reported {what} before; that counts"));
             code = told;
         }
         if self.greeted && told.is_none() && self.running.is_empty() && matches!(code, 0 | FAILED) {

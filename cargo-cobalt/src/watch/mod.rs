@@ -24,6 +24,7 @@ use crate::baseline::seen;
 use crate::cli::{Color, RunOptions};
 use crate::error::Error;
 use crate::run::Repeats;
+use crate::terminal::for_stderr;
 use crate::{interrupt, run};
 
 /// How many of the files that have changed are named.
@@ -36,9 +37,8 @@ pub(crate) fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result
     let run = || {
         let ran = run::once(options, flags, color, Repeats::OnChange)?;
         if ran.dashboard.is_some() {
-            eprintln!(
-                "no dashboard runs: `cargo cobalt serve` in another terminal shows each run as it goes on"
-            );
+            let hint = "no dashboard runs: `cargo cobalt serve` in another terminal shows each run live";
+            eprintln!("{}", for_stderr(hint));
         }
         Ok(ran.code)
     };

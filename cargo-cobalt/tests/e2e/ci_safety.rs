@@ -285,7 +285,7 @@ fn every_command_ends_with_the_code_that_is_documented() {
         &[&["run", "--ci", "--filter", "strict"], &["run", "--ci", "--rerun-failed", "--filter", "strict"]],
     );
     ends(2, &[&["compare", "latest"], &["run", "--resume", "a", "--changed"], &["history", "--limit", "0"]]);
-    ends(2, &[&["run", "--shard", "3/2"], &["export", "latest", "--format", "odd"], &["merge"], &["import"]]);
+    ends(2, &[&["run", "--shard", "3/2"], &["export", "latest", "--format", "odd"], &["merge"]]);
     ends(
         2,
         &[&["export", "latest"], &["clean", "--days", "0"], &["clean", "--yes"], &["completions", "odd"]],

@@ -94,7 +94,7 @@ impl Arguments {
             )));
         }
         let mut prompt = format!(
-            "# Add items to the data set of {}\n\nProject {}, in {}.\n\n## The experiments in it\n\n{DATA}",
+            "# Add items to the dataset of {}\n\nProject {}, in {}.\n\n## The experiments in it\n\n{DATA}",
             name(&file),
             name(&project.name),
             name(&project.root.display().to_string())
@@ -129,10 +129,10 @@ impl Arguments {
              checked, and an `id` of its own that says what it is about.\n\
              4. Add them to the end of the data file, in its format, and change none of the items that are there: their results are \
              compared from run to run. `cargo cobalt dataset check` finds ids that occur twice and fields that are missing.\n\
-             5. Call {}{}, and read the items that failed. Where the expectation is wrong, mend the item; where the agent is, leave it \
-             red and report it.\n\
+             5. Call {}{}, and read the items that failed. If an expected answer is wrong, correct the item; if the agent is \
+             wrong, leave the item failing and report it.\n\
              6. Report the items with what each is for, their scores, and what the agent gets wrong. The baseline has none of them: \
-             set it anew once the user agrees.\n",
+             set a new one once the user agrees.\n",
             tools.call("cobalt_list", json!({})),
             name(file),
             self.focus_in_words(),
@@ -141,9 +141,14 @@ impl Arguments {
         )
     }
 
-    /// What new tests are to be about.
+    /// What the items of a new experiment are about, where that is said.
+    fn focus_of_new(&self) -> Option<String> {
+        self.focus.as_deref().filter(|focus| !focus.trim().is_empty()).map(|_| self.focus_in_words())
+    }
+
+    /// What new items are about.
     fn focus_in_words(&self) -> String {
-        match self.focus.as_deref().map(str::trim) {
+        match self.focus.as_deref().map(str::trim).filter(|focus| !focus.is_empty()) {
             None => "Mix normal, edge and adversarial cases.".to_owned(),
             Some("edge-cases") => {
                 "All of them edge cases: empty, very long, malformed, ambiguous or unusual input.".to_owned()
@@ -151,7 +156,7 @@ impl Arguments {
             Some("adversarial") => "All of them adversarial: input that tries to mislead the agent, to get it to break its rules or \
                                     to give away what it must not."
                 .to_owned(),
-            Some("coverage") => "All of them of kinds of input that no item has yet.".to_owned(),
+            Some("coverage") => "All of them of kinds of input that are easily left out.".to_owned(),
             Some(focus) => format!("All of them about {}.", name(&redacted(focus))),
         }
     }
@@ -172,12 +177,17 @@ impl Arguments {
         );
         text += &offered(file, functions);
         text += &known(tools, experiments);
+        let focus = self.focus_of_new();
         let context = self.context.as_deref().map(redacted);
         if let Some(context) = &context {
             let _ = write!(text, "\n## What the user says of it\n\n{}", data(context, LONGEST_CONTEXT));
         }
-        if self.focus.is_some() {
-            let _ = write!(text, "\n## What the tests are to be about\n\n{}\n", self.focus_in_words());
+        if let Some(focus) = &focus {
+            let _ = write!(
+                text,
+                "\n## What the tests are about\n\n{focus} Say so in the `context` of `cobalt_generate`, and see that the items that it \
+                 writes are so.\n"
+            );
         }
         text + &steps(tools, file, context.as_deref())
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use cobalt::Report;
-use cobalt::name::find;
+use cobalt::name::{find, is_name_of};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -33,9 +33,9 @@ pub(super) struct Arguments {
     experiment: Option<String>,
     /// What the newest run is held against: a run's id, `latest~2`, or a git revision such as `main`; else the run before it.
     baseline: Option<String>,
-    /// The same as `baseline`, where `currentRunId` is given: the earlier run.
+    /// The same as `baseline`: the earlier run.
     baseline_run_id: Option<String>,
-    /// The run that is held against the baseline, in place of the newest: its id or the beginning of it, or another name.
+    /// The run that is compared with the baseline, in place of the newest: its id or the beginning of it, or another name.
     current_run_id: Option<String>,
     /// The project, by its name or folder; may be left out where only one is served.
     project: Option<String>,
@@ -90,10 +90,17 @@ impl Arguments {
         };
         if let Some(current) = &self.current_run_id {
             let Some(baseline) = baseline else {
-                let needs = "`currentRunId` is held against another run: give its id as `baselineRunId`";
+                let needs = "`currentRunId` is compared with another run: give its id as `baselineRunId`";
                 return Err(Error::Arguments(needs.to_owned()));
             };
             let pair = past.find_two([baseline, current])?.map(|found| found.report);
+            let is_other = |experiment: &&String| !is_name_of(experiment, &pair[1].name);
+            if let Some(experiment) = self.experiment.as_ref().filter(is_other) {
+                return Err(Error::Arguments(format!(
+                    "`currentRunId`: run `{}` is of experiment `{}`, not of `{experiment}`; leave `experiment` out",
+                    pair[1].id, pair[1].name
+                )));
+            }
             return Ok(Chosen { pairs: vec![pair], ..Chosen::default() });
         }
         let counts = whole_runs(past);

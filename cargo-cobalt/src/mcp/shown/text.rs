@@ -69,7 +69,7 @@ fn baseline(shown: &ShownRun) -> String {
     };
     let lines = comparison.evaluators.iter().chain(&comparison.amounts).map(line);
     format!(
-        "\nAgainst the baseline, run {}:\n\n{}",
+        "\nvs. baseline, run {}:\n\n{}",
         code(&cut::text(&comparison.base.id, NAME)),
         list(lines.collect::<Vec<_>>().into_iter(), FIGURES, "figure")
     )
@@ -164,14 +164,23 @@ pub(super) fn line(item: &ItemResult, key: &str, config: &RunConfig) -> String {
 
 /// What the agent was given, what was expected of it, and what it gave in this run.
 fn given(item: &ItemResult, run: Option<&Execution>) -> String {
-    let input = item.input.get("input").map(|input| ("input", input));
-    let expected = expected_field(&item.input).map(|field| ("expected", &item.input[field]));
+    let expected = expected_field(&item.input);
+    let is_of_input = |name: &str| !["id", "cluster"].contains(&name) && Some(name) != expected;
+    let rest = || Value::Object(item.input.iter().filter(|(name, _)| is_of_input(name)).map(owned).collect());
+    let input = item.input.get("input").cloned().unwrap_or_else(rest);
+    let input =
+        Some(("input", &input)).filter(|(_, input)| input.as_object().is_none_or(|rest| !rest.is_empty()));
+    let expected = expected.map(|field| ("expected", &item.input[field]));
     let output = run.and_then(|run| run.output.as_ref()).map(|output| ("output", output.value()));
     let line = |(what, value): (&str, &Value)| {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         format!("\n  - {what}: {}", code(&cut::text(&value, VALUE)))
     };
     input.into_iter().chain(expected).chain(output).map(line).collect()
+}
+
+fn owned((name, value): (&String, &Value)) -> (String, Value) {
+    (name.clone(), value.clone())
 }
 
 /// The run in which an evaluator gave a score.

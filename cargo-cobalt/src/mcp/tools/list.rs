@@ -120,12 +120,16 @@ pub(super) struct Listing {
 }
 
 /// Builds the project, and names its experiments.
-pub(super) async fn rows(call: Call<'_>, project: &Project, arguments: &[String]) -> Result<Listing, Error> {
+pub(super) async fn rows(
+    call: Call<'_>,
+    project: &Project,
+    arguments: &[String],
+    progress: &mut Progress,
+) -> Result<Listing, Error> {
     let mut command = ["list", "--json", "--message-format=json"].map(str::to_owned).to_vec();
     command.extend_from_slice(arguments);
     let (mut listing, mut listed) = (Listing::default(), String::new());
     let mut running = call.commands.start(project, &command, &call.context.ct)?;
-    let mut progress = Progress::of(call.context);
     while let Some(heard) = running.line_or_news().await {
         let line = match heard {
             Heard::Line(line) => line,
@@ -161,7 +165,8 @@ pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<
     let Arguments { filter, refresh, offline, .. } = arguments;
     let filter = filter.map(|filter| format!("--filter={filter}"));
     let flags: Vec<_> = filter.into_iter().chain(fetching(refresh, offline)?).collect();
-    let Listing { rows, mut compile_errors, mut errors, is_whole } = rows(call, &project, &flags).await?;
+    let Listing { rows, mut compile_errors, mut errors, is_whole } =
+        rows(call, &project, &flags, &mut Progress::of(call.context)).await?;
     compile_errors.cut(ROOM_OF_COMPILER);
     keep(&mut errors, ROOM_OF_ERRORS, "errors", &mut Vec::new());
     let past = Past::of(&project);

@@ -112,7 +112,10 @@ impl<'a> Wanted<'a> {
     fn has(&self, listed: &Listed<'_>) -> bool {
         let run = listed.run;
         let RunsQuery { experiment, tag, tags, verdict, .. } = self.query;
-        let has_one = |tags: &String| tags.split(',').any(|tag| run.tags.iter().any(|has| has == tag.trim()));
+        let has_one = |tags: &String| {
+            let mut tags = tags.split(',').map(str::trim).filter(|tag| !tag.is_empty()).peekable();
+            tags.peek().is_none() || tags.any(|tag| run.tags.iter().any(|has| has == tag))
+        };
         let has_text = |text: &String| {
             let texts = run.tags.iter().chain([&run.name, &run.id]).chain(&run.git_commit);
             texts.into_iter().any(|it| super::search::has_text(it, text))

@@ -169,7 +169,7 @@ fn more_items_are_asked_for_the_data_set_of_an_experiment_that_is_there() {
     has(
         &text,
         &[
-            "# Add items to the data set of `tests/evals.rs`",
+            "# Add items to the dataset of `tests/evals.rs`",
             "fn strict(item: Item) -> Result<String, String> {",
             "Write 5 to 10 new items. All of them edge cases",
             "Answers in French.",

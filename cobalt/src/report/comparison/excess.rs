@@ -91,7 +91,7 @@ impl Excess {
             actual: other / base,
             interval: paired.ratio_interval(),
             p_value: larger(estimate.p_above(0.0), p_unchanged),
-            is_unchanged: is_unchanged(&paired),
+            is_unchanged: is_unchanged(paired),
             // Any item may be slower by chance, and by any factor.
             has_collapsed: false,
             settled_by: would_settle(&allowed, &estimate, estimate.difference, slack),

@@ -218,11 +218,11 @@ impl Amounts {
             let logs = values.iter().map(|value| (*value > 0.0).then(|| value.ln()));
             Some(Self { values: logs.collect::<Option<_>>()?, mean_of })
         };
-        let (base, other) = if is_apart { (self, other) } else { (self.as_mean(), other.as_mean()) };
+        let (base, other) = if is_apart { (self, other) } else { (self.into_mean(), other.into_mean()) };
         PairedItem::of_amounts(&logs(base)?.values, &logs(other)?.values)
     }
 
-    fn as_mean(self) -> Self {
+    fn into_mean(self) -> Self {
         Self { values: vec![self.mean()], ..self }
     }
 

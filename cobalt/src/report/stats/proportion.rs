@@ -28,7 +28,8 @@ pub fn wilson(passes: u64, n: u64, confidence: f64) -> Option<Interval> {
 /// a cluster has more passes than observations, and for a confidence outside of `0 < confidence < 1`.
 pub fn wilson_clustered(clusters: &[Cluster], confidence: f64) -> Option<Interval> {
     let is_possible = |cluster: &Cluster| cluster.total >= 0.0 && cluster.total <= cluster.count as f64;
-    if !clusters.iter().all(is_possible) || !(confidence > 0.0 && confidence < 1.0) {
+    let is_level = confidence > 0.0 && confidence < 1.0;
+    if !(is_level && clusters.iter().all(is_possible)) {
         return None;
     }
     let count: usize = clusters.iter().map(|cluster| cluster.count).sum();

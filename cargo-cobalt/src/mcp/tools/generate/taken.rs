@@ -5,6 +5,7 @@ use cobalt::suggest;
 
 use super::super::Call;
 use super::super::list::rows;
+use super::super::run::Progress;
 use super::agent::Agent;
 use super::place::Place;
 use crate::error::Error;
@@ -22,8 +23,9 @@ impl Taken {
         project: &Project,
         agent: &Agent,
         place: &Place,
+        progress: &mut Progress,
     ) -> Result<(Self, Option<String>), Error> {
-        let listing = rows(call, project, &["--workspace".to_owned()]).await?;
+        let listing = rows(call, project, &["--workspace".to_owned()], progress).await?;
         let is_other = |row: &&crate::list::Row| {
             row.package != agent.package.name.as_str() || row.target != place.target
         };

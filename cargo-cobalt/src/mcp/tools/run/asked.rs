@@ -34,6 +34,8 @@ pub(super) async fn run(
             line = running.line_or_news() => {
                 let line = match line {
                     Some(Heard::Line(line)) => line,
+                    // What runs from then on says itself how far it is.
+                    Some(Heard::Building(_)) if heard.has_begun() => continue,
                     Some(Heard::Building(news)) => {
                         progress.building(&format!("building {} for {news}", project.name)).await;
                         continue;

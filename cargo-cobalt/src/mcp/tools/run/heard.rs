@@ -8,6 +8,8 @@ use cobalt::wording::{count, cut, decimal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::mcp::plain::plain;
+
 /// The longest text told of an error while the run goes on, in characters.
 const LONGEST_ERROR: usize = 120;
 
@@ -101,7 +103,7 @@ impl Heard {
                 self.interrupted(name, id, kept != Some(0), error);
             }
             Event::ExperimentStillFailed { name, why } => self.still_failed.push((name, why)),
-            Event::Failed { error } => add_new(&mut self.errors, error),
+            Event::Failed { error } => add_new(&mut self.errors, plain(&error)),
             Event::Warning(warning) => add_new(&mut self.warnings, warning.to_string()),
             _ => {}
         }
@@ -131,6 +133,11 @@ impl Heard {
             let reason = format!("it ended after {done} of {items} items, which are kept");
             self.add(name, WhyNotRun::CutOff, reason, Some(id), declared_at);
         }
+    }
+
+    /// Whether an experiment has begun, or is known not to.
+    pub(super) fn has_begun(&self) -> bool {
+        self.total > 0 || !self.not_run.is_empty() || !self.finished.is_empty()
     }
 
     /// Whether there was an experiment, and all of them ran and passed.
@@ -215,7 +222,7 @@ impl Heard {
         run_id: Option<String>,
         declared_at: Option<SourcePlace>,
     ) {
-        self.not_run.push(NotRun { name, state, reason, run_id, declared_at });
+        self.not_run.push(NotRun { name, state, reason: plain(&reason), run_id, declared_at });
     }
 
     fn item(&mut self, item: &ItemFinished) -> Option<String> {

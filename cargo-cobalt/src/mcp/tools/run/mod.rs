@@ -102,7 +102,7 @@ async fn by_place(
     answered: Outcome,
     progress: &mut Progress,
 ) -> Result<Outcome, Error> {
-    let declared = super::list::rows(call, project, &[]).await?;
+    let declared = super::list::rows(call, project, &[], progress).await?;
     if !declared.compile_errors.is_empty() {
         let compile_errors = declared.compile_errors;
         return Ok(Outcome { code: Some(UNFIT), compile_errors, ..Outcome::default() });

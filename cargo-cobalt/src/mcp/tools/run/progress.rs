@@ -42,7 +42,8 @@ impl Progress {
     /// How far the build is that comes before the first step: a part of it that grows, and whose size is not known.
     pub(in crate::mcp::tools) async fn building(&mut self, message: &str) {
         self.builds += 1;
-        self.tell_figures(1.0 - 1.0 / (1.0 + f64::from(self.builds)), None, message).await;
+        let done = self.told.map_or(0.0, f64::floor) + 1.0 - 1.0 / (1.0 + f64::from(self.builds));
+        self.tell_figures(done, None, message).await;
     }
 
     async fn tell_figures(&mut self, done: f64, total: Option<f64>, message: &str) {
