@@ -120,7 +120,7 @@ const TURNED_ON: [(&str, &[&str]); 7] = [
     ),
     ("reqwest", &["__rustls", "__rustls-aws-lc-rs", "__tls", "rustls"]),
     ("rustls", &["aws-lc-rs", "aws_lc_rs", "std", "tls12"]),
-    ("serde_json", &["default", "float_roundtrip", "indexmap", "preserve_order", "std"]),
+    ("serde_json", &["alloc", "default", "float_roundtrip", "indexmap", "preserve_order", "std"]),
     (
         "tokio",
         &[
