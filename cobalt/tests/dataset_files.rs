@@ -127,7 +127,7 @@ fn an_item_that_does_not_fit_its_type_is_named_by_file_index_and_key() {
     let lines = "{\"id\": \"a\", \"expected_output\": \"x\"}\n{\"id\": \"b\", \"expectedOutput\": \"x\"}";
     let (_folder, path) = write("qa.jsonl", lines);
     let message = Dataset::from_file(&path).unwrap().typed::<Question>().unwrap_err().to_string();
-    let reason = "items[1] (key `b`): missing field `expected_output`, the fields are `expectedOutput`, `id`: is \
+    let reason = "items[1] (key `b`): missing field `expected_output`, the fields are `id`, `expectedOutput`: is \
                   `expectedOutput` meant? `#[serde(rename_all = \"camelCase\")]` on the struct reads such names";
     assert_eq!(message, format!("{}: {reason}", path.display()));
 }

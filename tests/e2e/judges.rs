@@ -33,7 +33,10 @@ fn judges_are_shown_with_calls_tokens_and_cost_and_cost_nothing_from_the_cache()
         (Some(3), Some(0), Some(120_030))
     );
     assert!(summary.estimated_cost.unwrap() < each() / 100.0, "the agent's is another");
-    judged(&sandbox, &model).run().code(0).says(&["  judges  0 calls, 3 from the cache, $0 (gpt-6-luna)\n"]);
+    judged(&sandbox, &model)
+        .run()
+        .code(0)
+        .says(&["  judges  0 calls, 3 from the cache, $0.00 (gpt-6-luna)\n"]);
     assert_eq!(model.asked(), 3);
     let mut costs: Vec<_> = sandbox.reports().iter().filter_map(|report| report.summary.judge_cost).collect();
     costs.sort_by(f64::total_cmp);

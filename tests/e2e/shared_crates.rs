@@ -94,7 +94,8 @@ fn a_crate_with_rustls_connects_beside_the_library() {
 }
 
 /// What the library turns on by default in crates that users have as well. They
-/// add to the crate and change nothing of what is there, but for `float_roundtrip`: with it, a float is read exactly.
+/// add to the crate and change nothing of what is there, but for `float_roundtrip`, with which a float is read exactly, and
+/// `preserve_order`, with which objects keep the order of their keys.
 const TURNED_ON: [(&str, &[&str]); 7] = [
     ("hyper", &["client", "default", "http1"]),
     ("hyper-util", &["client", "client-legacy", "client-proxy", "default", "http1", "tokio"]),
@@ -119,7 +120,7 @@ const TURNED_ON: [(&str, &[&str]); 7] = [
     ),
     ("reqwest", &["__rustls", "__rustls-aws-lc-rs", "__tls", "rustls"]),
     ("rustls", &["aws-lc-rs", "aws_lc_rs", "std", "tls12"]),
-    ("serde_json", &["default", "float_roundtrip", "std"]),
+    ("serde_json", &["alloc", "default", "float_roundtrip", "indexmap", "preserve_order", "std"]),
     (
         "tokio",
         &[
