@@ -13,7 +13,7 @@ use tokio::process::{Child, Command};
 use tokio::sync::OwnedMutexGuard;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
@@ -28,9 +28,6 @@ use crate::project::{cargo, variables_of_this_process};
 const TIME_TO_END: Duration = Duration::from_secs(10);
 /// The same where the server ends, which the assistant may kill before long.
 const TIME_TO_END_WITH_SERVER: Duration = Duration::from_secs(3);
-/// How long a command may be silent before the progress of its build is reported: an assistant that hears nothing for 5 s may
-/// give up.
-const BETWEEN_NEWS: Duration = Duration::from_secs(3);
 /// How many lines may wait to be heard.
 const MOST_WAITING: usize = 1024;
 /// How many of the last lines of stderr are kept.
@@ -44,15 +41,6 @@ pub(super) struct Ended {
     pub(super) was_cancelled: bool,
     /// The last lines of stderr.
     pub(super) stderr: Vec<String>,
-}
-
-/// What is heard of a command.
-#[derive(Debug)]
-pub(super) enum Heard {
-    /// A line of its stdout.
-    Line(String),
-    /// How far the build is.
-    Building(String),
 }
 
 /// Starts commands, and sees that none outlives this one.
@@ -204,17 +192,14 @@ impl Running {
         self.lines.recv().await
     }
 
-    /// The same, or how far the build is, where no line has come for [`BETWEEN_NEWS`].
-    pub(super) async fn line_or_news(&mut self) -> Option<Heard> {
-        match timeout(BETWEEN_NEWS, self.lines.recv()).await {
-            Ok(line) => line.map(Heard::Line),
-            Err(_) => Some(Heard::Building(self.news())),
-        }
+    /// How many seconds ago it was started.
+    pub(super) fn seconds(&self) -> u64 {
+        self.begun.elapsed().as_secs()
     }
 
     /// How far the build is: `12 s, crate 31: Compiling serde v1.0.228`.
-    fn news(&self) -> String {
-        let seconds = self.begun.elapsed().as_secs();
+    pub(super) fn build(&self) -> String {
+        let seconds = self.seconds();
         let build = self.build.lock().unwrap_or_else(PoisonError::into_inner);
         match (build.crates, &*build.doing) {
             (_, "") => format!("{seconds} s"),
@@ -343,16 +328,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_build_that_takes_long_is_told_of_by_its_last_crate() {
-        let script = "echo '   Compiling serde v1.0.228' >&2\necho '   Compiling desk v0.1.0 (/home/me/desk)' >&2\nsleep 4\n\
-                      echo done\n";
+    async fn a_build_is_told_of_by_its_last_crate() {
+        let script = "echo '   Compiling serde v1.0.228' >&2\necho '   Compiling desk v0.1.0 (/home/me/desk)' >&2\n\
+                      echo 'warning: something' >&2\nsleep 1\necho done\n";
         let never = CancellationToken::new();
         let (_folder, mut running) = started(script, &never, &never);
-        match running.line_or_news().await.unwrap() {
-            Heard::Building(news) => assert_eq!(news, "3 s, crate 2: Compiling desk v0.1.0"),
-            Heard::Line(line) => panic!("{line}"),
-        }
-        assert!(matches!(running.line_or_news().await, Some(Heard::Line(line)) if line == "done"));
+        assert_eq!(running.line().await.unwrap(), "done");
+        let told = running.build();
+        assert!(told.ends_with(" s, crate 2: Compiling desk v0.1.0"), "{told}");
         running.end().await.unwrap();
     }
 

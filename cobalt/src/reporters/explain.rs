@@ -114,7 +114,8 @@ fn evaluation(text: &mut String, evaluation: &ScoredEvaluation, pass_mark: f64) 
 }
 
 /// A score with at most three decimals, of which one below the pass mark, or below 1, is not shown as if it reached it.
-fn rounded(score: f64, pass_mark: f64) -> String {
+#[must_use]
+pub fn rounded(score: f64, pass_mark: f64) -> String {
     let rounded = (score * 1000.0).round() / 1000.0;
     let reaches = |bound: f64| score < bound && rounded >= bound;
     if reaches(pass_mark) || reaches(1.0) { figure(score) } else { decimal(rounded, 3) }

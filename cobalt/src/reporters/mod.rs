@@ -19,7 +19,7 @@ pub use event::{
     Event, ExperimentFinished, ExperimentStarted, FailedItem, ItemFinished, Listed, LowItem, PROTOCOL,
     RunFinished, Warning,
 };
-pub use explain::{expected_field, explain};
+pub use explain::{expected_field, explain, rounded};
 pub use fetched::fetched;
 pub use paint::Paint;
 pub use printable::printable;

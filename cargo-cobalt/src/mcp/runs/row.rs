@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cobalt::reporters::figure;
+use cobalt::reporters::rounded;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -109,7 +109,7 @@ impl RunRow {
             .scores
             .iter()
             .take(MOST_TOLD)
-            .map(|(name, score)| format!("{} {}", short_code(name), figure(*score)));
+            .map(|(name, score)| format!("{} {}", short_code(name), rounded(*score, 1.0)));
         let commit = self.git_commit.as_deref().map_or(String::new(), |commit| short_code(short(commit)));
         format!(
             "| {} | {} | {} | {verdict} | {} | {commit} |",

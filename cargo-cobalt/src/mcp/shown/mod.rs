@@ -28,7 +28,7 @@ use serde_json::{Map, Value};
 
 pub(super) use self::item::change;
 pub(super) use self::size::{keep, size};
-pub(super) use self::text::{ROOM, list, text};
+pub(super) use self::text::{ROOM, list, text, up_to};
 pub(super) use self::wanted::{ItemStatus, Wanted};
 use crate::error::Error;
 use crate::formats::markdown::verdict;

@@ -128,8 +128,57 @@ fn the_executions_of_an_item_count_by_their_mean_and_stay_within_its_room() {
 
 #[test]
 fn a_run_in_error_is_told_by_its_errors() {
-    let text = text(&shown(&mixed(), &Wanted { status: Some(ItemStatus::Error), ..Wanted::default() }));
+    let text = text(&shown(&mixed(), &Wanted { status: Some(ItemStatus::Error), ..Wanted::default() }), ROOM);
     assert!(text.contains("- `broken` in error: `no answer`"), "{text}");
+}
+
+#[test]
+fn an_item_that_failed_is_told_with_what_was_given_expected_and_answered() {
+    let item = |input: Value, right: f64| {
+        json!({ "key": "a", "input": input, "output": { "output": "billing" },
+            "evaluations": { "right": { "score": right, "reason": "another team" } } })
+    };
+    let told = |input: Value, right: f64| {
+        text(&shown(&report(vec![item(input, right)]), &Wanted::default()), ROOM).replace("\n  - ", " / ")
+    };
+    let whole = json!({ "id": "a", "input": "It is slow", "expected": "search", "level": 2 });
+    let why = "- `a` below its pass mark in `right` 0.3: `another team` / ";
+    let given =
+        "input: `It is slow` / other fields: `{\"level\":2}` / expected: `search` / output: `billing`\n";
+    assert!(told(whole.clone(), 0.1 + 0.2).contains(&format!("{why}{given}")), "{}", told(whole, 0.3));
+    let unusual = told(json!({ "id": "a", "ticket": "It is slow" }), 0.499_999);
+    assert!(
+        unusual.contains("`right` 0.499: `another team` / input: `{\"ticket\":\"It is slow\"}` / output"),
+        "{unusual}"
+    );
+    let passed = told(json!({ "input": "It is slow" }), 0.666_666_7);
+    assert!(passed.contains("- `a` passed, lowest in `right` 0.667: `another team`\n"), "{passed}");
+}
+
+#[test]
+fn what_failed_comes_before_the_figures_and_neither_falls_off_where_there_is_little_room() {
+    let failed = |place: usize| {
+        json!({ "key": format!("item-{place}"), "passed": false, "input": { "input": "x".repeat(500) },
+            "output": { "output": "y".repeat(500) }, "evaluations": { "right": { "score": 0.0 } } })
+    };
+    let mut report = report((0..20).map(failed).collect());
+    report.summary.scores = serde_json::from_value(json!({ "right": { "avg": 0.0 } })).unwrap();
+    let shown = shown(&report, &Wanted::default());
+    for room in [1_500, 3_000, ROOM] {
+        let told = text(&shown, room);
+        let at = |part: &str| told.find(part).unwrap_or_else(|| panic!("{room}, no {part}: {told}"));
+        assert!(
+            at("`item-0` below its pass mark") < at("\n  - output: `yyy")
+                && at("output: `yyy") < at("| `right` |")
+        );
+        assert!(at("- time: ") > at("`item-0`") && size(&told) <= room, "{room}: {}", size(&told));
+    }
+    // Those that have no room for all are told of in a line.
+    assert!(
+        text(&shown, ROOM).contains("\n- `item-14` below its pass mark in `right` 0\n"),
+        "{}",
+        text(&shown, ROOM)
+    );
 }
 
 /// What Markdown outside of code spans is left of a text.
@@ -172,7 +221,7 @@ fn hostile_texts_stay_in_code_spans_however_they_are_cut() {
                 serde_json::from_value(json!({ long.clone(): { "score": 0.0, "reason": long } })).unwrap();
             report.config.evaluators = vec![long.clone()];
             report.config.pass_marks = vec![0.5];
-            let text = text(&shown(&report, &Wanted::default()));
+            let text = text(&shown(&report, &Wanted::default()), ROOM);
             assert!(text.len() < 8_000, "{}", text.len());
             for line in text.lines() {
                 let outside = outside_of_code(line);
@@ -214,7 +263,7 @@ fn whatever_a_run_holds_it_is_shown_within_its_room() {
             serde_json::from_value(json!({ "passed": false, "summary": text, "violations": violations }))
                 .unwrap();
         let run = shown(&report, &Wanted::default());
-        let said = super::text(&run);
+        let said = super::text(&run, ROOM);
         assert!(size(&run) <= BUDGET && run.items_shown > 0, "{filler:?}: {} bytes", size(&run));
         assert!(size(&said) < 8_000, "{filler:?}: {}", size(&said));
         let item = super::item(&report, &keys(&report)[0], 10_000).unwrap();

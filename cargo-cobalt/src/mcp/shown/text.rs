@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use cobalt::report::comparison::Difference;
 use cobalt::report::{Execution, ItemResult, RunConfig, ScoreStats, ScoredEvaluation, Violation};
-use cobalt::reporters::{DifferenceFigures, SCORE_COLUMNS, expected_field, figure, score_figures, times};
+use cobalt::reporters::{DifferenceFigures, SCORE_COLUMNS, expected_field, rounded, score_figures, times};
 use cobalt::wording::count;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{ShownRun, cut, size};
 use crate::formats::markdown::{at_marks, origin, usage};
@@ -19,15 +19,15 @@ const FIGURES: usize = 2_000;
 /// The longest name, and the longest reason, in bytes.
 const NAME: usize = 120;
 const REASON: usize = 400;
-/// The longest input, expected answer and output, in bytes.
+/// The longest input, expected answer, output and other fields, in bytes.
 const VALUE: usize = 200;
 /// The longest line of several figures, in bytes.
 const LINE: usize = 600;
 /// How many evaluators are told of an item.
 const MOST_LOW: usize = 3;
 
-/// The run in Markdown.
-pub(in crate::mcp) fn text(shown: &ShownRun) -> String {
+/// The run in Markdown, in some `room` bytes, up to [`ROOM`].
+pub(in crate::mcp) fn text(shown: &ShownRun, room: usize) -> String {
     let head = &shown.head;
     let title = format!(
         "### {}: {}",
@@ -51,13 +51,41 @@ pub(in crate::mcp) fn text(shown: &ShownRun) -> String {
         usage(head).lines().map(|line| whole(line.to_owned()) + "\n").collect::<String>(),
         baseline(shown)
     );
+    let figures = up_to(&figures, room / 2);
     let end = shown.rest.as_ref().map_or(String::new(), |rest| format!("\n{rest}.\n"));
     if !shown.lines.is_empty() {
         text += "\nItems, the worst first:\n\n";
     }
-    let room = ROOM.saturating_sub(size(&text) + size(&figures) + size(&end));
-    text += &list(shown.lines.iter().cloned(), room, "item");
+    text += &items(&shown.lines, room.saturating_sub(size(&text) + size(&figures) + size(&end)));
     text + &end + &figures
+}
+
+/// The items. Where not all that is known of those that failed has room, the first have it, and the others a line.
+fn items(lines: &[String], room: usize) -> String {
+    let failed = lines.iter().filter(|line| line.contains('\n'));
+    let has_room = failed.map(|line| size(line) + 1).sum::<usize>() + NAME <= room;
+    let mut left = if has_room { room } else { room / 4 * 3 };
+    let lines = lines.iter().map(|line| match left.checked_sub(size(line) + 1) {
+        Some(rest) => {
+            left = rest;
+            line.clone()
+        }
+        None => line.lines().next().unwrap_or_default().to_owned(),
+    });
+    list(lines.collect::<Vec<_>>().into_iter(), room, "item")
+}
+
+/// The first lines of a text that have room.
+pub(in crate::mcp) fn up_to(text: &str, room: usize) -> String {
+    let mut kept = String::new();
+    for line in text.split_inclusive('\n') {
+        if size(&kept) + size(line) > room {
+            kept += "…\n";
+            break;
+        }
+        kept += line;
+    }
+    kept
 }
 
 /// How it differs from its baseline, last: what failed is of more use.
@@ -146,10 +174,12 @@ pub(super) fn line(item: &ItemResult, key: &str, config: &RunConfig) -> String {
         low = scores.filter_map(|name| Some((&**name, item.scores(name).reduce(f64::min)?))).collect();
     }
     low.sort_by(|(_, one), (_, two)| one.total_cmp(two));
+    let mark =
+        |name: &str| config.evaluators().find(|(known, _)| *known == name).map_or(1.0, |(_, mark)| mark);
     let scores = low
         .iter()
         .take(MOST_LOW)
-        .map(|(name, score)| format!("{} {}", code(&cut::text(name, NAME)), figure(*score)));
+        .map(|(name, score)| format!("{} {}", code(&cut::text(name, NAME)), rounded(*score, mark(name))));
     let scores = scores.collect::<Vec<_>>().join(", ");
     let run = low.first().and_then(|(name, score)| scored(item, name, *score));
     let reason = run.and_then(|(_, evaluation)| evaluation.reason.as_deref());
@@ -164,23 +194,20 @@ pub(super) fn line(item: &ItemResult, key: &str, config: &RunConfig) -> String {
 
 /// What the agent was given, what was expected of it, and what it gave in this run.
 fn given(item: &ItemResult, run: Option<&Execution>) -> String {
+    let input = item.input.get("input").map(|input| ("input", input));
     let expected = expected_field(&item.input);
-    let is_of_input = |name: &str| !["id", "cluster"].contains(&name) && Some(name) != expected;
-    let rest = || Value::Object(item.input.iter().filter(|(name, _)| is_of_input(name)).map(owned).collect());
-    let input = item.input.get("input").cloned().unwrap_or_else(rest);
-    let input =
-        Some(("input", &input)).filter(|(_, input)| input.as_object().is_none_or(|rest| !rest.is_empty()));
+    let is_other = |field: &str| !["input", "id", "cluster"].contains(&field) && Some(field) != expected;
+    let others = item.input.iter().filter(|(field, _)| is_other(field));
+    let others: Map<_, _> = others.map(|(field, value)| (field.clone(), value.clone())).collect();
+    let others = (!others.is_empty()).then(|| Value::Object(others));
+    let others = others.iter().map(|others| (if input.is_some() { "other fields" } else { "input" }, others));
     let expected = expected.map(|field| ("expected", &item.input[field]));
     let output = run.and_then(|run| run.output.as_ref()).map(|output| ("output", output.value()));
     let line = |(what, value): (&str, &Value)| {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         format!("\n  - {what}: {}", code(&cut::text(&value, VALUE)))
     };
-    input.into_iter().chain(expected).chain(output).map(line).collect()
-}
-
-fn owned((name, value): (&String, &Value)) -> (String, Value) {
-    (name.clone(), value.clone())
+    input.into_iter().chain(others).chain(expected).chain(output).map(line).collect()
 }
 
 /// The run in which an evaluator gave a score.

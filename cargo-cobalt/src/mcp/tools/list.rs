@@ -13,7 +13,6 @@ use super::{Answer, Call, fetching, tool};
 use crate::error::Error;
 use crate::list::Row;
 use crate::markdown::{cell, code};
-use crate::mcp::command::Heard;
 use crate::mcp::diagnostics::{CompileErrors, Diagnostic};
 use crate::mcp::past::{Past, PastRun};
 use crate::mcp::projects::Project;
@@ -130,17 +129,18 @@ pub(super) async fn rows(
     command.extend_from_slice(arguments);
     let (mut listing, mut listed) = (Listing::default(), String::new());
     let mut running = call.commands.start(project, &command, &call.context.ct)?;
-    while let Some(heard) = running.line_or_news().await {
-        let line = match heard {
-            Heard::Line(line) => line,
-            Heard::Building(news) => {
-                progress.building(&format!("building {} for {news}", project.name)).await;
-                continue;
+    loop {
+        tokio::select! {
+            line = running.line() => {
+                let Some(line) = line else { break };
+                // What begins so is another message of the compiler.
+                if !listing.compile_errors.hear(&line) && !line.starts_with('{') {
+                    listed += &line;
+                }
             }
-        };
-        // What begins so is another message of the compiler.
-        if !listing.compile_errors.hear(&line) && !line.starts_with('{') {
-            listed += &line;
+            () = progress.is_silent() => {
+                progress.tell_part(&format!("building {} for {}", project.name, running.build())).await;
+            }
         }
     }
     let ended = running.end().await?;

@@ -103,7 +103,7 @@ fn run(call: Call<'_>, name: &str, arguments: &Arguments) -> Result<Answer<Resul
         State::GoingOn => "The run goes on: further items will be finished, and pages may shift.\n\n",
         State::CutOff => "The run was cut off before its end; `cobalt_run` with `resume` finishes it.\n\n",
     };
-    let text = format!("{about}{}", shown::text(&run));
+    let text = format!("{about}{}", shown::text(&run, shown::ROOM));
     let project = (*project).clone();
     let structured = Results { project, list: None, run: Some(run), state: Some(state), note };
     Ok(Answer { structured, text, is_error: false })

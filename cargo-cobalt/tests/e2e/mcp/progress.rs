@@ -1,6 +1,6 @@
 //! What is told of a run while it goes on.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -32,6 +32,44 @@ fn each_item_is_told_of_and_progress_only_grows() {
     let last = told.last().unwrap();
     assert_eq!((&last["progress"], &last["total"]), (&json!(3.0), &json!(3.0)));
     assert!(last["message"].as_str().unwrap().starts_with("strict: 3 of 3, "), "{last}");
+}
+
+#[test]
+fn a_slow_build_is_told_of_every_few_seconds_and_then_what_runs() {
+    let project = Project::steered();
+    project.rename("mcp_progress_slow");
+    project.write("build.rs", "fn main() {\n    std::thread::sleep(std::time::Duration::from_secs(8));\n}\n");
+    project.answers(&[("paris", "wait"), ("rome", "Rome")]);
+    let mut assistant = Assistant::of(&project);
+    let arguments = json!({ "experiments": ["strict"] });
+    let call = json!({ "name": "cobalt_run", "arguments": arguments, "_meta": { "progressToken": "mine" } });
+    let id = assistant.begin("tools/call", call);
+    let (mut told, mut figures, mut last, mut longest) =
+        (Vec::new(), Vec::new(), Instant::now(), Duration::ZERO);
+    loop {
+        let message = assistant.hear();
+        assert!(message.get("result").is_none(), "it has ended: {message}, {told:?}");
+        if message["method"] != "notifications/progress" {
+            continue;
+        }
+        longest = longest.max(last.elapsed());
+        last = Instant::now();
+        figures.push(message["params"]["progress"].as_f64().unwrap());
+        told.push(message["params"]["message"].as_str().unwrap().to_owned());
+        if told.last().unwrap().starts_with("strict: 1 of 2 items done, ") {
+            break;
+        }
+    }
+    project.write("go-on", "");
+    assert_eq!(assistant.answer_to(id)["result"]["structuredContent"]["passed"], true);
+    assert!(longest < Duration::from_secs(5), "{longest:?}: {told:?}");
+    assert!(figures.is_sorted_by(|one, two| one < two), "{figures:?}");
+    let builds = told.iter().take_while(|message| message.starts_with("building ")).count();
+    assert!(
+        told[..builds].iter().any(|message| message.ends_with(": Compiling mcp_progress_slow v0.1.0")),
+        "{told:?}"
+    );
+    assert!(told[builds..].iter().all(|message| message.starts_with("strict: ")), "{told:?}");
 }
 
 #[test]

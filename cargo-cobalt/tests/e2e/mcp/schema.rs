@@ -5,13 +5,18 @@ use serde_json::{Value, json};
 
 use super::assistant::Assistant;
 
-/// The schema of what a tool answers.
+/// The schema of what a tool answers: the whole one, and the outline that it is listed with.
 pub(super) fn output_schema(assistant: &mut Assistant, tool: &str) -> Validator {
     let listed = assistant.ask("tools/list", json!({}));
     let tool = listed["tools"].as_array().unwrap().iter().find(|it| it["name"] == tool).unwrap();
     assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
     assert_eq!(tool["annotations"]["readOnlyHint"], true);
-    jsonschema::validator_for(&tool["outputSchema"]).unwrap()
+    let uri = format!("cobalt://schemas/{}", tool["name"].as_str().unwrap());
+    let read = assistant.ask("resources/read", json!({ "uri": uri }));
+    let mut schema: Value = serde_json::from_str(read["contents"][0]["text"].as_str().unwrap()).unwrap();
+    assert!(schema["$defs"].as_object().is_some_and(|parts| parts.len() > 3), "{schema}");
+    schema["allOf"] = json!([tool["outputSchema"]]);
+    jsonschema::validator_for(&schema).unwrap()
 }
 
 /// What a tool answers, which fits its schema and is as short as answers are.

@@ -162,7 +162,7 @@ impl Attempts<'_> {
     }
 
     /// Looks at what was written, then writes it to its files and has cargo check it.
-    async fn try_out(&self, draft: &Draft, transaction: &mut Transaction) -> Result<Tried, Error> {
+    async fn try_out(&mut self, draft: &Draft, transaction: &mut Transaction) -> Result<Tried, Error> {
         let Wanted { project, agent, place, overwrite, .. } = self.wanted;
         let experiments = match self.review(draft) {
             Ok(experiments) => experiments,
@@ -180,7 +180,7 @@ impl Attempts<'_> {
         })?;
         let lock = agent.metadata.workspace_root.join(LOCK).into_std_path_buf();
         transaction.note(&lock)?;
-        let checked = check(self.commands, project, agent, place, self.cancelled).await?;
+        let checked = check(self.commands, self.wanted, self.cancelled, &mut self.progress).await?;
         transaction.settle(&lock);
         Ok(match checked {
             Checked::Errors(errors) => Tried::Wrong(errors),

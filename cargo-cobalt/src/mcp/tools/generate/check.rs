@@ -3,12 +3,12 @@
 use cargo_metadata::Message;
 use tokio_util::sync::CancellationToken;
 
-use super::agent::Agent;
+use super::super::run::Progress;
+use super::Wanted;
 use super::place::Place;
 use crate::error::Error;
 use crate::mcp::command::Commands;
 use crate::mcp::diagnostics::Diagnostic;
-use crate::mcp::projects::Project;
 
 /// What cargo says of the target.
 pub(super) enum Checked {
@@ -22,11 +22,11 @@ pub(super) enum Checked {
 /// Checks the target in the project's own target folder.
 pub(super) async fn check(
     commands: &Commands,
-    project: &Project,
-    agent: &Agent,
-    place: &Place,
+    wanted: &Wanted,
     cancelled: &CancellationToken,
+    progress: &mut Progress,
 ) -> Result<Checked, Error> {
+    let Wanted { project, agent, place, .. } = wanted;
     let Place { target, .. } = place;
     let arguments = [
         "check".to_owned(),
@@ -38,9 +38,15 @@ pub(super) async fn check(
     ];
     let mut running = commands.start_cargo(project, &arguments, cancelled)?;
     let (mut ours, mut others) = (Vec::new(), Vec::new());
-    while let Some(line) = running.line().await {
-        if let Some(Diagnostic { rendered, .. }) = Diagnostic::read(&line) {
-            if is_of_target(&line, place) { &mut ours } else { &mut others }.push(rendered);
+    loop {
+        tokio::select! {
+            line = running.line() => {
+                let Some(line) = line else { break };
+                if let Some(Diagnostic { rendered, .. }) = Diagnostic::read(&line) {
+                    if is_of_target(&line, place) { &mut ours } else { &mut others }.push(rendered);
+                }
+            }
+            () = progress.is_silent() => progress.tell_part(&format!("checking it for {}", running.build())).await,
         }
     }
     let ended = running.end().await?;

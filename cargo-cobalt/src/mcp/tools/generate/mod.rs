@@ -118,8 +118,7 @@ pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<
         prepared.await.unwrap_or_else(|error| Err(Error::Server(error.into())))?;
     let (commands, mut progress) = (call.commands.clone(), Progress::of(call.context));
     progress.step("listing the experiments").await;
-    let (taken, note) =
-        Taken::list(call, &wanted.project, &wanted.agent, &wanted.place, &mut progress).await?;
+    let (taken, note) = Taken::list(call, &wanted, &mut progress).await?;
     wanted.taken = taken;
     notes.extend(note);
     let made = call.commands.see_to(&call.context.ct, |cancelled| async move {

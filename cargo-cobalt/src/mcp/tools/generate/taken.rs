@@ -6,10 +6,10 @@ use cobalt::suggest;
 use super::super::Call;
 use super::super::list::rows;
 use super::super::run::Progress;
+use super::Wanted;
 use super::agent::Agent;
 use super::place::Place;
 use crate::error::Error;
-use crate::mcp::projects::Project;
 
 /// The names, each with the place where it is declared.
 #[derive(Debug, Default)]
@@ -20,11 +20,10 @@ impl Taken {
     /// where they cannot be listed.
     pub(super) async fn list(
         call: Call<'_>,
-        project: &Project,
-        agent: &Agent,
-        place: &Place,
+        wanted: &Wanted,
         progress: &mut Progress,
     ) -> Result<(Self, Option<String>), Error> {
+        let Wanted { project, agent, place, .. } = wanted;
         let listing = rows(call, project, &["--workspace".to_owned()], progress).await?;
         let is_other = |row: &&crate::list::Row| {
             row.package != agent.package.name.as_str() || row.target != place.target

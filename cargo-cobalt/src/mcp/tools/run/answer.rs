@@ -20,7 +20,7 @@ use crate::markdown::code;
 use crate::mcp::diagnostics::Diagnostic;
 use crate::mcp::past::Past;
 use crate::mcp::projects::Project;
-use crate::mcp::shown::{self, ShownRun, Wanted, keep, size};
+use crate::mcp::shown::{self, ShownRun, Wanted, keep, size, up_to};
 use crate::mcp::stderr;
 
 /// The least room that a run is shown in, and that for what is said of one that is not shown.
@@ -246,7 +246,8 @@ impl Ran {
         }
         let mut room = ROOM_OF_TEXT.saturating_sub(text.len() + end.len());
         for (place, run) in self.runs.iter().enumerate() {
-            let told = up_to(&format!("\n{}", shown::text(&run.run)), room / (self.runs.len() - place));
+            let share = room / (self.runs.len() - place);
+            let told = up_to(&format!("\n{}", shown::text(&run.run, share)), share);
             room = room.saturating_sub(told.len());
             text += &told;
         }
@@ -280,17 +281,4 @@ fn previous(past: &Past, report: &Report) -> Option<String> {
         runs.filter(|(is_partial, run)| !is_partial && run.name == report.name && run.id != report.id);
     let began = report.timestamp.to_string();
     earlier.find(|(_, run)| run.timestamp < began).map(|(_, run)| run.id.clone())
-}
-
-/// The first lines of a text that have room.
-fn up_to(text: &str, room: usize) -> String {
-    let mut kept = String::new();
-    for line in text.split_inclusive('\n') {
-        if kept.len() + line.len() > room {
-            kept += "…\n";
-            break;
-        }
-        kept += line;
-    }
-    kept
 }

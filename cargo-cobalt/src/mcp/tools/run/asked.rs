@@ -1,10 +1,9 @@
 //! The command that builds and runs, heard to its end.
 
 use super::super::Call;
-use super::heard;
+use super::heard::Heard;
 use super::progress::Progress;
 use crate::error::Error;
-use crate::mcp::command::Heard;
 use crate::mcp::diagnostics::CompileErrors;
 use crate::mcp::projects::Project;
 
@@ -13,7 +12,7 @@ use crate::mcp::projects::Project;
 pub(super) struct Outcome {
     /// The exit code; none where a signal ended it.
     pub(super) code: Option<i32>,
-    pub(super) heard: heard::Heard,
+    pub(super) heard: Heard,
     pub(super) compile_errors: CompileErrors,
     /// The last lines on stderr.
     pub(super) stderr: Vec<String>,
@@ -31,17 +30,8 @@ pub(super) async fn run(
     let mut running = call.commands.start(project, command, &call.context.ct)?;
     loop {
         tokio::select! {
-            line = running.line_or_news() => {
-                let line = match line {
-                    Some(Heard::Line(line)) => line,
-                    // What runs from then on says itself how far it is.
-                    Some(Heard::Building(_)) if heard.has_begun() => continue,
-                    Some(Heard::Building(news)) => {
-                        progress.building(&format!("building {} for {news}", project.name)).await;
-                        continue;
-                    }
-                    None => break,
-                };
+            line = running.line() => {
+                let Some(line) = line else { break };
                 if compile_errors.hear(&line) {
                     continue;
                 }
@@ -50,6 +40,13 @@ pub(super) async fn run(
                 }
             }
             () = progress.is_due() => progress.tell_waiting().await,
+            () = progress.is_silent() => {
+                let message = match heard.at_work() {
+                    Some(work) => format!("{work}, {} s after the start of the build", running.seconds()),
+                    None => format!("building {} for {}", project.name, running.build()),
+                };
+                progress.tell_part(&message).await;
+            }
         }
     }
     progress.tell_waiting().await;

@@ -13,9 +13,14 @@ use crate::mcp::plain::plain;
 /// The longest text told of an error while the run goes on, in characters.
 const LONGEST_ERROR: usize = 120;
 
+/// How many running experiments are named.
+const MOST_AT_WORK: usize = 3;
+
 /// What is known of a run.
 #[derive(Debug, Default)]
 pub(super) struct Heard {
+    /// Whether the build is over, and a binary has started.
+    has_begun: bool,
     /// The experiments of the binary at hand that have started and not ended, with how many of their items are done.
     running: BTreeMap<usize, (ExperimentStarted, usize)>,
     /// How many items are done, of all experiments.
@@ -74,7 +79,10 @@ impl Heard {
     pub(super) fn line(&mut self, line: &str) -> Option<String> {
         match serde_json::from_str(line).ok()? {
             // Another binary, whose experiments have numbers of their own.
-            Event::Hello { .. } => self.cut_off(),
+            Event::Hello { .. } => {
+                self.has_begun = true;
+                self.cut_off();
+            }
             Event::ExperimentStarted(started) => {
                 self.total += started.items;
                 self.running.insert(started.experiment, (started, 0));
@@ -110,6 +118,22 @@ impl Heard {
         None
     }
 
+    /// What runs at the moment, once the build is over.
+    pub(super) fn at_work(&self) -> Option<String> {
+        let done = |(started, done): &(ExperimentStarted, usize)| {
+            format!("{}: {done} of {} done", started.name, count(started.items, "item"))
+        };
+        let mut running: Vec<_> = self.running.values().take(MOST_AT_WORK).map(done).collect();
+        if self.running.len() > MOST_AT_WORK {
+            running.push(format!("{} more", self.running.len() - MOST_AT_WORK));
+        }
+        match (self.has_begun, running.is_empty()) {
+            (false, _) => None,
+            (true, true) => Some("running the experiments".to_owned()),
+            (true, false) => Some(running.join("; ")),
+        }
+    }
+
     /// An experiment was stopped. Only if finished items are saved can its run be resumed.
     fn interrupted(&mut self, name: String, id: String, is_saved: bool, error: Option<String>) {
         let number =
@@ -133,11 +157,6 @@ impl Heard {
             let reason = format!("it ended after {done} of {items} items, which are kept");
             self.add(name, WhyNotRun::CutOff, reason, Some(id), declared_at);
         }
-    }
-
-    /// Whether an experiment has begun, or is known not to.
-    pub(super) fn has_begun(&self) -> bool {
-        self.total > 0 || !self.not_run.is_empty() || !self.finished.is_empty()
     }
 
     /// Whether there was an experiment, and all of them ran and passed.
@@ -290,6 +309,24 @@ mod tests {
 
     fn still_failed(name: &str) -> Value {
         json!({ "event": "experiment-still-failed", "name": name, "why": "1 item in error in run `0123456789ab`" })
+    }
+
+    #[test]
+    fn what_runs_is_named_with_its_items_once_the_build_is_over() {
+        let mut heard = Heard::default();
+        let mut hear = |event: Value| {
+            heard.line(&event.to_string());
+            heard.at_work()
+        };
+        assert_eq!(hear(json!({ "event": "nothing" })), None);
+        let hello = json!({ "event": "hello", "protocol": "1", "version": "0.1.0" });
+        assert_eq!(hear(hello).as_deref(), Some("running the experiments"));
+        assert_eq!(hear(started(0, "desk")).as_deref(), Some("desk: 0 of 2 items done"));
+        for (place, name) in ["a", "b", "c"].into_iter().enumerate() {
+            hear(started(place + 1, name));
+        }
+        let told = hear(json!({})).unwrap();
+        assert!(told.starts_with("desk: 0 of 2 items done; a: ") && told.ends_with("; 1 more"), "{told}");
     }
 
     #[test]

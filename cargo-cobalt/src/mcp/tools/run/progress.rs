@@ -10,6 +10,8 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 /// The shortest time between two notifications.
 const BETWEEN: Duration = Duration::from_millis(50);
+/// How long nothing may be told: an assistant that hears nothing for longer may give up.
+const SILENCE: Duration = Duration::from_secs(3);
 /// How long is waited for somebody to take one.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -20,8 +22,12 @@ pub(in crate::mcp::tools) struct Progress {
     token: Option<ProgressToken>,
     /// How much was done when it was told last. It only ever grows.
     told: Option<f64>,
-    /// How often it was told how far a build is.
-    builds: u32,
+    /// Of how much, as far as it is known.
+    total: Option<f64>,
+    /// How often it was told that the next step goes on.
+    parts: u32,
+    /// When nothing will have been told for [`SILENCE`].
+    silent: Instant,
     /// When the next may be told.
     next: Instant,
     /// What waits to be told.
@@ -31,7 +37,18 @@ pub(in crate::mcp::tools) struct Progress {
 impl Progress {
     pub(in crate::mcp::tools) fn of(context: &RequestContext<RoleServer>) -> Self {
         let token = context.meta.get_progress_token();
-        Self { peer: context.peer.clone(), token, told: None, builds: 0, next: Instant::now(), waiting: None }
+        let now = Instant::now();
+        let (next, silent) = (now, now + SILENCE);
+        Self {
+            peer: context.peer.clone(),
+            token,
+            told: None,
+            total: None,
+            parts: 0,
+            silent,
+            next,
+            waiting: None,
+        }
     }
 
     /// So much is done, of so much as far as it is known.
@@ -39,18 +56,22 @@ impl Progress {
         self.tell_figures(done as f64, total.map(|total| total as f64), message).await;
     }
 
-    /// How far the build is that comes before the first step: a part of it that grows, and whose size is not known.
-    pub(in crate::mcp::tools) async fn building(&mut self, message: &str) {
-        self.builds += 1;
-        let done = self.told.map_or(0.0, f64::floor) + 1.0 - 1.0 / (1.0 + f64::from(self.builds));
-        self.tell_figures(done, None, message).await;
+    /// The next step goes on: a part of it that grows, and whose size is not known.
+    pub(in crate::mcp::tools) async fn tell_part(&mut self, message: &str) {
+        self.silent = Instant::now() + SILENCE;
+        let done = self.told.map_or(0.0, f64::floor);
+        if self.total.is_some_and(|total| done >= total) {
+            return;
+        }
+        self.parts += 1;
+        self.tell_figures(done + 1.0 - 1.0 / (1.0 + f64::from(self.parts)), self.total, message).await;
     }
 
     async fn tell_figures(&mut self, done: f64, total: Option<f64>, message: &str) {
         let Some(token) = self.token.clone().filter(|_| self.told.is_none_or(|told| told < done)) else {
             return;
         };
-        self.told = Some(done);
+        (self.told, self.total) = (Some(done), total);
         let mut progress =
             ProgressNotificationParam::new(token, done).with_message(printable(message).into_owned());
         if let Some(total) = total {
@@ -68,6 +89,14 @@ impl Progress {
         self.tell_waiting().await;
     }
 
+    /// Comes back when nothing has been told for [`SILENCE`]; never, where nobody asked to be told.
+    pub(in crate::mcp::tools) async fn is_silent(&self) {
+        match self.token {
+            Some(_) => sleep_until(self.silent).await,
+            None => std::future::pending().await,
+        }
+    }
+
     /// Comes back when what waits may be told; never, where nothing does.
     pub(in crate::mcp::tools) async fn is_due(&self) {
         match self.waiting {
@@ -79,7 +108,8 @@ impl Progress {
     /// Tells what waits.
     pub(in crate::mcp::tools) async fn tell_waiting(&mut self) {
         if let Some(progress) = self.waiting.take() {
-            self.next = Instant::now() + BETWEEN;
+            let now = Instant::now();
+            (self.next, self.silent) = (now + BETWEEN, now + SILENCE);
             // Who has hung up is told nothing, and who does not read is not waited for.
             let _ = timeout(PATIENCE, self.peer.notify_progress(progress)).await;
         }
