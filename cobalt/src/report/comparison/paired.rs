@@ -209,8 +209,9 @@ impl Paired {
     /// Where each item is by itself and has a single observation of 0 or 1 in both runs: how many are 1 in the base
     /// only, and how many in the other run only.
     pub(super) fn discordant(&self) -> Option<(u64, u64)> {
-        let is_single =
-            |item: &PairedItem| (item.base.binary_runs, item.other.binary_runs) == (Some(1), Some(1));
+        // The mean of several evaluators may lie between.
+        let is_one = |side: Measured| side.binary_runs == Some(1) && (side.mean == 0.0 || side.mean == 1.0);
+        let is_single = |item: &PairedItem| is_one(item.base) && is_one(item.other);
         if !self.items.iter().all(is_single) || self.clusters().len() < self.len() {
             return None;
         }
