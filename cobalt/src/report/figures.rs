@@ -110,10 +110,12 @@ impl<'a> Figures<'a> {
         self.judges.add(item);
     }
 
-    /// These figures, with the scores and the times of `other`, which has further runs of the same items. What was used and
-    /// what went wrong stays that of one run.
+    /// These figures, with the scores of `other`, which has further runs of the same items. What was used, how long it took and
+    /// what went wrong stays that of one run; so does an evaluator that scored nothing in it.
     pub(crate) fn pooled(self, other: Self) -> Self {
-        Self { evaluators: other.evaluators, latency: other.latency, runs: other.runs, ..self }
+        let one = |(own, all): (EvaluatorFigures<'a>, _)| if own.scores.is_empty() { own } else { all };
+        let evaluators = self.evaluators.into_iter().zip(other.evaluators).map(one).collect();
+        Self { evaluators, runs: other.runs, ..self }
     }
 
     /// The figures summed up.

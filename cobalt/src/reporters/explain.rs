@@ -45,7 +45,7 @@ pub fn explain(item: &ItemResult, experiment: &str, config: &RunConfig) -> Strin
     printable(&text).into_owned()
 }
 
-/// What is told of the runs, each text once with the numbers of the runs that it is of.
+/// The texts on the runs, each once with the numbers of its runs.
 fn equal_runs(item: &ItemResult, config: &RunConfig) -> Vec<(Vec<usize>, String)> {
     let mut told: Vec<(Vec<usize>, String)> = Vec::new();
     for (index, run) in item.runs.iter().enumerate() {

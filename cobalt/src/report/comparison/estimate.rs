@@ -115,6 +115,9 @@ impl Estimate {
     /// How many times as many items would bring so many standard errors within `margin`. Of scores of 0 and 1, the pairs that
     /// are added for the standard error become no more.
     pub(super) fn times_to_narrow(&self, errors: f64, margin: f64) -> Option<f64> {
+        if margin <= 0.0 {
+            return None;
+        }
         let as_now = (errors * self.std_error? / margin).powi(2);
         let Some(shares) = self.shares else { return Some(as_now) };
         // N that solves `errors² (spread (N - 2) + added) / N² = margin²`.
