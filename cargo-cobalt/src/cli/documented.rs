@@ -114,7 +114,7 @@ fn the_readme_names_every_command_beside_its_exit_codes() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let readme = fs::read_to_string(root.join("README.md")).unwrap();
     let table = readme.split_once("| code | meaning | commands |").unwrap().1.split_once("\n\n").unwrap().0;
-    // A row without a code goes on with that of the row above.
+    // A row without a code has that of the row above.
     let mut code = "";
     let rows: Vec<_> = table
         .lines()

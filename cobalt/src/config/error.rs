@@ -164,7 +164,7 @@ fn problem(message: &str) -> String {
     unknown_name("key", "keys", key, &known)
 }
 
-/// Keys that other tools have for the same, and what there is in their place.
+/// Keys of other tools, and what to use instead.
 const ELSEWHERE: [(&str, &str); 4] = [
     (
         "testDir",
@@ -180,7 +180,7 @@ const ELSEWHERE: [(&str, &str); 4] = [
         "an evaluator of your own is a function with `#[cobalt::evaluator]`, in a crate that the test target depends on; \
          `evaluators` and experiments name it",
     ),
-    ("history", "runs are kept in `[storage]`, as in `storage.history = \".cobalt/history.db\"`"),
+    ("history", "`[storage]` sets where runs are kept, as in `storage.history = \".cobalt/history.db\"`"),
 ];
 
 /// Any other message, which speaks of Rust's types.

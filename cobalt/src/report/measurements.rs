@@ -1,6 +1,6 @@
 //! What a comparison needs of a run: some numbers for each item. It is also what a baseline file holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -111,6 +111,19 @@ pub struct TrialAmounts {
 }
 
 impl Measurements {
+    /// These measurements with the scores of `all`, which has further runs of the same items in the same order. As with
+    /// [`Figures::pooled`](super::Figures::pooled) all else stays that of one run.
+    #[must_use]
+    pub(crate) fn pooled(mut self, all: &Self) -> Self {
+        let has_scored: BTreeSet<_> =
+            self.items.iter().flat_map(|item| item.scores.keys().cloned()).collect();
+        for (item, all) in self.items.iter_mut().zip(&all.items) {
+            item.scores.clone_from(&all.scores);
+            item.scores.retain(|name, _| has_scored.contains(name));
+        }
+        self
+    }
+
     /// The numbers of a run. Costs are worked out anew, so that two runs are held against the same prices.
     #[must_use]
     pub fn of(report: &Report, prices: &PriceTable) -> Self {

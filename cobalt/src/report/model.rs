@@ -64,8 +64,8 @@ pub struct Report {
     /// The ids of the runs of shards that this run was merged from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shards: Vec<String>,
-    /// The ids of earlier runs of the same commit whose results count in the thresholds, and in how the run differs from its
-    /// baseline, as further runs of the items do. Everything else is of this run alone.
+    /// The ids of earlier runs of the same commit whose scores count in the thresholds and in the comparison with the baseline, as
+    /// further runs of the items do. Everything else is of this run alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pooled: Vec<String>,
     /// The data that the run was made on.

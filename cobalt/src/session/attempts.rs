@@ -82,14 +82,14 @@ fn fits(attempt: &Report, report: &Report) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use serde_json::{Value, json};
 
     use super::*;
     use crate::store::write_report;
 
     /// A run of two items, so many minutes after the first.
-    fn run(id: &str, minute: u32, change: impl FnOnce(&mut Value)) -> Report {
+    pub(in crate::session) fn run(id: &str, minute: u32, change: impl FnOnce(&mut Value)) -> Report {
         let item = |index: usize| {
             json!({ "index": index, "key": index.to_string(), "input": {}, "passed": true, "output": { "output": id },
                 "latencyMs": 1, "evaluations": { "e": { "score": 1 } } })

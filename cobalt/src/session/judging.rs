@@ -10,7 +10,8 @@ use crate::report::{Against, Figures, Measurements, Report, Threshold, ci_status
 use crate::wording::count;
 
 /// Adds to a report with all its items what they come to, by the evaluators of its settings. A run of some of the items has
-/// no thresholds. In CI, earlier runs of the same commit count in the thresholds and in the comparison with the baseline.
+/// no thresholds. In CI, the scores of earlier runs of the same commit count in the thresholds, and where there are any, in the
+/// comparison with the baseline.
 pub(crate) fn judge(
     report: &mut Report,
     thresholds: &[Threshold],
@@ -23,7 +24,7 @@ pub(crate) fn judge(
         Baseline::Found(run) => Some(&*run.id),
         Baseline::Absent(_) | Baseline::OfOthers(_) => None,
     };
-    let pooled = pooled(report, base, config).filter(|_| !thresholds.is_empty());
+    let pooled = if thresholds.is_empty() { None } else { pooled(report, base, config) };
     let evaluators: Vec<_> = report.config.evaluators().collect();
     let gather = |report| Figures::gather(report, &evaluators, config.prices());
     let figures = gather(&report.items);
@@ -32,9 +33,13 @@ pub(crate) fn judge(
         Some(pooled) => figures.pooled(gather(&pooled.items)),
         None => figures,
     };
-    let judged = pooled.as_ref().unwrap_or(report);
+    let measure = |report| Measurements::of(report, config.prices());
+    let measured = || match &pooled {
+        Some(pooled) => measure(report).pooled(&measure(pooled)),
+        None => measure(report),
+    };
     let runs = match baseline {
-        Baseline::Found(run) => Ok((&**run, Measurements::of(judged, config.prices()))),
+        Baseline::Found(run) => Ok((&**run, measured())),
         Baseline::Absent(reason) | Baseline::OfOthers(reason) => Err(&**reason),
     };
     let against = Against {
@@ -74,4 +79,58 @@ fn difference(baseline: &Measurements, now: &Measurements, max_age: Duration) ->
         comparison.notes.push(FAILED.to_owned());
     }
     Some(comparison)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::attempts::tests::run;
+    use super::*;
+    use crate::store::write_report;
+
+    /// A run in which one of two items fails, judged in CI against a baseline in which all is well, after one more that went
+    /// as well.
+    fn judged(thresholds: &[Threshold]) -> Report {
+        let folder = tempfile::tempdir().unwrap();
+        let config = Config::load(folder.path(), |name| (name == "COBALT_CI").then(|| "1".into())).unwrap();
+        let baseline = Measurements::of(&run("ba5e", 5, |_| {}), config.prices());
+        write_report(config.layout(), &run("aaa", 10, |_| {})).unwrap();
+        let mut report = run("bbb", 20, |run| {
+            run["items"][0]["latencyMs"] = json!(5);
+            run["items"][1]["evaluations"]["e"] = json!({ "error": "no answer" });
+        });
+        judge(&mut report, thresholds, &Baseline::Found(Box::new(baseline)), Duration::ZERO, &config);
+        report
+    }
+
+    #[test]
+    fn of_earlier_runs_only_the_scores_count_against_the_baseline() {
+        let report = judged(&["vs_baseline.e.drop <= 0.1".parse().unwrap()]);
+        assert_eq!(report.pooled, ["aaa"]);
+        let found = report.baseline.unwrap();
+        assert_eq!(found.evaluators[0].items, 2, "the item that failed now was scored before");
+        let amounts: Vec<_> = found.amounts.iter().map(|it| (&*it.name, it.base, it.other)).collect();
+        assert_eq!(amounts, [("latency", 1.0, 3.0), ("errors", 0.0, 0.5)]);
+        assert_eq!((found.regressed.len(), found.regressed[0].failed), (1, true));
+    }
+
+    #[test]
+    fn an_evaluator_without_a_score_in_this_run_has_none_of_earlier_ones() {
+        let all = run("aaa", 10, |_| {});
+        let none = run("bbb", 20, |run| {
+            run["items"].as_array_mut().unwrap().iter_mut().for_each(|item| {
+                item["evaluations"]["e"] = json!({ "error": "no answer" });
+            });
+        });
+        let prices = crate::llm::prices::PriceTable::default();
+        let [all, none] = [all, none].map(|report| Measurements::of(&report, &prices));
+        assert_eq!(none.clone().pooled(&all), none);
+    }
+
+    #[test]
+    fn without_thresholds_no_earlier_run_counts() {
+        let report = judged(&[]);
+        assert_eq!((report.pooled.len(), report.baseline.unwrap().evaluators[0].items), (0, 1));
+    }
 }

@@ -357,7 +357,9 @@ impl Cell {
         let clusters = self.items / self.cluster_size().unwrap_or(1);
         match self.noise {
             Noise::Graded(_) | Noise::Quarters | Noise::Latency(_) | Noise::GradedClusters => clusters < 10,
-            Noise::Right(_) | Noise::RightAbout(_) | Noise::Clustered(..) => clusters < 1000,
+            Noise::Right(chance) | Noise::RightAbout(chance) | Noise::Clustered(chance, _) => {
+                (clusters as f64 * (1.0 - chance)).round() < 5.0
+            }
         }
     }
 

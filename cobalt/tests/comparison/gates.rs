@@ -186,6 +186,31 @@ fn the_score_is_the_mean_of_the_evaluators_that_both_runs_have() {
 }
 
 #[test]
+fn a_drop_of_one_of_two_evaluators_that_say_yes_or_no_is_seen_in_their_mean() {
+    let two = |id, polite: f64| {
+        let mut run = with(scored(id, &[1.0; 40]), |_, item| {
+            item.scores.insert("polite".to_owned(), vec![polite]);
+        });
+        run.evaluators.push(evaluator("polite"));
+        run
+    };
+    let found = judged(&two("a", 1.0), &two("b", 0.0), gate(Category::Score, Metric::Drop, 0.02));
+    assert!(found.finding == Finding::Missed && found.actual == Some(0.5), "{}", found.message);
+}
+
+#[test]
+fn what_a_drop_takes_to_show_hangs_on_the_share_that_the_baseline_has_right() {
+    let found = judged(&scored("a", &right(20, 0)), &scored("b", &right(17, 3)), drop(0.02));
+    // 4 / 22 of the pairs may differ in an unchanged agent, of which all answers are right, and 0.13 × 0.87 more in one that
+    // dropped by 0.13: (1.96 √(0.2949 + 0.13²) + 0.8416 √0.2949)² / 0.13².
+    assert!(
+        found.message.ends_with("20 items cannot tell it from noise; about 143 items would"),
+        "{}",
+        found.message
+    );
+}
+
+#[test]
 fn several_gates_are_corrected_for_together() {
     // 7 of 30 are worse: 7 / 32 is 2.75 standard errors from 0, by chance in 0.51 %, which is more than 1 % for two gates.
     let (base, now) = (scored("a", &right(30, 0)), scored("b", &right(23, 7)));

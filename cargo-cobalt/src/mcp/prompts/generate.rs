@@ -1,5 +1,5 @@
-//! `generate-tests`: what an agent's file offers, whether there is an experiment for it, and how to get one; or more items for the
-//! data set of one that there is.
+//! `generate-tests`: what an agent's file offers, whether there is an experiment for it, and how to get one; or more items for an
+//! existing dataset.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ const LONGEST_CONTEXT: usize = 4000;
 pub(super) struct Arguments {
     /// The agent's source file, relative to the project's root, such as `src/agents/summarizer.rs`: for a new experiment.
     agent_file: Option<String>,
-    /// The file of an experiment that is there, such as `tests/evals.rs`: for 5 to 10 more items of its data set.
+    /// An existing file of experiments, such as `tests/evals.rs`: for 5 to 10 more items of its dataset.
     experiment_file: Option<String>,
     /// What the tests are to be about: `edge-cases`, `adversarial`, `coverage`, or anything else; of everything a little where it
     /// is not given.

@@ -47,7 +47,7 @@ pub(super) fn all() -> Vec<Prompt> {
         prompt::<generate::Arguments>(
             generate::NAME,
             "Generate tests",
-            "Write an experiment for an agent that has none, or 5 to 10 more items for the data set of one that there is.",
+            "Write an experiment for an agent that has none, or 5 to 10 more items for an existing dataset.",
         ),
         prompt::<regression::Arguments>(
             regression::NAME,

@@ -173,7 +173,7 @@ fn what_failed_comes_before_the_figures_and_neither_falls_off_where_there_is_lit
         );
         assert!(at("- time: ") > at("`item-0`") && size(&told) <= room, "{room}: {}", size(&told));
     }
-    // Those that have no room for all are told of in a line.
+    // A line names those for which there is no room.
     assert!(
         text(&shown, ROOM).contains("\n- `item-14` below its pass mark in `right` 0\n"),
         "{}",

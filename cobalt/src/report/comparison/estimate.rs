@@ -34,9 +34,26 @@ pub(super) struct Estimate {
     /// The same of the differences that are tested, where these are others.
     tested_error: Option<f64>,
     /// Where every observation is 0 or 1.
-    shares: Option<ShareSpread>,
+    shares: Option<Shares>,
     /// Whether a difference of more than 1 cannot be.
     is_at_most_1: bool,
+}
+
+/// How much shares of runs that are right differ from item to item.
+#[derive(Clone, Copy, Debug)]
+struct Shares {
+    /// By which a true difference of them shows or does not.
+    spread: ShareSpread,
+    /// The mean squared difference that was observed.
+    observed: f64,
+}
+
+impl Shares {
+    /// That of `differences`, the other run's share less the base's, which is `usual`.
+    fn of(differences: &[f64], usual: f64, weights: RunWeights) -> Option<Self> {
+        let observed = describe(&differences.iter().map(|d| d * d).collect::<Vec<_>>())?.mean;
+        Some(Self { spread: ShareSpread::of(differences, usual, weights)?, observed })
+    }
 }
 
 impl Estimate {
@@ -71,9 +88,9 @@ impl Estimate {
             estimate.shares = match tested {
                 Some(tested) => {
                     let weight = weights.first.max(weights.second);
-                    ShareSpread::of(&tested, usual, RunWeights { first: weight, second: weight })
+                    Shares::of(&tested, usual, RunWeights { first: weight, second: weight })
                 }
-                None => ShareSpread::of(&values, usual, weights),
+                None => Shares::of(&values, usual, weights),
             };
             return Some(estimate);
         }
@@ -91,10 +108,23 @@ impl Estimate {
         Some(estimate)
     }
 
+    /// The same with the base less the other run. What shows in which number of items stays: the base is the one that is known.
+    pub(super) fn reversed(self) -> Self {
+        Self {
+            base: self.other,
+            other: self.base,
+            // Not -0 of 0.
+            difference: 0.0 - self.difference,
+            ci95: self.ci95.map(|Interval { low, high }| Interval { low: 0.0 - high, high: 0.0 - low }),
+            middle: 0.0 - self.middle,
+            ..self
+        }
+    }
+
     /// The smallest difference that would show in 80 % of cases at the 5 % level; `None` where none that can be would.
     pub(super) fn smallest_detectable(&self) -> Option<f64> {
         let least = match self.shares {
-            Some(shares) => shares.smallest_detectable(self.clusters as f64),
+            Some(shares) => shares.spread.smallest_detectable(self.clusters as f64),
             None => self.detectable_by_t(),
         };
         least.filter(|least| !self.is_at_most_1 || (self.clusters >= FEWEST_CLUSTERS && *least <= 1.0))
@@ -107,7 +137,7 @@ impl Estimate {
     /// How many times as many items would show a difference of this size, larger than 0, in 80 % of cases.
     pub(super) fn times_to_show(&self, difference: f64) -> Option<f64> {
         match self.shares {
-            Some(shares) => Some(shares.pairs_to_show(difference.min(1.0))? / self.clusters as f64),
+            Some(shares) => Some(shares.spread.pairs_to_show(difference.min(1.0))? / self.clusters as f64),
             None => Some((self.detectable_by_t().unwrap_or(0.0) / difference).powi(2)),
         }
     }
@@ -122,7 +152,7 @@ impl Estimate {
         let Some(shares) = self.shares else { return Some(as_now) };
         // N that solves `errors² (spread (N - 2) + added) / N² = margin²`.
         let (wide, narrow) = (errors * errors, margin * margin);
-        let (spread, added) = (shares.observed, shares.weights.mean());
+        let (spread, added) = (shares.observed, shares.spread.weights.mean());
         let root =
             (wide * wide * spread * spread + 4.0 * narrow * wide * (added - 2.0 * spread)).max(0.0).sqrt();
         Some((((wide * spread + root) / (2.0 * narrow) - 2.0) / self.clusters as f64).max(0.0))

@@ -56,15 +56,20 @@ impl Excess {
         let bound = threshold.bound();
         match threshold.metric() {
             // In a gate more is worse: a drop is a rise from this run to the baseline.
-            Metric::Drop => Self::of_difference(bound, quantity, &paired.reversed()),
+            Metric::Drop => {
+                let estimate = Estimate::of(&paired, quantity)?.reversed();
+                Some(Self::of_difference(bound, quantity, &paired.reversed(), estimate))
+            }
             Metric::Ratio => Self::of_ratio(bound, quantity, &paired),
-            _ => Self::of_difference(bound, quantity, &paired),
+            _ => {
+                let estimate = Estimate::of(&paired, quantity)?;
+                Some(Self::of_difference(bound, quantity, &paired, estimate))
+            }
         }
     }
 
-    fn of_difference(bound: f64, quantity: Quantity, paired: &Paired) -> Option<Self> {
-        let estimate = Estimate::of(paired, quantity)?;
-        Some(Self {
+    fn of_difference(bound: f64, quantity: Quantity, paired: &Paired, estimate: Estimate) -> Self {
+        Self {
             actual: estimate.difference,
             interval: estimate.ci95,
             p_value: larger(estimate.p_above(bound), || p_greater(paired)),
@@ -74,7 +79,7 @@ impl Excess {
             settled_by: would_settle(paired, &estimate, estimate.difference - bound, bound),
             items: paired.len(),
             clusters: estimate.clusters,
-        })
+        }
     }
 
     fn of_ratio(bound: f64, quantity: Quantity, paired: &Paired) -> Option<Self> {

@@ -9,12 +9,12 @@ use crate::report::stats::Interval;
 use crate::report::{GitState, Measurements, Timestamp};
 use crate::wording::thousands;
 
-/// Two runs held against each other.
+/// Two runs compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
-    /// The run that the other is held against.
+    /// The run that the other is compared with.
     pub base: RunIdentity,
     /// The other run.
     pub other: RunIdentity,
@@ -82,7 +82,8 @@ pub struct Difference {
     /// The 95 % interval of the difference; absent where it cannot be told, as of one item.
     pub ci95: Option<Interval>,
     /// Of latency, tokens and cost: by what factor they typically differ, which is what the chance and the verdict speak of.
-    /// Absent where an amount is 0, and in files of earlier versions.
+    /// Absent where an amount is 0, where all items differ by the same factor, with fewer than two clusters, where one run keeps
+    /// only a mean of another number of trials, and in files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<TypicalRatio>,
     /// The chance of a difference as large as this, or larger, if nothing had changed; two-sided.
@@ -174,7 +175,7 @@ impl fmt::Display for Quantity {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Test {
-    /// Student's t test of the paired differences of latency, tokens or cost, some of which are 0.
+    /// Student's t test of the paired differences of latency, tokens or cost that have no typical ratio.
     PairedT,
     /// Student's t test of the paired differences of the logarithms of latency, tokens or cost.
     LogRatioT,

@@ -155,8 +155,6 @@ impl RunWeights {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct ShareSpread {
-    /// The mean squared difference that was observed.
-    pub observed: f64,
     /// The mean squared difference of a pair while nothing has changed: with half a pair more of each kind, as
     /// [`matched_shares`] has it.
     pub of_unchanged: f64,
@@ -173,9 +171,9 @@ impl ShareSpread {
         let RunWeights { first, second } = weights;
         let are_weights = [first, second].into_iter().all(|weight| weight > 0.0 && weight <= 1.0);
         let (squares, n) = (sum(differences.iter().map(|d| d * d)), differences.len() as f64);
-        let (observed, of_unchanged) = (squares / n, (squares + weights.mean()) / (n + 2.0));
+        let of_unchanged = (squares + weights.mean()) / (n + 2.0);
         let is_possible = !differences.is_empty() && are_weights && (0.0..=1.0).contains(&share);
-        (is_possible && squares.is_finite()).then_some(Self { observed, of_unchanged, share, weights })
+        (is_possible && squares.is_finite()).then_some(Self { of_unchanged, share, weights })
     }
 
     /// The smallest true difference that a two-sided test at the 5 % level shows in 80 % of cases with `n` pairs: the δ for
@@ -213,7 +211,7 @@ impl ShareSpread {
         if !(difference > 0.0 && difference <= 1.0) {
             return None;
         }
-        let Self { observed: _, of_unchanged, share, weights: RunWeights { first, second } } = *self;
+        let Self { of_unchanged, share, weights: RunWeights { first, second } } = *self;
         let square = difference * difference;
         let change = difference * (2.0 * share - 1.0).max(0.0) - square;
         let of_test = if first == second { 1.0 } else { 1.0 / (1.0 / first + 1.0 / second - 1.0) };
@@ -344,22 +342,21 @@ mod tests {
             (1_000.0, 0.5, 0.5, weights(0.2, 1.0)),
             (10.0, 0.05, 1.0, weights(0.2, 0.2)),
         ] {
-            let spread = ShareSpread { observed: of_unchanged, of_unchanged, share, weights };
+            let spread = ShareSpread { of_unchanged, share, weights };
             let least = spread.smallest_detectable(n).unwrap();
             let pairs = spread.pairs_to_show(least).unwrap();
             assert!((pairs / n - 1.0).abs() < 1e-9, "{n} {spread:?}: {least} by {pairs}");
         }
         // 25 % and 10 % of the pairs fall to the two sides: (1.96 * √0.35 + 0.8416 * √0.3275)² / 0.0225.
         let (half, all) = (0.5, 0.35);
-        let known = ShareSpread { observed: all, of_unchanged: all, share: half, weights: weights(1.0, 1.0) };
+        let known = ShareSpread { of_unchanged: all, share: half, weights: weights(1.0, 1.0) };
         assert_eq!(known.pairs_to_show(0.15).unwrap().ceil(), 120.0);
     }
 
     #[test]
     fn half_a_pair_of_each_kind_is_added_and_what_cannot_show_is_absent() {
         let known = ShareSpread::of(&pairs(3, 1, 6), 0.9, weights(1.0, 0.2)).unwrap();
-        let expected =
-            ShareSpread { observed: 0.4, of_unchanged: 4.6 / 12.0, share: 0.9, weights: weights(1.0, 0.2) };
+        let expected = ShareSpread { of_unchanged: 4.6 / 12.0, share: 0.9, weights: weights(1.0, 0.2) };
         assert_eq!(known, expected);
         assert_eq!(known.pairs_to_show(0.0), None);
         assert_eq!(known.pairs_to_show(1.1), None);
