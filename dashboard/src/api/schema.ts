@@ -434,8 +434,8 @@ export interface components {
             /** @description The ids of the runs of shards that this run was merged from. */
             shards?: string[];
             /**
-             * @description The ids of earlier runs of the same commit whose results count in the thresholds, and in how the run differs from its
-             *     baseline, as further runs of the items do. Everything else is of this run alone.
+             * @description The ids of earlier runs of the same commit whose scores count in the thresholds and in the comparison with the baseline, as
+             *     further runs of the items do. Everything else is of this run alone.
              */
             pooled?: string[];
             /** @description The data that the run was made on. */
@@ -837,9 +837,9 @@ export interface components {
             /** @description Whether tracked files differed from it. */
             dirty: boolean;
         };
-        /** @description Two runs held against each other. */
+        /** @description Two runs compared. */
         Comparison: {
-            /** @description The run that the other is held against. */
+            /** @description The run that the other is compared with. */
             base: components["schemas"]["RunIdentity"];
             /** @description The other run. */
             other: components["schemas"]["RunIdentity"];
@@ -917,7 +917,8 @@ export interface components {
             ci95: components["schemas"]["Interval"] | null;
             /**
              * @description Of latency, tokens and cost: by what factor they typically differ, which is what the chance and the verdict speak of.
-             *     Absent where an amount is 0, and in files of earlier versions.
+             *     Absent where an amount is 0, where all items differ by the same factor, with fewer than two clusters, where one run keeps
+             *     only a mean of another number of trials, and in files of earlier versions.
              */
             ratio?: components["schemas"]["TypicalRatio"] | null;
             /**
