@@ -54,7 +54,7 @@ describe('the inspector', () => {
     const { contents } = await inspect('resources/read', '--uri', 'cobalt://experiments');
     assert.match(contents[0].text, /tests\/capitals\.rs/);
     const { resourceTemplates } = await inspect('resources/templates/list');
-    assert.equal(resourceTemplates.length, 2);
+    assert.equal(resourceTemplates.length, 3);
   });
 
   it('lists and gets prompts', async () => {

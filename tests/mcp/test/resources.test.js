@@ -49,11 +49,17 @@ for (const [name, client] of CLIENTS) {
     it('templates lead to a run and its items', async () => {
       const { resourceTemplates } = await assistant.client.listResourceTemplates();
       const templates = resourceTemplates.map((template) => template.uriTemplate);
-      assert.deepEqual(templates, ['cobalt://runs/{runId}', 'cobalt://runs/{runId}/items/{key}']);
+      assert.deepEqual(templates, [
+        'cobalt://runs/{runId}',
+        'cobalt://runs/{runId}/items/{key}',
+        'cobalt://schemas/{tool}',
+      ]);
       assert.match(JSON.stringify(await read('cobalt://runs/latest')), new RegExp(run.id));
       const item = JSON.stringify(await read(`cobalt://runs/${run.id}/items/italy`));
       assert.match(item, /Milan/);
       assert.match(item, /Rome was expected/);
+      const schema = await read('cobalt://schemas/cobalt_results');
+      assert.ok(schema.inputSchema.properties && schema.outputSchema.properties, JSON.stringify(schema));
     });
 
     it('a resource that there is not is an error of the protocol', async () => {
