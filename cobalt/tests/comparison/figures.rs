@@ -2,8 +2,9 @@
 
 use cobalt::report::comparison::{Quantity, Test, compare};
 use cobalt::report::stats::{mcnemar, student_t_quantile};
+use cobalt::report::{Measurements, TrialAmounts};
 
-use crate::runs::{compared, difference, evaluator, is_close, item, right, run, scored, with};
+use crate::runs::{Random, compared, difference, evaluator, is_close, item, right, run, scored, with};
 
 #[test]
 fn items_are_matched_by_key_and_told_apart() {
@@ -260,6 +261,24 @@ fn runs_that_one_side_has_more_of_are_exchanged_between_the_sides() {
     // Or point the other way.
     let found = difference(&runs_of("a", &[0.5], 2), &runs_of("b", &[1.0, 0.0, 0.0, 0.0], 2));
     assert_eq!((found.difference, found.p_value), (-0.25, Some(1.0)));
+}
+
+#[test]
+fn amounts_without_a_ratio_are_exchanged_between_the_sides_too() {
+    let run = |id: &str, trials: usize| {
+        let mut random = Random(u64::from(id.as_bytes()[0]));
+        let mut run = Measurements { runs: trials, ..scored(id, &[1.0; 12]) };
+        for (index, item) in run.items.iter_mut().enumerate() {
+            let mut latency = || if index == 0 { 0.0 } else { (5.0 + random.normal()).exp() };
+            let trial = |latency_ms| TrialAmounts { latency_ms, ..TrialAmounts::default() };
+            item.trials = (0..trials).map(|_| trial(latency())).collect();
+            item.latency_ms = item.trials.iter().map(|trial| trial.latency_ms).sum::<f64>() / trials as f64;
+        }
+        run
+    };
+    let found = |base, other| compared(&run("a", base), &run("b", other)).amounts.remove(0);
+    assert_eq!((found(1, 5).ratio, found(1, 5).test), (None, Some(Test::Permutation)));
+    assert_eq!((found(2, 2).ratio, found(2, 2).test), (None, Some(Test::PairedT)));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use cobalt::Threshold;
 use cobalt::report::comparison::{Finding, Judged, judge_against};
 use cobalt::report::{Category, Comparison, Measurements, Metric};
 
-use crate::runs::{evaluator, is_close, item, right, run, scored, with};
+use crate::runs::{Random, difference, evaluator, is_close, item, right, run, scored, with};
 
 fn gate(category: Category, metric: Metric, bound: f64) -> Threshold {
     Threshold::new(category, metric, Comparison::AtMost, bound)
@@ -202,12 +202,69 @@ fn a_drop_of_one_of_two_evaluators_that_say_yes_or_no_is_seen_in_their_mean() {
 fn what_a_drop_takes_to_show_hangs_on_the_share_that_the_baseline_has_right() {
     let found = judged(&scored("a", &right(20, 0)), &scored("b", &right(17, 3)), drop(0.02));
     // 4 / 22 of the pairs may differ in an unchanged agent, of which all answers are right, and 0.13 × 0.87 more in one that
-    // dropped by 0.13: (1.96 √(0.2949 + 0.13²) + 0.8416 √0.2949)² / 0.13².
+    // dropped by 0.13: (2.326 √(0.2949 + 0.13²) + 0.8416 √0.2949)² / 0.13².
     assert!(
-        found.message.ends_with("20 items cannot tell it from noise; about 143 items would"),
+        found.message.ends_with("20 items cannot tell it from noise; about 183 items would"),
         "{}",
         found.message
     );
+}
+
+/// 100 scores around 0.4 with a standard deviation of 0.3, in pairs, so that their mean is 0.4 sharp.
+fn spread() -> Vec<f64> {
+    (0..100).map(|index| if index % 2 == 0 { 0.1015 } else { 0.6985 }).collect()
+}
+
+#[test]
+fn the_items_that_a_gate_needs_show_the_drop_at_the_level_of_so_many_gates() {
+    // Each score is higher or lower than 0.46 by 0.3.
+    let (base, now) = (scored("a", &[0.46; 100]), scored("b", &spread()));
+    for (gates, least, most) in [(1, 251, 256), (12, 397, 406)] {
+        let found = &judge_against(&base, &now, &vec![&drop(0.0); gates])[0];
+        let (_, items) = found.message.split_once("; about ").unwrap();
+        let items: u32 = items.split(' ').next().unwrap().parse().unwrap();
+        // (z(1 - 0.01 / gates) + 0.8416)² × 0.3² / 0.06², and a few more by Student's distribution.
+        assert!((least..=most).contains(&items), "{gates}: {}", found.message);
+    }
+}
+
+#[test]
+fn no_number_of_runs_misses_a_gate_of_fewer_clusters_than_it_takes() {
+    let mean = [0.3, 0.1, 0.2, 0.06];
+    let runs = |id, drop: f64| {
+        let scores = mean
+            .iter()
+            .enumerate()
+            .map(|(key, mean)| item(key, &[0.66, 0.8, 0.94].map(|score| score - drop * mean)));
+        run(id, scores.collect())
+    };
+    let found = judged(&runs("a", 0.0), &runs("b", 1.0), drop(0.02));
+    assert!(found.message.contains("items would"), "{}", found.message);
+    assert!(!found.message.contains("runs of each item"), "{}", found.message);
+}
+
+#[test]
+fn the_items_that_meet_a_gate_are_counted_by_its_interval() {
+    // Of clusters of two items, one run against five: both sides are right in half of all runs.
+    let runs = |id, number: usize| {
+        let mut random = Random(number as u64);
+        let score = |random: &mut Random| f64::from(u8::from(random.uniform() < 0.5));
+        let items = (0..400).map(|key| {
+            let mut item = item(key, &(0..number).map(|_| score(&mut random)).collect::<Vec<_>>());
+            item.cluster = Some((key / 2).to_string());
+            item
+        });
+        run(id, items.collect())
+    };
+    let (base, now) = (runs("a", 1), runs("b", 5));
+    let ci95 = difference(&base, &now).ci95.unwrap();
+    assert!(ci95.low < -0.05, "{ci95:?}");
+    let found = judged(&base, &now, drop(0.05));
+    let (_, items) = found.message.split_once("; about ").unwrap();
+    let items: f64 = items.split(' ').next().unwrap().replace(',', "").parse().unwrap();
+    // An unchanged agent is within 0.05 in 80 % of cases where that is 2.8 standard errors, of which 1.97 make half of the interval.
+    let times = (0.5 * (ci95.high - ci95.low) / 1.972 * 2.8016 / 0.05).powi(2);
+    assert!((items / (400.0 * times) - 1.0).abs() < 0.02, "{} {times}", found.message);
 }
 
 #[test]

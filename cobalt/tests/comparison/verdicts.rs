@@ -116,6 +116,50 @@ fn too_few_items_for_any_test_need_at_least_five() {
 }
 
 #[test]
+fn figures_that_are_corrected_together_need_more_items_together() {
+    let two = |id, scores: &[f64]| {
+        let mut run = with(scored(id, scores), |index, item| {
+            item.scores.insert("polite".to_owned(), vec![scores[index]]);
+        });
+        run.evaluators.push(evaluator("polite"));
+        run
+    };
+    let found = |items: usize| {
+        let after: Vec<_> =
+            [0.40, 0.42, 0.38].into_iter().cycle().take(items).map(|drop| 0.9 - drop).collect();
+        compared(&two("a", &vec![0.9; items]), &two("b", &after)).evaluators.remove(0)
+    };
+    assert_eq!(found(3).settled_by, Some(SampleSize { items: 6, runs: None }));
+    assert_eq!([5, 6].map(|items| found(items).verdict), [Verdict::Inconclusive, Verdict::Worse]);
+}
+
+#[test]
+fn one_item_is_neither_better_nor_worse_however_often_it_ran() {
+    let once = |id, scores: &[f64]| run(id, vec![item("a", scores)]);
+    // One of the trials has no score.
+    let found = difference(&once("a", &[1.0; 5]), &once("b", &[0.0; 4]));
+    assert!(found.p_value.unwrap() < 0.01 && found.ci95.is_none(), "{found:?}");
+    assert_eq!(found.verdict, Verdict::Inconclusive);
+}
+
+#[test]
+fn what_a_typical_ratio_needs_is_counted_by_the_ratio() {
+    // Each is longer by a twentieth, give or take as much; three slow ones hide it in the mean.
+    let run = |id, factor: fn(usize) -> f64, slow: [f64; 3]| {
+        with(scored(id, &[1.0; 20]), |index, item| {
+            let latency = if index < 17 { 100.0 * factor(index).exp() } else { slow[index - 17] };
+            (item.latency_ms, item.tokens, item.cost) = (latency, Some(5), Some(0.1));
+        })
+    };
+    let base = run("a", |_| 0.0, [10_000.0; 3]);
+    let other = run("b", |index| if index % 2 == 0 { -0.003 } else { 0.097 }, [11_500.0, 8_500.0, 10_100.0]);
+    let found = compared(&base, &other).amounts.remove(0);
+    assert_eq!((&*found.name, found.verdict), ("latency", Verdict::Inconclusive));
+    assert!(found.ratio.unwrap().ci95.low > 1.0 && found.p_adjusted.unwrap() > 0.05, "{found:?}");
+    assert!((25..50).contains(&found.settled_by.unwrap().items), "{found:?}");
+}
+
+#[test]
 fn more_runs_settle_what_comes_of_their_spread_alone() {
     // The items' means differ by less than the runs of each item would explain.
     let runs_of = |id, shift: f64| {

@@ -38,6 +38,8 @@ struct Open {
     /// Of an amount that has one.
     log_ratio: Option<LogRatio>,
     paired: Paired,
+    /// How many differences its p-value is corrected for.
+    tested: usize,
 }
 
 impl Draft {
@@ -134,22 +136,26 @@ impl Open {
             equal,
             unmeasured: paired.unmeasured,
         };
-        Some(Self { difference, estimate, log_ratio, paired })
+        Some(Self { difference, estimate, log_ratio, paired, tested: 1 })
     }
 
     fn finish(self, is_same_run: bool) -> Difference {
-        let Self { difference, estimate, log_ratio, paired } = self;
-        let (verdict, settled_by) = decide(&difference, &estimate, log_ratio.as_ref(), &paired, is_same_run);
+        let Self { difference, estimate, log_ratio, paired, tested } = self;
+        let (verdict, settled_by) = if is_same_run {
+            (Verdict::WithinNoise, None)
+        } else {
+            decide(&difference, &estimate, log_ratio.as_ref(), &paired, tested)
+        };
         Difference { verdict, settled_by, ..difference }
     }
 }
 
 /// Corrects the p-values for being several.
 fn correct<'a>(family: impl Iterator<Item = &'a mut Open>) {
-    let mut tested: Vec<_> =
-        family.map(|open| &mut open.difference).filter(|difference| difference.p_value.is_some()).collect();
-    let p_values: Vec<_> = tested.iter().filter_map(|difference| difference.p_value).collect();
-    for (difference, adjusted) in tested.iter_mut().zip(holm(&p_values)) {
-        difference.p_adjusted = Some(adjusted);
+    let mut tested: Vec<_> = family.filter(|open| open.difference.p_value.is_some()).collect();
+    let p_values: Vec<_> = tested.iter().filter_map(|open| open.difference.p_value).collect();
+    for (open, adjusted) in tested.iter_mut().zip(holm(&p_values)) {
+        open.difference.p_adjusted = Some(adjusted);
+        open.tested = p_values.len();
     }
 }

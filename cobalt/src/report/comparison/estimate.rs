@@ -4,12 +4,18 @@ use super::paired::{Exchangeable, Paired};
 use super::{Quantity, Test};
 use crate::report::stats::{
     Interval, RunWeights, ShareSpread, SignFlip, Stratum, by_cluster, describe, matched_shares, mcnemar,
-    sign_flip, smallest_detectable, stratified_permutation, student_t_cdf, sum,
+    pairs_to_show, sign_flip, smallest_detectable, stratified_permutation, student_t_cdf, sum,
 };
 
-/// With fewer clusters no sign-flip test can reach the level: all of four point one way by chance in 2 of 16 cases, which
-/// count half.
-pub(super) const FEWEST_CLUSTERS: usize = 5;
+/// How many clusters it takes for flips of signs to find a difference that shows on one side by chance with a probability
+/// below `tail`. All of g clusters point that way by chance in 1 of 2ᵍ cases, which count half.
+pub(super) fn fewest_clusters(tail: f64) -> usize {
+    // No number of figures that are corrected for together has as many digits.
+    (1..64).find(|clusters| 0.5_f64.powi(*clusters + 1) < tail).unwrap_or(64) as usize
+}
+
+/// The chance of a single two-sided test at 5 % to find a difference on one side where there is none.
+const TAIL: f64 = 0.025;
 
 /// A standard error below this share of the figures is rounding.
 const ROUNDING: f64 = 1e-12;
@@ -44,16 +50,10 @@ pub(super) struct Estimate {
 struct Shares {
     /// By which a true difference of them shows or does not.
     spread: ShareSpread,
-    /// The mean squared difference that was observed.
+    /// The mean squared difference that the interval is of.
     observed: f64,
-}
-
-impl Shares {
-    /// That of `differences`, the other run's share less the base's, which is `usual`.
-    fn of(differences: &[f64], usual: f64, weights: RunWeights) -> Option<Self> {
-        let observed = describe(&differences.iter().map(|d| d * d).collect::<Vec<_>>())?.mean;
-        Some(Self { spread: ShareSpread::of(differences, usual, weights)?, observed })
-    }
+    /// How much is added to the squares for the interval.
+    added: f64,
 }
 
 impl Estimate {
@@ -85,13 +85,15 @@ impl Estimate {
             (estimate.middle, estimate.std_error) = (matched.middle, Some(matched.std_error));
             estimate.ci95 = Some(matched.interval);
             let usual = if quantity.more_is_better() { base } else { 1.0 - base };
-            estimate.shares = match tested {
+            let spread = match tested {
                 Some(tested) => {
                     let weight = weights.first.max(weights.second);
-                    Shares::of(&tested, usual, RunWeights { first: weight, second: weight })
+                    ShareSpread::of(&tested, usual, RunWeights { first: weight, second: weight })?
                 }
-                None => Shares::of(&values, usual, weights),
+                None => ShareSpread::of(&values, usual, weights)?,
             };
+            let observed = describe(&values.iter().map(|d| d * d).collect::<Vec<_>>())?.mean;
+            estimate.shares = Some(Shares { spread, observed, added: weights.mean() });
             return Some(estimate);
         }
         let figures = describe(&values)?;
@@ -125,21 +127,24 @@ impl Estimate {
     pub(super) fn smallest_detectable(&self) -> Option<f64> {
         let least = match self.shares {
             Some(shares) => shares.spread.smallest_detectable(self.clusters as f64),
-            None => self.detectable_by_t(),
+            None => smallest_detectable(self.tested_error.or(self.std_error)?, self.degrees_of_freedom()),
         };
-        least.filter(|least| !self.is_at_most_1 || (self.clusters >= FEWEST_CLUSTERS && *least <= 1.0))
+        let is_shown = |least: &f64| self.clusters >= fewest_clusters(TAIL) && *least <= 1.0;
+        least.filter(|least| !self.is_at_most_1 || is_shown(least))
     }
 
-    fn detectable_by_t(&self) -> Option<f64> {
-        smallest_detectable(self.tested_error.or(self.std_error)?, self.degrees_of_freedom())
-    }
-
-    /// How many times as many items would show a difference of this size, larger than 0, in 80 % of cases.
-    pub(super) fn times_to_show(&self, difference: f64) -> Option<f64> {
-        match self.shares {
-            Some(shares) => Some(shares.spread.pairs_to_show(difference.min(1.0))? / self.clusters as f64),
-            None => Some((self.detectable_by_t().unwrap_or(0.0) / difference).powi(2)),
-        }
+    /// How many times as many items would show a difference of this size, larger than 0, in 80 % of cases, to a test that finds
+    /// one by chance with a probability of `tail` on that side.
+    pub(super) fn times_to_show(&self, difference: f64, tail: f64) -> Option<f64> {
+        let clusters = self.clusters as f64;
+        let needed = match self.shares {
+            Some(shares) => shares.spread.pairs_to_show(difference.min(1.0), tail)?,
+            None => {
+                let deviation = self.tested_error.or(self.std_error)? * clusters.sqrt();
+                pairs_to_show(deviation, difference, tail)?
+            }
+        };
+        Some(needed / clusters)
     }
 
     /// How many times as many items would bring so many standard errors within `margin`. Of scores of 0 and 1, the pairs that
@@ -152,7 +157,7 @@ impl Estimate {
         let Some(shares) = self.shares else { return Some(as_now) };
         // N that solves `errors² (spread (N - 2) + added) / N² = margin²`.
         let (wide, narrow) = (errors * errors, margin * margin);
-        let (spread, added) = (shares.observed, shares.spread.weights.mean());
+        let Shares { observed: spread, added, .. } = shares;
         let root =
             (wide * wide * spread * spread + 4.0 * narrow * wide * (added - 2.0 * spread)).max(0.0).sqrt();
         Some((((wide * spread + root) / (2.0 * narrow) - 2.0) / self.clusters as f64).max(0.0))
@@ -183,10 +188,11 @@ impl Estimate {
 }
 
 /// The chance of a difference as far from 0 as this, or farther, if nothing had changed: of latency, tokens and cost by the t
-/// test that belongs to their interval.
+/// test that belongs to their interval. As a mean of five runs is spread less than a single run, the runs are exchanged where
+/// one side has more of them.
 pub(super) fn p_two_sided(paired: &Paired, quantity: Quantity, estimate: &Estimate) -> Option<(f64, Test)> {
     let is_amount = matches!(quantity, Quantity::Latency | Quantity::Tokens | Quantity::Cost);
-    if let Some(p) = estimate.p_by_t().filter(|_| is_amount) {
+    if let Some(p) = estimate.p_by_t().filter(|_| is_amount && !paired.is_unequal()) {
         return Some((p, Test::PairedT));
     }
     if let Some((only_base, only_other)) = paired.discordant() {

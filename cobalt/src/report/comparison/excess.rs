@@ -1,7 +1,7 @@
 //! By how much a gate is missed: a drop, a rise or a ratio beyond what is allowed, and the chance of it.
 
 use super::Quantity;
-use super::estimate::{Estimate, p_greater};
+use super::estimate::{Estimate, fewest_clusters, p_greater};
 use super::paired::Paired;
 use super::verdict::settled_by;
 use super::{SampleSize, gate::LEVEL};
@@ -15,15 +15,6 @@ pub(super) const COLLAPSE: f64 = 0.5;
 /// The standard errors by which what is allowed has to be away for an interval that ends before it in 80 % of cases: the
 /// quantiles of the normal distribution at 97.5 and 80 %.
 const TO_MEET: f64 = 1.959_964 + 0.841_621;
-
-/// How many clusters it takes to miss one of `gates` gates by flips of signs. All of g clusters point one way by chance in
-/// 1 of 2ᵍ cases, which count half, and Holm's method multiplies that by the number of gates: six clusters for one gate,
-/// eight for three.
-fn fewest_clusters(gates: usize) -> usize {
-    let reaches_level = |clusters: &i32| 0.5_f64.powi(*clusters + 1) * (gates.max(1) as f64) < LEVEL;
-    // The number of gates of any experiment has far fewer digits than this.
-    (1..64).find(reaches_level).unwrap_or(64) as usize
-}
 
 /// What a gate is judged by. The excess of a drop or a rise is `actual - bound`, that of a ratio
 /// `other - bound * base`: an item has it in the unit of the figure, too.
@@ -42,12 +33,12 @@ pub(super) struct Excess {
     /// Whether it is a drop of which every item has a share: each is lower than in the baseline by more than the bound, and by
     /// at least [`COLLAPSE`].
     pub(super) has_collapsed: bool,
-    /// What would tell an agent at the bound from this one, or from an unchanged one, were this the only gate.
-    settled_by: Option<SampleSize>,
-    /// How many items are compared.
-    pub(super) items: usize,
-    /// How many clusters they make.
-    clusters: usize,
+    /// How far the agent is beyond the bound, in the unit of the figure, and how far from it an unchanged agent is.
+    beyond: f64,
+    allowed: f64,
+    /// The excess of the items over the bound, or over 0.
+    paired: Paired,
+    estimate: Estimate,
 }
 
 impl Excess {
@@ -58,27 +49,28 @@ impl Excess {
             // In a gate more is worse: a drop is a rise from this run to the baseline.
             Metric::Drop => {
                 let estimate = Estimate::of(&paired, quantity)?.reversed();
-                Some(Self::of_difference(bound, quantity, &paired.reversed(), estimate))
+                Some(Self::of_difference(bound, quantity, paired.reversed(), estimate))
             }
             Metric::Ratio => Self::of_ratio(bound, quantity, &paired),
             _ => {
                 let estimate = Estimate::of(&paired, quantity)?;
-                Some(Self::of_difference(bound, quantity, &paired, estimate))
+                Some(Self::of_difference(bound, quantity, paired, estimate))
             }
         }
     }
 
-    fn of_difference(bound: f64, quantity: Quantity, paired: &Paired, estimate: Estimate) -> Self {
+    fn of_difference(bound: f64, quantity: Quantity, paired: Paired, estimate: Estimate) -> Self {
         Self {
             actual: estimate.difference,
             interval: estimate.ci95,
-            p_value: larger(estimate.p_above(bound), || p_greater(paired)),
-            is_unchanged: is_unchanged(paired),
+            p_value: larger(estimate.p_above(bound), || p_greater(&paired)),
+            is_unchanged: is_unchanged(&paired),
             has_collapsed: quantity == Quantity::Score
                 && paired.differences().all(|drop| drop > bound && drop >= COLLAPSE),
-            settled_by: would_settle(paired, &estimate, estimate.difference - bound, bound),
-            items: paired.len(),
-            clusters: estimate.clusters,
+            beyond: estimate.difference - bound,
+            allowed: bound,
+            paired,
+            estimate,
         }
     }
 
@@ -91,7 +83,6 @@ impl Excess {
         let estimate = Estimate::of(&allowed, quantity)?;
         // An unchanged agent misses a bound below 1.
         let p_unchanged = || p_greater(&paired.clone().with_base_times(bound.min(1.0)));
-        let slack = (bound - 1.0).abs() * base;
         Some(Self {
             actual: other / base,
             interval: paired.ratio_interval(),
@@ -99,32 +90,35 @@ impl Excess {
             is_unchanged: is_unchanged(paired),
             // Any item may be slower by chance, and by any factor.
             has_collapsed: false,
-            settled_by: would_settle(&allowed, &estimate, estimate.difference, slack),
-            items: paired.len(),
-            clusters: estimate.clusters,
+            beyond: estimate.difference,
+            allowed: (bound - 1.0).abs() * base,
+            paired: allowed,
+            estimate,
         })
     }
 
-    /// What would settle an open question where so many gates are corrected for together.
+    /// How many items are compared.
+    pub(super) fn items(&self) -> usize {
+        self.paired.len()
+    }
+
+    /// What would tell the agent from one at the bound, or, where that is farther away and not known yet, an unchanged agent
+    /// from one at the bound. So many `gates` are corrected for together.
     pub(super) fn settled_by(&self, gates: usize) -> Option<SampleSize> {
-        let settled_by = self.settled_by?;
-        let fewest = (fewest_clusters(gates) * self.items).div_ceil(self.clusters.max(1));
-        Some(SampleSize { items: settled_by.items.max(fewest as u64), ..settled_by })
+        let Self { beyond, allowed, ref paired, ref estimate, .. } = *self;
+        let is_known = estimate.smallest_detectable().is_some_and(|least| least <= allowed);
+        let target = if is_known { beyond.abs() } else { beyond.abs().max(allowed) };
+        if beyond > 0.0 {
+            let tail = LEVEL / gates.max(1) as f64;
+            settled_by(paired, estimate, estimate.times_to_show(target, tail)?, fewest_clusters(tail))
+        } else {
+            settled_by(paired, estimate, estimate.times_to_narrow(TO_MEET, target)?, 2)
+        }
     }
 }
 
 fn is_unchanged(paired: &Paired) -> bool {
     paired.is_unchanged() && paired.weights_of_a_run().is_none()
-}
-
-/// What would tell the agent from one at the bound, or, where that is farther away and not known yet, an unchanged agent
-/// from one at the bound.
-fn would_settle(paired: &Paired, estimate: &Estimate, beyond: f64, allowed: f64) -> Option<SampleSize> {
-    let is_known = estimate.smallest_detectable().is_some_and(|least| least <= allowed);
-    let target = if is_known { beyond.abs() } else { beyond.abs().max(allowed) };
-    let times =
-        if beyond > 0.0 { estimate.times_to_show(target) } else { estimate.times_to_narrow(TO_MEET, target) };
-    settled_by(paired, estimate, times?, fewest_clusters(1))
 }
 
 /// The larger of two chances. The second is only worked out where the first leaves the gate open: it takes long, and
@@ -140,6 +134,7 @@ mod tests {
 
     #[test]
     fn more_gates_take_more_clusters_as_each_is_corrected_for_the_others() {
-        assert_eq!([1, 2, 3, 4, 5, 6, 10, 12].map(fewest_clusters), [6, 7, 8, 8, 8, 9, 9, 10]);
+        let fewest = |gates: u32| fewest_clusters(LEVEL / f64::from(gates));
+        assert_eq!([1, 2, 3, 4, 5, 6, 10, 12].map(fewest), [6, 7, 8, 8, 8, 9, 9, 10]);
     }
 }

@@ -44,7 +44,7 @@ pub struct Judged {
 /// Judges all thresholds of an experiment that speak of its baseline, together, as they are corrected for being several.
 ///
 /// Items whose content has changed since are left out. Where this run lacks the figure, or no item is in the baseline, there
-/// is nothing to measure, and the threshold is missed, as one without a baseline is; where only the baseline lacks the
+/// is nothing to measure, and the threshold is missed; where only the baseline lacks the
 /// figure, the threshold is inconclusive.
 #[must_use]
 pub fn judge_against(baseline: &Measurements, now: &Measurements, thresholds: &[&Threshold]) -> Vec<Judged> {
@@ -169,7 +169,7 @@ impl Gate<'_> {
             Finding::Met => format!("which meets `{threshold}`"),
             Finding::Missed if by_collapse => format!(
                 "which misses `{threshold}`, as every item is lower by at least {COLLAPSE} ({})",
-                count(excess.items, "item")
+                count(excess.items(), "item")
             ),
             Finding::Missed => format!("which misses `{threshold}` beyond noise"),
             Finding::Inconclusive => {
@@ -189,8 +189,10 @@ impl Gate<'_> {
 fn would_settle(excess: &Excess, gates: usize) -> String {
     match (excess.p_value, excess.settled_by(gates)) {
         (None, _) => "one item, or one cluster of items, does not tell how much is noise".to_owned(),
-        (_, Some(size)) => format!("{} cannot tell it from noise; {size} would", count(excess.items, "item")),
-        (_, None) => format!("{} cannot tell it from noise", count(excess.items, "item")),
+        (_, Some(size)) => {
+            format!("{} cannot tell it from noise; {size} would", count(excess.items(), "item"))
+        }
+        (_, None) => format!("{} cannot tell it from noise", count(excess.items(), "item")),
     }
 }
 

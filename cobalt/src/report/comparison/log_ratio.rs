@@ -60,8 +60,14 @@ impl LogRatio {
         least.is_finite().then_some(least)
     }
 
-    /// How many times as many items would show a difference of this size, larger than 0, in 80 % of cases.
-    pub(super) fn times_to_show(&self, difference: f64) -> Option<f64> {
-        self.logs.times_to_show((difference / self.base).ln_1p())
+    /// How many times as many items would show a difference of the mean of this size, larger than 0, in 80 % of cases, were it
+    /// the same factor for all items; see [`Estimate::times_to_show`].
+    pub(super) fn times_to_show(&self, difference: f64, tail: f64) -> Option<f64> {
+        self.logs.times_to_show((difference / self.base).ln_1p(), tail)
+    }
+
+    /// The same of the ratio that was found.
+    pub(super) fn times_to_show_itself(&self, tail: f64) -> Option<f64> {
+        self.logs.times_to_show(self.logs.difference.abs(), tail)
     }
 }

@@ -185,7 +185,8 @@ pub enum Test {
     SignFlipExact,
     /// Random flips of the differences' signs, with a fixed seed; the mid-p-value.
     SignFlipMonteCarlo,
-    /// Random exchanges of the runs of an item between the sides, as one side has more of them, with a fixed seed.
+    /// Random exchanges of the runs of an item between the sides, as one side has more of them, with a fixed seed; the
+    /// mid-p-value.
     Permutation,
 }
 
@@ -198,7 +199,7 @@ pub enum Verdict {
     Better,
     /// The other run is worse, beyond noise.
     Worse,
-    /// No difference was seen, and one that matters would have shown.
+    /// Whatever the difference is, it is too small to matter: the whole interval lies within the margin.
     WithinNoise,
     /// No difference was shown, and there are too few items to rule one out that matters.
     Inconclusive,

@@ -3,14 +3,16 @@
 use std::f64::consts::PI;
 
 use super::student_t::gamma_ratio;
-use super::{Interval, normal_cdf, student_t_quantile, sum};
+use super::{Interval, normal_cdf, normal_quantile, student_t_quantile, sum};
 
 /// Beyond so many pairs that differ, the normal distribution stands in for the binomial. It is off by a share of about
 /// `z⁴ / (12 n)`.
 const EXACT_UP_TO: f64 = 1e10;
 
-/// The quantiles of the normal distribution at 97.5 and at 80 %.
-const Z_OF_LEVEL: f64 = 1.959_963_984_540_054;
+/// The chance of a two-sided test at 5 % to find a difference on one side where there is none.
+const TAIL: f64 = 0.025;
+
+/// The quantile of the normal distribution at 80 %.
 const Z_OF_POWER: f64 = 0.841_621_233_572_914_2;
 
 /// McNemar's test. Chances too small for a double are 0.
@@ -183,7 +185,7 @@ impl ShareSpread {
     #[must_use]
     pub fn smallest_detectable(&self, n: f64) -> Option<f64> {
         // Larger differences show, too.
-        let is_shown = |difference: f64| self.pairs_to_show(difference).is_some_and(|pairs| n >= pairs);
+        let is_shown = |difference: f64| self.pairs_to_show(difference, TAIL).is_some_and(|pairs| n >= pairs);
         let (mut low, mut high) = (0.0, 1.0);
         if n.is_nan() || n < 2.0 || !is_shown(high) {
             return None;
@@ -195,9 +197,9 @@ impl ShareSpread {
         Some(high)
     }
 
-    /// How many pairs show a true difference δ in 80 % of cases to a two-sided test at the 5 % level (Connor, "Sample size for
-    /// testing differences in proportions for the paired-sample design", Biometrics 43, 1987): `[z(0.975) √L + z(0.8) √P]²
-    /// / δ²`.
+    /// How many pairs show a true difference δ in 80 % of cases to a test that finds one by chance with a probability of `tail`
+    /// on that side, 0.025 for a two-sided test at 5 % (Connor, "Sample size for testing differences in proportions for the
+    /// paired-sample design", Biometrics 43, 1987): `[z(1 - tail) √L + z(0.8) √P]² / δ²`.
     ///
     /// P is the variance of a difference where the second run is right less often by δ: such a run differs in more pairs
     /// than one that is unchanged, `of_unchanged + w₂ g` with `g = δ (2 share - 1) - δ²`, where the first part is at least 0.
@@ -205,19 +207,20 @@ impl ShareSpread {
     /// more. For as many runs on both sides, whose differences are flipped, c is 1; with one each it is Connor's formula. For
     /// others, whose runs are exchanged, it is one over the number of all runs less one.
     ///
-    /// `None` for a difference that is not from 0 to 1, or is 0.
+    /// `None` for a difference that is not from 0 to 1, or is 0, and a tail outside of `0 < tail < 0.5`.
     #[must_use]
-    pub fn pairs_to_show(&self, difference: f64) -> Option<f64> {
-        if !(difference > 0.0 && difference <= 1.0) {
+    pub fn pairs_to_show(&self, difference: f64, tail: f64) -> Option<f64> {
+        if !(difference > 0.0 && difference <= 1.0 && tail > 0.0 && tail < 0.5) {
             return None;
         }
+        let z_of_level = normal_quantile(1.0 - tail)?;
         let Self { of_unchanged, share, weights: RunWeights { first, second } } = *self;
         let square = difference * difference;
         let change = difference * (2.0 * share - 1.0).max(0.0) - square;
         let of_test = if first == second { 1.0 } else { 1.0 / (1.0 / first + 1.0 / second - 1.0) };
         let variance = (of_unchanged + second * change).max(0.0);
         let held_against = (of_unchanged + first * change + of_test * square).max(variance);
-        Some(((Z_OF_LEVEL * held_against.sqrt() + Z_OF_POWER * variance.sqrt()) / difference).powi(2))
+        Some(((z_of_level * held_against.sqrt() + Z_OF_POWER * variance.sqrt()) / difference).powi(2))
     }
 }
 
@@ -344,13 +347,13 @@ mod tests {
         ] {
             let spread = ShareSpread { of_unchanged, share, weights };
             let least = spread.smallest_detectable(n).unwrap();
-            let pairs = spread.pairs_to_show(least).unwrap();
+            let pairs = spread.pairs_to_show(least, TAIL).unwrap();
             assert!((pairs / n - 1.0).abs() < 1e-9, "{n} {spread:?}: {least} by {pairs}");
         }
         // 25 % and 10 % of the pairs fall to the two sides: (1.96 * √0.35 + 0.8416 * √0.3275)² / 0.0225.
         let (half, all) = (0.5, 0.35);
         let known = ShareSpread { of_unchanged: all, share: half, weights: weights(1.0, 1.0) };
-        assert_eq!(known.pairs_to_show(0.15).unwrap().ceil(), 120.0);
+        assert_eq!(known.pairs_to_show(0.15, TAIL).unwrap().ceil(), 120.0);
     }
 
     #[test]
@@ -358,8 +361,9 @@ mod tests {
         let known = ShareSpread::of(&pairs(3, 1, 6), 0.9, weights(1.0, 0.2)).unwrap();
         let expected = ShareSpread { of_unchanged: 4.6 / 12.0, share: 0.9, weights: weights(1.0, 0.2) };
         assert_eq!(known, expected);
-        assert_eq!(known.pairs_to_show(0.0), None);
-        assert_eq!(known.pairs_to_show(1.1), None);
+        assert_eq!(known.pairs_to_show(0.0, TAIL), None);
+        assert_eq!(known.pairs_to_show(1.1, TAIL), None);
+        assert_eq!(known.pairs_to_show(0.5, 0.5), None);
         assert_eq!(known.smallest_detectable(1.0), None);
         let few = ShareSpread::of(&pairs(1, 0, 1), 1.0, weights(1.0, 1.0)).unwrap();
         assert_eq!(few.smallest_detectable(2.0), None, "even a difference of 1 would not show");

@@ -23,7 +23,7 @@ pub use describe::{Describe, describe, percentile, root_mean_square_deviation, s
 pub use holm::holm;
 pub use matched_pairs::{MatchedShares, Mcnemar, RunWeights, ShareSpread, matched_shares, mcnemar};
 pub use normal::{normal_cdf, normal_quantile};
-pub use paired_t::{PairedT, paired_t, smallest_detectable};
+pub use paired_t::{PairedT, paired_t, pairs_to_show, smallest_detectable};
 pub use pass_at_k::{pass_at_k, pass_hat_k};
 pub use proportion::{wilson, wilson_clustered};
 pub use ratio::ratio_of_means;

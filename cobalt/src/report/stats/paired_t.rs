@@ -1,6 +1,6 @@
 //! Student's t test of paired differences, and the smallest difference that it would show.
 
-use super::{ROUNDING, describe, student_t_cdf, student_t_quantile};
+use super::{ROUNDING, describe, normal_quantile, student_t_cdf, student_t_quantile};
 
 /// A paired t test.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,11 +47,57 @@ pub fn smallest_detectable(std_error: f64, dof: f64) -> Option<f64> {
     difference.is_finite().then_some(difference)
 }
 
+/// How many pairs whose differences have this standard deviation show a true mean difference in 80 % of cases, to a test
+/// that exceeds its bound by chance with a probability of `tail` on that side (0.025 for a two-sided test at 5 %): the N for which
+/// `(t(1 - tail) + t(0.80)) · stddev / √N` is the difference, with N - 1 degrees of freedom. At least 2, and not rounded.
+///
+/// `None` for a difference that is not above 0, a standard deviation below 0, and a tail outside of `0 < tail < 0.5`.
+#[must_use]
+pub fn pairs_to_show(stddev: f64, difference: f64, tail: f64) -> Option<f64> {
+    if !(difference > 0.0 && stddev >= 0.0 && tail > 0.0 && tail < 0.5) {
+        return None;
+    }
+    let squared = (stddev / difference).powi(2);
+    let z = normal_quantile(1.0 - tail)? + normal_quantile(0.8)?;
+    let needed = |pairs: f64| {
+        let t = |p| student_t_quantile(p, pairs - 1.0).unwrap_or(f64::INFINITY);
+        (t(1.0 - tail) + t(0.8)).powi(2) * squared
+    };
+    // More pairs have more degrees of freedom, and need fewer: one number is what it needs.
+    let (mut low, mut high) = ((z * z * squared).max(2.0), needed(2.0).max(2.0));
+    if !high.is_finite() {
+        return low.is_finite().then_some(low);
+    }
+    while high - low > 1e-9 * high {
+        let middle = 0.5 * (low + high);
+        if needed(middle) > middle { low = middle } else { high = middle }
+    }
+    Some(high)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn as_many_pairs_show_a_difference_as_make_it_the_smallest_detectable() {
+        for (stddev, difference) in [(0.3, 0.06), (0.1, 0.09), (2.0, 0.01)] {
+            let pairs = pairs_to_show(stddev, difference, 0.025).unwrap();
+            let least = smallest_detectable(stddev / pairs.sqrt(), pairs - 1.0).unwrap();
+            assert!((least / difference - 1.0).abs() < 1e-6, "{stddev} {difference}: {pairs}, {least}");
+        }
+        // (3.0902 + 0.8416)² × 25 by the normal distribution; a few more by Student's.
+        let strict = pairs_to_show(0.3, 0.06, 0.001).unwrap();
+        assert!((386.5..393.0).contains(&strict), "{strict}");
+        assert_eq!(pairs_to_show(0.0, 0.1, 0.025), Some(2.0), "without a spread");
+        for (stddev, difference, tail) in
+            [(0.1, 0.0, 0.025), (-0.1, 0.1, 0.025), (0.1, 0.1, 0.0), (0.1, f64::NAN, 0.025)]
+        {
+            assert_eq!(pairs_to_show(stddev, difference, tail), None, "{stddev} {difference} {tail}");
+        }
+    }
 
     #[test]
     fn one_difference_and_equal_ones_are_not_testable() {
