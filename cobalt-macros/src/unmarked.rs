@@ -4,7 +4,7 @@ use std::fs;
 
 use proc_macro2::{Span, TokenTree};
 use syn::visit::{self, Visit};
-use syn::{Attribute, ItemFn, UseName, UseRename};
+use syn::{Attribute, ItemFn, UseName, UseRename, UseTree};
 
 /// What is wrong with a name in the list, where the file of `span` has a plain function of that name at its top, and nothing
 /// else that could be meant.
@@ -68,9 +68,32 @@ impl<'ast> Visit<'ast> for Named<'_> {
         self.others += usize::from(rename.rename == self.name);
     }
 
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        self.others += usize::from(imports_unknown(&item.tree, &mut Vec::new()));
+        visit::visit_item_use(self, item);
+    }
+
     fn visit_item_macro(&mut self, item: &'ast syn::ItemMacro) {
         // What a macro makes of its tokens is not known.
         self.others += usize::from(mentions(item.mac.tokens.clone(), self.name));
+    }
+}
+
+/// Whether all names of a module are imported that is in another file, where the name may be one.
+fn imports_unknown(tree: &UseTree, path: &mut Vec<String>) -> bool {
+    match tree {
+        UseTree::Path(step) => {
+            path.push(step.ident.to_string());
+            let found = imports_unknown(&step.tree, path);
+            path.pop();
+            found
+        }
+        UseTree::Group(group) => group.items.iter().any(|tree| imports_unknown(tree, path)),
+        UseTree::Glob(_) => {
+            let is_of_file = path.iter().all(|step| step == "super" || step == "self");
+            !is_of_file && !matches!(path.first().map(String::as_str), Some("cobalt" | "std"))
+        }
+        UseTree::Name(_) | UseTree::Rename(_) => false,
     }
 }
 
@@ -97,6 +120,7 @@ mod tests {
         for text in [
             "fn plain(output: &str) -> bool { true }",
             "/// It is.\n#[must_use]\npub fn plain() -> bool { true }\nmod tests { use super::*; }",
+            "use cobalt::{evaluators::*, Item};\nfn plain() {}",
         ] {
             let told = problem_in("plain", text).unwrap();
             assert_eq!(
@@ -116,6 +140,8 @@ mod tests {
             "fn plain() {}\nmod inner { use crate::other as plain; }",
             "fn plain() {}\nmod inner { #[cobalt::evaluator]\nfn plain() {} }",
             "fn plain() {}\nmacro_rules! rule { () => { struct plain; } }",
+            "use graders::*;\nfn plain() {}",
+            "fn plain() {}\nmod evals { use crate::{graders::*, other}; }",
             "fn plainer() {}",
             "fn plain( {",
         ] {

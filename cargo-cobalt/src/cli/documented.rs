@@ -89,6 +89,23 @@ fn every_command_that_is_shown_can_be_typed() {
 }
 
 #[test]
+fn short_flags_say_the_same_as_those_that_are_spelled_out() {
+    for (short, long) in [
+        ("run -f a.rs -n b -c 3 -e d", "run --file a.rs --filter b --concurrency 3 --experiment d"),
+        ("history -n 3 -e desk", "history --limit 3 --experiment desk"),
+        ("serve -p 4000", "serve --port 4000"),
+        ("clean -r -c -d 3 -f", "clean --results --cache --days 3 --force"),
+        ("clean -r -y", "clean --results --force"),
+    ] {
+        let [short, long] = [short, long].map(|arguments| {
+            let all = ["cargo", "cobalt"].into_iter().chain(arguments.split(' '));
+            format!("{:?}", Cargo::try_parse_from(all).unwrap())
+        });
+        assert_eq!(short, long);
+    }
+}
+
+#[test]
 fn commands_are_found_in_prose_and_in_scripts() {
     let prose =
         "Run `cargo cobalt run --ci`; cargo cobalt is fine.\n```console\n$ cargo cobalt list # all\n```\n";

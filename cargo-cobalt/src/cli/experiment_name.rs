@@ -10,14 +10,17 @@ use cobalt::pattern::{Pattern, PatternError};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ExperimentName {
     Whole(String),
-    Pattern(Pattern),
+    /// With the text, as a name may have brackets itself.
+    Pattern(Pattern, String),
 }
 
 impl ExperimentName {
     pub(crate) fn matches(&self, declared: &str) -> bool {
         match self {
             Self::Whole(typed) => name::is_name_of(typed, declared),
-            Self::Pattern(pattern) => name::matches(pattern, declared),
+            Self::Pattern(pattern, typed) => {
+                name::matches(pattern, declared) || name::is_name_of(typed, declared)
+            }
         }
     }
 }
@@ -27,7 +30,7 @@ impl FromStr for ExperimentName {
 
     fn from_str(text: &str) -> Result<Self, PatternError> {
         match text.contains(['*', '?', '[']) {
-            true => text.parse().map(Self::Pattern),
+            true => Ok(Self::Pattern(text.parse()?, text.to_owned())),
             false => Ok(Self::Whole(text.to_owned())),
         }
     }
@@ -37,8 +40,7 @@ impl FromStr for ExperimentName {
 impl fmt::Display for ExperimentName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Whole(typed) => f.write_str(typed),
-            Self::Pattern(pattern) => write!(f, "{pattern}"),
+            Self::Whole(typed) | Self::Pattern(_, typed) => f.write_str(typed),
         }
     }
 }
@@ -53,6 +55,7 @@ mod tests {
             |typed: &str, declared: &str| typed.parse::<ExperimentName>().unwrap().matches(declared);
         assert!(matches("desk", "desk") && matches("Help-desk", "Help desk"));
         assert!(!matches("desk", "help-desk") && matches("*desk", "help-desk"));
+        assert!(matches("desk [v2]", "desk [v2]") && matches("desk [v2]", "desk 2"));
         assert!("[a".parse::<ExperimentName>().is_err());
     }
 }

@@ -43,8 +43,8 @@ pub(crate) enum Format {
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// Result files, or folders: of a folder the files `*.json` in it and in its folder of results; so a project's root and its
-    /// `.cobalt` will do [default: the project's root, without the folder of results of its own]
+    /// Result files, or folders: of a folder the files `*.json` in it and in its folder of results (of a project's root only those
+    /// with names of result files) [default: the project's root, without the folder of results of its own]
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 

@@ -36,17 +36,18 @@ fn of_path(path: &Path) -> io::Result<Vec<PathBuf>> {
     }
     let below: Vec<_> =
         BELOW.iter().map(|folder| path.join(folder)).filter(|folder| folder.is_dir()).collect();
-    let mut files = in_folder(path)?;
-    // What lies in the root of a project, such as its settings, is none.
-    if path.join(".cobalt").is_dir() {
-        files.retain(|file| is_result(file));
-    }
+    let beside = in_folder(path)?;
+    let mut files = Vec::new();
     for folder in below {
         files.extend(
             in_folder(&folder)?.into_iter().filter(|file| !folder.ends_with("data") || is_result(file)),
         );
     }
-    Ok(files)
+    // What else lies in the root of a project, such as its settings, is no result.
+    let is_root =
+        path.join(".cobalt").is_dir() && (!files.is_empty() || beside.iter().any(|file| is_result(file)));
+    let beside = beside.into_iter().filter(|file| !is_root || is_result(file));
+    Ok(beside.chain(files).collect())
 }
 
 /// Whether a file has the name of a result file.

@@ -91,6 +91,11 @@ impl Project {
         self.metadata.target_directory.as_std_path()
     }
 
+    /// The folder of what cargo compiles on the way, which its settings may move.
+    pub(super) fn build_folder(&self) -> &Path {
+        self.metadata.build_directory.as_ref().unwrap_or(&self.metadata.target_directory).as_std_path()
+    }
+
     /// The test targets that are meant and may hold experiments: those that were asked for; else those that the packages'
     /// settings name.
     pub(crate) fn candidates(

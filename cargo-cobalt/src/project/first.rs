@@ -1,7 +1,7 @@
 //! Whether a build is the first, which takes far longer than the next ones.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cobalt::wording::thousands;
 
@@ -11,14 +11,21 @@ use crate::cli::Build;
 impl Project {
     /// What the first build takes, in a sentence; `None` if the library has been built before.
     pub(crate) fn first_build(&self, build: &Build) -> Option<String> {
-        first_build(&profile_folder(self.target_folder(), build), &self.root().join("Cargo.lock"))
+        let folder = build.target_dir.as_deref().unwrap_or_else(|| self.build_folder());
+        first_build(folder, profile(build), &self.root().join("Cargo.lock"))
     }
 }
 
-fn first_build(profile: &Path, lock: &Path) -> Option<String> {
+/// `target` is the folder that cargo builds in.
+fn first_build(target: &Path, profile: &str, lock: &Path) -> Option<String> {
+    let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
     let is_library = |name: &str| name.starts_with("libcobalt-");
-    let mut files = fs::read_dir(profile.join("deps")).into_iter().flatten().flatten();
-    if files.any(|file| file.file_name().to_str().is_some_and(is_library)) {
+    let has_library = |folder: &Path| {
+        let mut files = entries(&folder.join(profile).join("deps"));
+        files.any(|file| file.file_name().to_str().is_some_and(is_library))
+    };
+    // Where cargo's settings name a target, all lies in a folder of its name.
+    if has_library(target) || entries(target).any(|entry| has_library(&entry.path())) {
         return None;
     }
     let crates = fs::read_to_string(lock).ok();
@@ -29,16 +36,14 @@ fn first_build(profile: &Path, lock: &Path) -> Option<String> {
     Some(format!("this is the first build here{what}, which takes some minutes; the next ones take seconds"))
 }
 
-/// Where cargo puts what it builds by these flags.
-fn profile_folder(target: &Path, build: &Build) -> PathBuf {
-    let folder = build.target_dir.as_deref().unwrap_or(target);
-    let folder = build.target.as_ref().map_or_else(|| folder.to_owned(), |triple| folder.join(triple));
-    folder.join(match build.profile.as_deref() {
+/// The folder of what cargo builds by these flags.
+fn profile(build: &Build) -> &str {
+    match build.profile.as_deref() {
         None if build.release => "release",
         None | Some("dev" | "test") => "debug",
         Some("bench") => "release",
         Some(profile) => profile,
-    })
+    }
 }
 
 #[cfg(test)]
@@ -48,30 +53,33 @@ mod tests {
     #[test]
     fn a_build_is_the_first_until_the_library_is_built() {
         let folder = tempfile::tempdir().unwrap();
-        let (deps, lock) = (folder.path().join("deps"), folder.path().join("Cargo.lock"));
-        let said = || first_build(folder.path(), &lock);
+        let lock = folder.path().join("Cargo.lock");
+        let said = |profile| first_build(folder.path(), profile, &lock);
+        let build = |path: &str| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        };
         assert_eq!(
-            said().unwrap(),
+            said("debug").unwrap(),
             "this is the first build here, which takes some minutes; the next ones take seconds"
         );
         fs::write(&lock, "[[package]]\nname = \"a\"\n".repeat(1_234)).unwrap();
-        fs::create_dir(&deps).unwrap();
-        fs::write(deps.join("libcobalt_macros-1.so"), "").unwrap();
-        assert!(said().unwrap().contains("the first build here of up to 1,234 crates, which"));
-        fs::write(deps.join("libcobalt-1.rlib"), "").unwrap();
-        assert_eq!(said(), None);
+        build("debug/deps/libcobalt_macros-1.so");
+        assert!(said("debug").unwrap().contains("the first build here of up to 1,234 crates, which"));
+        build("debug/deps/libcobalt-1.rlib");
+        assert_eq!(said("debug"), None);
+        assert!(said("release").is_some());
+        build("x86_64-unknown-linux-gnu/release/deps/libcobalt-2.rlib");
+        assert_eq!(said("release"), None, "for a target that cargo's settings name");
     }
 
     #[test]
-    fn cargo_builds_in_a_folder_for_each_profile_and_target() {
-        let folder = |build: &Build| profile_folder(Path::new("target"), build);
-        let profile = |name: &str| Build { profile: Some(name.to_owned()), ..Build::default() };
-        assert_eq!(folder(&Build::default()), Path::new("target/debug"));
-        assert_eq!(folder(&Build { release: true, ..Build::default() }), Path::new("target/release"));
-        assert_eq!(folder(&profile("test")), Path::new("target/debug"));
-        assert_eq!(folder(&profile("bench")), Path::new("target/release"));
-        let cross =
-            Build { target_dir: Some("elsewhere".into()), target: Some("wasm".into()), ..profile("slim") };
-        assert_eq!(folder(&cross), Path::new("elsewhere/wasm/slim"));
+    fn profiles_have_folders() {
+        let named =
+            |name: &str| profile(&Build { profile: Some(name.to_owned()), ..Build::default() }).to_owned();
+        assert_eq!(profile(&Build::default()), "debug");
+        assert_eq!(profile(&Build { release: true, ..Build::default() }), "release");
+        assert_eq!(["dev", "test", "bench", "slim"].map(named), ["debug", "debug", "release", "slim"]);
     }
 }

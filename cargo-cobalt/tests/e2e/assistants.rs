@@ -33,8 +33,10 @@ fn a_project_gets_the_page_the_server_and_references_where_there_are_instruction
 fn a_second_call_changes_nothing_and_says_so() {
     let project = Project::empty();
     project.write("AGENTS.md", "# Ours\r\n\r\nBe kind.\r\n");
+    project.write(".cursorrules", "Be kind.\n");
     project.cobalt(&["update"], 0);
-    let files = ["AGENTS.md", SKILLS, ".mcp.json"];
+    let files = ["AGENTS.md", SKILLS, ".mcp.json", ".cursorrules"];
+    assert!(project.read(".cursorrules").contains("SKILLS.md"), "{}", project.read(".cursorrules"));
     let before = files.map(|file| project.read(file));
     assert!(!before[0].replace("\r\n", "").contains('\n'), "{:?}", before[0]);
     project.cobalt(&["update"], 0).says("kept     AGENTS.md").says("up to date");

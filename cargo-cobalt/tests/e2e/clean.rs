@@ -138,7 +138,7 @@ fn what_is_old_goes_and_the_index_knows() {
     let said = Said::by(history.args(["cobalt", "history", "--json"]), 0);
     assert!(said.stdout.contains("bbbbbbbbbbbb") && !said.stdout.contains("dddddddddddd"));
     project.clean(&["--results", "--days", "99999999999", "--yes"], 0).tells("there is nothing to remove");
-    project.clean(&["--results", "--yes"], 0).tells("removed 3 files");
+    project.clean(&["--results", "--force"], 0).tells("removed 3 files");
     assert_eq!(project.left(), "");
 }
 

@@ -24,11 +24,20 @@ pub(crate) struct Kept<'a> {
     pub(crate) right: usize,
     pub(crate) commit: Option<&'a str>,
     pub(crate) partial: bool,
+    pub(crate) tags: &'a [&'a str],
 }
 
 impl Default for Kept<'_> {
     fn default() -> Self {
-        Self { id: "aaaaaaaaaaaa", name: "desk", day: 1, right: ITEMS, commit: None, partial: false }
+        Self {
+            id: "aaaaaaaaaaaa",
+            name: "desk",
+            day: 1,
+            right: ITEMS,
+            commit: None,
+            partial: false,
+            tags: &[],
+        }
     }
 }
 
@@ -50,7 +59,7 @@ impl Store {
     }
 
     pub(crate) fn keep(&self, run: &Kept<'_>) -> String {
-        let Kept { id, name, day, right, commit, partial } = *run;
+        let Kept { id, name, day, right, commit, partial, tags } = *run;
         let item = |index: usize| {
             let score = f64::from(u8::from(index < right));
             json!({
@@ -63,7 +72,7 @@ impl Store {
         let mut report = json!({
             "schema": 1, "id": id, "name": name, "timestamp": format!("2026-02-{day:02}T14:30:00.000Z"),
             "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["right"], "passMarks": [0.5] },
-            "summary": { "totalItems": ITEMS }, "passed": true, "partial": partial,
+            "summary": { "totalItems": ITEMS }, "passed": true, "partial": partial, "tags": tags,
             "items": (0..ITEMS).map(item).collect::<Vec<_>>(),
         });
         if let Some(commit) = commit {

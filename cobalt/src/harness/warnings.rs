@@ -55,12 +55,21 @@ pub(super) fn of_variables(definitions: &[&'static ExperimentDefinition], config
 
 /// The keys that the settings file holds itself, of which the file's history keeps a copy.
 pub(super) fn of_written_keys(config: &Config) -> Vec<Warning> {
-    let is_key = |setting: &&Setting| setting.key.ends_with("-key") && setting.value == REDACTED;
+    let is_variable = |key: &str| key.starts_with("env.");
+    let is_key = |setting: &&Setting| {
+        (setting.key.ends_with("-key") || is_variable(&setting.key)) && setting.value == REDACTED
+    };
     let warning = |Setting { key, origin, .. }: &Setting| match origin {
-        Origin::File { .. } => Some(Warning::of_call(format!(
-            "{origin}: `{key}` is a key in a file that is usually committed; put it into a variable, or into `.env`, and \
-             name the variable with `{key}-env`"
-        ))),
+        Origin::File { .. } => {
+            let name = if is_variable(key) {
+                String::new()
+            } else {
+                format!(", and name the variable with `{key}-env`")
+            };
+            Some(Warning::of_call(format!(
+                "{origin}: `{key}` is a key in a file that is usually committed; put it into a variable, or into `.env`{name}"
+            )))
+        }
         _ => None,
     };
     config.settings().iter().filter(is_key).filter_map(warning).collect()
@@ -130,8 +139,12 @@ mod tests {
             warning.message.contains("`judge.api-key-env`") && !warning.message.contains("9f8e"),
             "{warning:?}"
         );
-        std::fs::write(folder.path().join("cobalt.toml"), "judge.api-key-env = \"MY_KEY\"").unwrap();
-        assert!(of_written_keys(&Config::load(folder.path(), |_| None).unwrap()).is_empty());
+        let variables = "judge.api-key-env = \"MY_KEY\"\n[env]\nREGION = \"north\"\nMY_API_KEY = \"sk-live-9f8e7d6c5b4b\"";
+        std::fs::write(folder.path().join("cobalt.toml"), variables).unwrap();
+        let warnings = of_written_keys(&Config::load(folder.path(), |_| None).unwrap());
+        let [warning] = &warnings[..] else { panic!("{warnings:?}") };
+        assert!(warning.message.starts_with("cobalt.toml:4: `env.MY_API_KEY` is a key"), "{warning:?}");
+        assert!(warning.message.ends_with("or into `.env`"), "{warning:?}");
     }
 
     fn meant(variable: &str, set: &[&str]) -> Option<String> {

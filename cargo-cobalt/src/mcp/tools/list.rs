@@ -139,7 +139,7 @@ pub(super) async fn rows(
                 }
             }
             () = progress.is_silent() => {
-                progress.tell_part(&format!("building {} for {}", project.name, running.build())).await;
+                progress.tell_part(None, &format!("building {} for {}", project.name, running.build())).await;
             }
         }
     }

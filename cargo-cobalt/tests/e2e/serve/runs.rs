@@ -54,6 +54,25 @@ fn runs_are_listed_filtered_and_sorted() {
 }
 
 #[test]
+fn runs_with_one_of_several_tags_are_found() {
+    let store = Store::new();
+    for (id, tags) in
+        [("aaaaaaaaaaaa", &["fast"][..]), ("bbbbbbbbbbbb", &["slow", "nightly"]), ("cccccccccccc", &[])]
+    {
+        store.keep(&Kept { id, tags, ..Kept::default() });
+    }
+    let server = Server::at(store.folder());
+    let ids = |tags: &str| {
+        let answer = server.json(&format!("/api/runs?tags={tags}&sort=name"));
+        let mut ids: Vec<_> =
+            all(&answer, "runs", "id").into_iter().map(|id| id.as_str().unwrap()[..1].to_owned()).collect();
+        ids.sort();
+        ids.concat()
+    };
+    assert_eq!([ids("fast,%20nightly"), ids("slow"), ids("none"), ids("")], ["ab", "b", "", "abc"]);
+}
+
+#[test]
 fn an_experiment_is_asked_for_by_either_form_of_its_name() {
     let store = Store::with_a_drop();
     store.keep(&Kept { id: "ffffffffffff", name: "desk/mini", day: 1, ..Kept::default() });

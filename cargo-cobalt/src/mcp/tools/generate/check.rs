@@ -46,7 +46,7 @@ pub(super) async fn check(
                     if is_of_target(&line, place) { &mut ours } else { &mut others }.push(rendered);
                 }
             }
-            () = progress.is_silent() => progress.tell_part(&format!("checking it for {}", running.build())).await,
+            () = progress.is_silent() => progress.tell_part(None, &format!("checking it for {}", running.build())).await,
         }
     }
     let ended = running.end().await?;

@@ -36,7 +36,7 @@ pub(super) async fn run(
                     continue;
                 }
                 if let Some(message) = heard.line(&line) {
-                    progress.tell(heard.done, Some(heard.total), &message).await;
+                    progress.tell(heard.done, heard.total(), &message).await;
                 }
             }
             () = progress.is_due() => progress.tell_waiting().await,
@@ -45,7 +45,7 @@ pub(super) async fn run(
                     Some(work) => format!("{work}, {} s after the start of the build", running.seconds()),
                     None => format!("building {} for {}", project.name, running.build()),
                 };
-                progress.tell_part(&message).await;
+                progress.tell_part(heard.total(), &message).await;
             }
         }
     }

@@ -26,7 +26,7 @@ pub(super) struct Heard {
     /// How many items are done, of all experiments.
     pub(super) done: usize,
     /// How many items there are, as far as it is known.
-    pub(super) total: usize,
+    total: usize,
     pub(super) finished: Vec<ExperimentFinished>,
     pub(super) not_run: Vec<NotRun>,
     /// Experiments that earlier results fail, which nothing of this run replaces, each with the reason.
@@ -75,6 +75,11 @@ pub(super) enum WhyNotRun {
 }
 
 impl Heard {
+    /// How many items there are, as far as it is known.
+    pub(super) fn total(&self) -> Option<usize> {
+        (self.total > 0).then_some(self.total)
+    }
+
     /// Takes a line of the command in. The answer is what is told of an item that is done.
     pub(super) fn line(&mut self, line: &str) -> Option<String> {
         match serde_json::from_str(line).ok()? {

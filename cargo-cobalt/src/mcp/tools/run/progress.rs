@@ -56,9 +56,10 @@ impl Progress {
         self.tell_figures(done as f64, total.map(|total| total as f64), message).await;
     }
 
-    /// The next step goes on: a part of it that grows, and whose size is not known.
-    pub(in crate::mcp::tools) async fn tell_part(&mut self, message: &str) {
+    /// The next step, of so many as far as they are known, is in progress: a part of it that grows, and whose size is not known.
+    pub(in crate::mcp::tools) async fn tell_part(&mut self, total: Option<usize>, message: &str) {
         self.silent = Instant::now() + SILENCE;
+        self.total = total.map(|total| total as f64);
         let done = self.told.map_or(0.0, f64::floor);
         if self.total.is_some_and(|total| done >= total) {
             return;
