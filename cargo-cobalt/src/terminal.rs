@@ -146,6 +146,11 @@ pub(crate) fn for_stderr(text: &str) -> String {
     stderr_width().map_or_else(|| text.to_owned(), |width| folded(text, width))
 }
 
+/// Prints a text on stderr, in lines that end between words where that is a terminal.
+pub(crate) fn eprint_folded(text: &str) {
+    eprintln!("{}", for_stderr(text));
+}
+
 /// A text whose lines take at most so many columns where they can end between words; what follows is set off from the lines
 /// around it. A terminal would break words. Colours take no room.
 fn folded(text: &str, width: usize) -> String {

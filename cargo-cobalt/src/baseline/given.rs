@@ -13,6 +13,7 @@ use super::head::Head;
 use super::kept::{json_files, seen};
 use crate::error::Error;
 use crate::runs::{FoundRun, KnownRuns, RunName, UnknownRun, short};
+use crate::terminal::eprint_folded;
 
 /// The baselines that were asked for.
 #[derive(Debug, Default)]
@@ -49,12 +50,12 @@ impl Given {
                 let mut given = Self::default();
                 given.add_committed(&typed, &commit, layout)?;
                 if given.files.is_empty() {
-                    eprintln!(
+                    eprint_folded(&format!(
                         "warning: `{typed}` is commit {}, of which there is no run, and no baseline in `{}`; check it out \
                          and run it, or commit what `cargo cobalt baseline set` writes",
                         short(&commit),
                         seen(&layout.baselines())
-                    );
+                    ));
                     // What there is none of yet is no mistake: a change may be what brings the first.
                     given.lay_out()?;
                 }
@@ -101,7 +102,7 @@ impl Given {
         }
         Head::read(&run.path)?.refuse_partial()?;
         if let Some(note) = run.note {
-            eprintln!("warning: {note}");
+            eprint_folded(&format!("warning: {note}"));
         }
         self.files.push(run.path);
         Ok(())

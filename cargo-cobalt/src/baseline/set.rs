@@ -18,7 +18,7 @@ use crate::cli::SetBaseline;
 use crate::config::settings;
 use crate::error::Error;
 use crate::runs::{KnownRuns, RunName};
-use crate::terminal::{one_line, print};
+use crate::terminal::{eprint_folded, one_line, print};
 
 pub(super) fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
@@ -37,11 +37,13 @@ pub(super) fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Er
         let before = read_measurements(&layout.baseline(&run.name), settings.prices()).ok();
         let path = write_baseline(layout, run)?;
         print(&said(run, before.as_ref(), &path))?;
-        warnings(run, before.as_ref()).iter().for_each(|warning| eprintln!("warning: {warning}"));
+        warnings(run, before.as_ref())
+            .iter()
+            .for_each(|warning| eprint_folded(&format!("warning: {warning}")));
         written.push(path);
     }
     if let Some(advice) = to_be_committed(&written) {
-        eprintln!("{advice}");
+        eprint_folded(&advice);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -77,7 +79,7 @@ fn files(arguments: &SetBaseline, settings: &Config) -> Result<BTreeMap<String, 
     for run in runs.into_iter().filter(|run| is_meant(&run.experiment)) {
         Head::read(&run.path)?.refuse_partial()?;
         if let Some(note) = run.note {
-            eprintln!("warning: {note}");
+            eprint_folded(&format!("warning: {note}"));
         }
         let other = files.insert(run.experiment.clone(), run.path.clone());
         if let Some(other) = other.filter(|other| *other != run.path) {
@@ -146,7 +148,7 @@ fn refuse_namesakes(runs: &[Measurements], layout: &Layout) -> Result<(), Error>
             Some(other) if other.is_certain => {
                 refused.push(format!("experiment `{}`: {other}", one_line(name)))
             }
-            Some(other) => eprintln!("warning: {}", one_line(&other.to_string())),
+            Some(other) => eprint_folded(&format!("warning: {}", one_line(&other.to_string()))),
             None => {}
         }
     }

@@ -15,7 +15,7 @@ use crate::cli::ShowBaselines;
 use crate::config::settings;
 use crate::error::Error;
 use crate::runs::{FoundRun, KnownRuns, RunName};
-use crate::terminal::{for_stderr, for_stdout, paint, print, print_json};
+use crate::terminal::{eprint_folded, for_stdout, paint, print, print_json};
 
 /// What to do about stale ones.
 const WHEN_STALE: &str = "a stale baseline still counts; if the newest run is good enough, keep that one with `cargo cobalt baseline set`";
@@ -40,14 +40,14 @@ pub(super) fn show(arguments: &ShowBaselines, flags: &Flags) -> Result<ExitCode,
         print(&for_stdout(&lines(&shown, paint(&io::stdout()))))?;
     }
     if shown.iter().any(|baseline| baseline.state == State::Stale) {
-        eprintln!("{}", for_stderr(WHEN_STALE));
+        eprint_folded(WHEN_STALE);
     }
     let without =
         known.experiments().into_iter().filter(|name| all.iter().all(|baseline| baseline.name != *name));
     let without: Vec<_> = without.filter(|name| is_meant(name)).collect();
     if errors.is_empty() {
         if let Some(note) = note(shown.len(), all.len(), &without, &settings) {
-            eprintln!("{note}");
+            eprint_folded(&note);
         }
         Ok(ExitCode::SUCCESS)
     } else {

@@ -25,7 +25,7 @@ use crate::cli::Clean;
 use crate::config::settings;
 use crate::error::Error;
 use crate::index::{Filter, Index};
-use crate::terminal::{paint, print};
+use crate::terminal::{eprint_folded, paint, print};
 
 pub(crate) fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.keep.is_some() && (arguments.cache || arguments.datasets) && !arguments.results {
@@ -45,12 +45,12 @@ pub(crate) fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error>
         datasets::find(settings.layout(), &limits, &mut found)?;
     }
     print(&listing::listing(&found.entries, arguments.verbose, paint(&io::stdout())))?;
-    found.notes.iter().for_each(|note| eprintln!("{note}"));
+    found.notes.iter().for_each(|note| eprint_folded(note));
     if found.entries.is_empty() {
         eprintln!("there is nothing to remove");
     } else if !is_named {
-        eprintln!(
-            "nothing was removed; name what is to go: `--results`, `--cache`, `--datasets`, or several of them"
+        eprint_folded(
+            "nothing was removed; name what is to go: `--results`, `--cache`, `--datasets`, or several of them",
         );
     } else if arguments.yes || is_confirmed(&found.entries)? {
         remove(&found.entries, &settings)?;
@@ -90,7 +90,7 @@ fn is_confirmed(entries: &[Entry]) -> Result<bool, Error> {
 /// Removes the files, and has the index know.
 fn remove(entries: &[Entry], settings: &Config) -> Result<(), Error> {
     let removed = remove::remove(entries);
-    removed.notes.iter().for_each(|note| eprintln!("{note}"));
+    removed.notes.iter().for_each(|note| eprint_folded(note));
     eprintln!("removed {}", listing::total(&removed.entries));
     if removed.entries.iter().any(|entry| entry.kind == entry::Kind::Result) {
         Index::open(settings.layout())?.runs(&Filter::ALL)?;

@@ -24,7 +24,7 @@ use crate::cli::Compare;
 use crate::config::settings;
 use crate::error::Error;
 use crate::runs::KnownRuns;
-use crate::terminal::{for_stdout, one_line, paint, print, print_json, stdout_width};
+use crate::terminal::{eprint_folded, for_stdout, one_line, paint, print, print_json, stdout_width};
 
 /// A comparison with the items that changed most.
 #[derive(Debug, Serialize)]
@@ -42,7 +42,7 @@ pub(crate) fn compare(arguments: &Compare, flags: &Flags) -> Result<ExitCode, Er
     let settings = settings(flags)?;
     let found = KnownRuns::open(settings.layout())?.resolve(&arguments.runs)?;
     for note in found.iter().filter_map(|run| run.note.as_ref()) {
-        eprintln!("note: {}", one_line(note));
+        eprint_folded(&format!("note: {}", one_line(note)));
     }
     let paths: Vec<_> = found.iter().map(|run| &*run.path).collect();
     let runs = read_all(&paths, settings.prices())?;
@@ -144,7 +144,10 @@ fn gate(compared: &[Compared]) -> ExitCode {
         } else {
             continue;
         };
-        eprintln!("regression: {} against {}: {reason}", comparison.other.id, comparison.base.id);
+        eprint_folded(&format!(
+            "regression: {} against {}: {reason}",
+            comparison.other.id, comparison.base.id
+        ));
         code = ExitCode::FAILURE;
     }
     code

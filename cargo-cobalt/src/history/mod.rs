@@ -18,7 +18,7 @@ use crate::cli::History;
 use crate::config::settings;
 use crate::error::Error;
 use crate::index::{Filter, Found, Index};
-use crate::terminal::{one_line, paint, print, print_json, stdout_width};
+use crate::terminal::{eprint_folded, one_line, paint, print, print_json, stdout_width};
 
 pub(crate) fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
@@ -34,7 +34,7 @@ pub(crate) fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Er
     })?;
     for skipped in skipped {
         let path = shown(&layout.results().join(&skipped.file));
-        eprintln!("warning: `{path}` is left out: {}", one_line(&skipped.reason));
+        eprint_folded(&format!("warning: `{path}` is left out: {}", one_line(&skipped.reason)));
     }
     if arguments.json {
         print_json(&found.runs)?;
@@ -48,7 +48,7 @@ pub(crate) fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Er
         }
     }
     if let Some(note) = note(&found, &shown(layout.results())) {
-        eprintln!("{note}");
+        eprint_folded(&note);
     }
     Ok(ExitCode::SUCCESS)
 }

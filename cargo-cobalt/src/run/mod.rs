@@ -30,7 +30,7 @@ use crate::environment::Environment;
 use crate::error::Error;
 use crate::project::{Binary, Built, Project, compile};
 use crate::reporters::Reporters;
-use crate::terminal::for_stderr;
+use crate::terminal::{eprint_folded, for_stderr};
 use crate::{interrupt, serve};
 
 /// A binary, and what is added to its variables.
@@ -88,7 +88,7 @@ pub(crate) fn once(
     };
     interrupt::pass_on()?;
     if let Some(sentence) = project.first_build(&arguments.build) {
-        eprintln!("{}", for_stderr(&sentence));
+        eprint_folded(&sentence);
     }
     let built = compile(&candidates, &arguments.build, color);
     if interrupt::was_heard() {
@@ -98,7 +98,7 @@ pub(crate) fn once(
     let folder = std::env::current_dir().unwrap_or_else(|_| project.root().to_owned());
     let mut screen = Screen::of(&settings, arguments.quiet, folder);
     if !foreign.is_empty() {
-        screen.tell(&format!("left alone: {}", foreign.join("; ")));
+        screen.tell(&for_stderr(&format!("left alone: {}", foreign.join("; "))));
     }
     let ready = with_variables(&binaries, &project, flags, &screen)?;
     let mut tally = Tally::default();

@@ -24,7 +24,7 @@ use crate::baseline::seen;
 use crate::cli::{Color, RunOptions};
 use crate::error::Error;
 use crate::run::Repeats;
-use crate::terminal::for_stderr;
+use crate::terminal::eprint_folded;
 use crate::{interrupt, run};
 
 /// How many of the files that have changed are named.
@@ -38,7 +38,7 @@ pub(crate) fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result
         let ran = run::once(options, flags, color, Repeats::OnChange)?;
         if ran.dashboard.is_some() {
             let hint = "no dashboard runs: `cargo cobalt serve` in another terminal shows each run live";
-            eprintln!("{}", for_stderr(hint));
+            eprint_folded(hint);
         }
         Ok(ran.code)
     };
@@ -56,9 +56,9 @@ pub(crate) fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result
             return Err(Error::Interrupted);
         }
         changes.has_run();
-        eprintln!("\nwaiting for changes in {}; Ctrl-C ends", places(&changes.scope.roots));
+        eprint_folded(&format!("\nwaiting for changes in {}; Ctrl-C ends", places(&changes.scope.roots)));
         let changed = changes.wait()?;
-        eprintln!("\nchanged: {}; running what that touches", named(&changed));
+        eprint_folded(&format!("\nchanged: {}; running what that touches", named(&changed)));
         // With an error in a manifest or in the settings, all stays as it was; the run tells of the error.
         if let Ok(scope) = Scope::read(&options.selection, &options.build, flags) {
             changes.follow(scope)?;
