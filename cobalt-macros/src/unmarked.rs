@@ -79,7 +79,7 @@ impl<'ast> Visit<'ast> for Named<'_> {
     }
 }
 
-/// Whether all names of a module are imported that is in another file, where the name may be one.
+/// Whether a `*` imports a module of another file, which may hold an evaluator of the name.
 fn imports_unknown(tree: &UseTree, path: &mut Vec<String>) -> bool {
     match tree {
         UseTree::Path(step) => {

@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_build_is_told_of_by_its_last_crate() {
+    async fn a_build_is_reported_by_its_last_crate() {
         let script = "echo '   Compiling serde v1.0.228' >&2\necho '   Compiling desk v0.1.0 (/home/me/desk)' >&2\n\
                       echo 'warning: something' >&2\nsleep 1\necho done\n";
         let never = CancellationToken::new();

@@ -261,7 +261,7 @@ impl Config {
         self.ci
     }
 
-    /// For how long the results of a run count in further runs of the same commit; `None` where `[ci]` is not in force, and
+    /// For how long the scores of a run count in further runs of the same commit; `None` where `[ci]` is not in force, and
     /// where that is off.
     pub(crate) fn pools_reruns_for(&self) -> Option<Duration> {
         self.pools_reruns_for

@@ -137,7 +137,7 @@ pub(super) struct Ci {
     pub(super) concurrency: Option<Count>,
     /// How long a run of an item may take, and each evaluator for its output, whatever the experiment says.
     pub(super) timeout: Option<Length>,
-    /// For how long the results of a run count in the thresholds of further runs of the same commit, or "off"; "12h" unless it
+    /// For how long the scores of a run count in the thresholds of further runs of the same commit, or "off"; "12h" unless it
     /// is set.
     pub(super) pool_reruns: Option<AgeOrOff>,
 }

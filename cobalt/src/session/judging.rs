@@ -10,7 +10,7 @@ use crate::report::{Against, Figures, Measurements, Report, Threshold, ci_status
 use crate::wording::count;
 
 /// Adds to a report with all its items what they come to, by the evaluators of its settings. A run of some of the items has
-/// no thresholds. In CI, the scores of earlier runs of the same commit count in the thresholds, and where there are any, in the
+/// no thresholds. In CI, the scores of earlier runs of the same commit count in the thresholds and, if there are any, in the
 /// comparison with the baseline.
 pub(crate) fn judge(
     report: &mut Report,
@@ -89,8 +89,8 @@ mod tests {
     use super::*;
     use crate::store::write_report;
 
-    /// A run in which one of two items fails, judged in CI against a baseline in which all is well, after one more that went
-    /// as well.
+    /// A run in which one of two items fails, judged in CI against a baseline. Neither the baseline nor an earlier attempt has a
+    /// failure.
     fn judged(thresholds: &[Threshold]) -> Report {
         let folder = tempfile::tempdir().unwrap();
         let config = Config::load(folder.path(), |name| (name == "COBALT_CI").then(|| "1".into())).unwrap();

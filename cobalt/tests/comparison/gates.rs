@@ -199,7 +199,7 @@ fn a_drop_of_one_of_two_evaluators_that_say_yes_or_no_is_seen_in_their_mean() {
 }
 
 #[test]
-fn what_a_drop_takes_to_show_hangs_on_the_share_that_the_baseline_has_right() {
+fn what_a_drop_takes_to_show_depends_on_the_share_that_the_baseline_has_right() {
     let found = judged(&scored("a", &right(20, 0)), &scored("b", &right(17, 3)), drop(0.02));
     // 4 / 22 of the pairs may differ in an unchanged agent, of which all answers are right, and 0.13 × 0.87 more in one that
     // dropped by 0.13: (2.326 √(0.2949 + 0.13²) + 0.8416 √0.2949)² / 0.13².
@@ -210,7 +210,7 @@ fn what_a_drop_takes_to_show_hangs_on_the_share_that_the_baseline_has_right() {
     );
 }
 
-/// 100 scores around 0.4 with a standard deviation of 0.3, in pairs, so that their mean is 0.4 sharp.
+/// 100 scores with a standard deviation of 0.3 and a mean of exactly 0.4.
 fn spread() -> Vec<f64> {
     (0..100).map(|index| if index % 2 == 0 { 0.1015 } else { 0.6985 }).collect()
 }

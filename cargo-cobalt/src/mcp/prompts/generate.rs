@@ -185,8 +185,8 @@ impl Arguments {
         if let Some(focus) = &focus {
             let _ = write!(
                 text,
-                "\n## What the tests are about\n\n{focus} Say so in the `context` of `cobalt_generate`, and see that the items that it \
-                 writes are so.\n"
+                "\n## What the tests are about\n\n{focus} Say so in the `context` of `cobalt_generate`, and check that the items it \
+                 writes follow it.\n"
             );
         }
         text + &steps(tools, file, context.as_deref())

@@ -48,7 +48,7 @@ pub(super) struct Estimate {
 /// How much shares of runs that are right differ from item to item.
 #[derive(Clone, Copy, Debug)]
 struct Shares {
-    /// By which a true difference of them shows or does not.
+    /// It decides how many items show a true difference.
     spread: ShareSpread,
     /// The mean squared difference that the interval is of.
     observed: f64,
@@ -88,12 +88,12 @@ impl Estimate {
             let spread = match tested {
                 Some(tested) => {
                     let weight = weights.first.max(weights.second);
-                    ShareSpread::of(&tested, usual, RunWeights { first: weight, second: weight })?
+                    ShareSpread::of(&tested, usual, RunWeights { first: weight, second: weight })
                 }
-                None => ShareSpread::of(&values, usual, weights)?,
+                None => ShareSpread::of(&values, usual, weights),
             };
-            let observed = describe(&values.iter().map(|d| d * d).collect::<Vec<_>>())?.mean;
-            estimate.shares = Some(Shares { spread, observed, added: weights.mean() });
+            let observed = sum(values.iter().map(|d| d * d)) / values.len() as f64;
+            estimate.shares = spread.map(|spread| Shares { spread, observed, added: weights.mean() });
             return Some(estimate);
         }
         let figures = describe(&values)?;
@@ -110,7 +110,7 @@ impl Estimate {
         Some(estimate)
     }
 
-    /// The same with the base less the other run. What shows in which number of items stays: the base is the one that is known.
+    /// The same with the sides swapped. How many items show a difference still depends on the share of the original base.
     pub(super) fn reversed(self) -> Self {
         Self {
             base: self.other,

@@ -66,8 +66,8 @@ impl LogRatio {
         self.logs.times_to_show((difference / self.base).ln_1p(), tail)
     }
 
-    /// The same of the ratio that was found.
-    pub(super) fn times_to_show_itself(&self, tail: f64) -> Option<f64> {
+    /// The same for the ratio that was found.
+    pub(super) fn times_to_show_ratio(&self, tail: f64) -> Option<f64> {
         self.logs.times_to_show(self.logs.difference.abs(), tail)
     }
 }

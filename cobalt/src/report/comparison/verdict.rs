@@ -41,7 +41,7 @@ pub(super) fn decide(
     let is_hinted_at = is_clear(difference);
     let tail = 0.5 * LEVEL / tested.max(1) as f64;
     let times_to_show = |size| match log_ratio {
-        Some(log_ratio) if is_hinted_at => log_ratio.times_to_show_itself(tail),
+        Some(log_ratio) if is_hinted_at => log_ratio.times_to_show_ratio(tail),
         Some(log_ratio) => log_ratio.times_to_show(size, tail),
         None => estimate.times_to_show(size, tail),
     };

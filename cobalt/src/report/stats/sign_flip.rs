@@ -40,7 +40,8 @@ pub struct SignFlip {
 /// Sums that only rounding tells apart, by less than 1 in 10^9 of all absolute differences, count as equal. A difference
 /// that is itself nothing but rounding cannot be told here: the caller, who knows what it is a difference of, makes it 0.
 ///
-/// Without a difference that is not 0, both chances are 1, and the one-sided mid-p-value is 0.5. `None` where a difference is not finite, or their sum overflows.
+/// Without a difference that is not 0, both chances are 1, and the one-sided mid-p-value is 0.5. `None` where a difference is
+/// not finite, or their sum overflows.
 #[must_use]
 pub fn sign_flip(differences: &[f64]) -> Option<SignFlip> {
     let observed = sum(differences.iter().copied());

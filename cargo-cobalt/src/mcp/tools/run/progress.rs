@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 /// The shortest time between two notifications.
 const BETWEEN: Duration = Duration::from_millis(50);
-/// How long nothing may be told: an assistant that hears nothing for longer may give up.
+/// The longest time without a notification: an assistant that hears nothing for longer may give up.
 const SILENCE: Duration = Duration::from_secs(3);
 /// How long is waited for somebody to take one.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -24,9 +24,9 @@ pub(in crate::mcp::tools) struct Progress {
     told: Option<f64>,
     /// Of how much, as far as it is known.
     total: Option<f64>,
-    /// How often it was told that the next step goes on.
+    /// How many notifications said that a step is still in progress.
     parts: u32,
-    /// When nothing will have been told for [`SILENCE`].
+    /// When [`SILENCE`] will have passed without a notification.
     silent: Instant,
     /// When the next may be told.
     next: Instant,
@@ -90,7 +90,7 @@ impl Progress {
         self.tell_waiting().await;
     }
 
-    /// Comes back when nothing has been told for [`SILENCE`]; never, where nobody asked to be told.
+    /// Comes back after [`SILENCE`] without a notification; never, if nobody asked for any.
     pub(in crate::mcp::tools) async fn is_silent(&self) {
         match self.token {
             Some(_) => sleep_until(self.silent).await,
