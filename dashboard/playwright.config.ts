@@ -16,7 +16,8 @@ export default defineConfig({
     viewport: { width: 1440, height: 900 },
     // A test that fails for a moment of an animation tells nothing.
     contextOptions: { reducedMotion: 'reduce' },
-    trace: 'retain-on-failure',
+    // A trace costs a third of the time of a test, so that only a second try has one.
+    trace: 'on-first-retry',
     launchOptions: {
       executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
       args: [

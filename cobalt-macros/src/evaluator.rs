@@ -7,15 +7,17 @@ use syn::{Expr, ItemFn, PatType, Type};
 
 use crate::errors::Errors;
 use crate::function::{self, at};
+use crate::library::Library;
 use crate::literal::{Number, is_literal};
 use crate::rules;
 use crate::settings::Settings;
 use crate::source_hash::source_hash;
 
-const KEYS: [&str; 2] = ["name", "pass_mark"];
+const KEYS: [&str; 3] = ["name", "pass_mark", "crate"];
 
 /// The attribute and its function, checked as far as their text allows.
 struct Evaluator {
+    library: Library,
     function: ItemFn,
     name: TokenStream,
     pass_mark: Option<TokenStream>,
@@ -57,14 +59,15 @@ impl Evaluator {
     fn parse(attribute: TokenStream, function: TokenStream, errors: &mut Errors) -> Option<Self> {
         let function = function::parse(function, "an evaluator", errors);
         let settings = Settings::parse(attribute, &KEYS, errors);
+        let library = Library::parse(&settings, errors);
         let name = settings.name("an evaluator", errors);
         let pass_mark = settings.get("pass_mark").map(|(_, value)| check_pass_mark(value, errors));
         let function = function?;
         let name = name.unwrap_or_else(|| function::name(&function).to_token_stream());
         let advice = "return a `bool`, a number from 0 to 1, or a `Score`";
         let output = function::returned(&function, advice, errors);
-        let arguments = Argument::of_all(&function, errors);
-        Some(Self { function, name, pass_mark, arguments, output })
+        let arguments = Argument::of_all(&function, &library, errors);
+        Some(Self { library, function, name, pass_mark, arguments, output })
     }
 
     fn registration(&self, hash: u64) -> TokenStream {
@@ -76,6 +79,7 @@ impl Evaluator {
         let name = &self.name;
         let make = self.make(hash);
         let line = quote_spanned!(Span::call_site()=> ::core::line!());
+        let library = self.library.at(Span::call_site());
         quote! {
             #[doc(hidden)]
             #[allow(
@@ -88,22 +92,22 @@ impl Evaluator {
             #vis struct #ty {}
 
             #[automatically_derived]
-            impl ::cobalt::private::ListedEvaluator for #ty {
+            impl #library::private::ListedEvaluator for #ty {
                 const NAME: &'static str = #name;
 
-                fn evaluator() -> ::cobalt::FnEvaluator {
+                fn evaluator() -> #library::FnEvaluator {
                     #make
                 }
             }
 
             const _: () = {
-                ::cobalt::private::inventory::submit! {
-                    ::cobalt::private::EvaluatorDefinition {
-                        name: <#ty as ::cobalt::private::ListedEvaluator>::NAME,
+                #library::private::inventory::submit! {
+                    #library::private::EvaluatorDefinition {
+                        name: <#ty as #library::private::ListedEvaluator>::NAME,
                         module: ::core::module_path!(),
                         file: ::core::file!(),
                         line: #line,
-                        make: ::cobalt::private::listed::<#ty>,
+                        make: #library::private::listed::<#ty>,
                     }
                 }
             };
@@ -118,23 +122,25 @@ impl Evaluator {
         let output = at(self.output);
         let result = Ident::new("__cobalt_result", output);
         let is_async = function::is_async(&self.function);
-        let arguments = self.arguments.iter().map(|argument| argument.expand(is_async));
+        let arguments = self.arguments.iter().map(|argument| argument.expand(is_async, &self.library));
         let awaited = is_async.then(|| quote_spanned!(span=> .await));
         let body = quote_spanned!(span=> let #result = #function(#(#arguments),*)#awaited;);
-        let result = function::with_causes(&result);
-        let converted = quote_spanned!(output=> ::cobalt::IntoScore::into_score(#result)?);
-        let name = quote_spanned!(span=> <Self as ::cobalt::private::ListedEvaluator>::NAME);
+        let result = function::with_causes(&result, &self.library);
+        let library = self.library.at(output);
+        let converted = quote_spanned!(output=> #library::IntoScore::into_score(#result)?);
+        let library = self.library.at(span);
+        let name = quote_spanned!(span=> <Self as #library::private::ListedEvaluator>::NAME);
         let pass_mark = &self.pass_mark;
         if is_async {
             quote_spanned! {span=>
-                ::cobalt::private::async_evaluator(#name, #hash, |#context: ::cobalt::EvalContext| async move {
+                #library::private::async_evaluator(#name, #hash, |#context: #library::EvalContext| async move {
                     #body
                     ::core::result::Result::Ok(#converted)
                 })#pass_mark
             }
         } else {
             quote_spanned! {span=>
-                ::cobalt::private::plain_evaluator(#name, #hash, |#context: &::cobalt::EvalContext| {
+                #library::private::plain_evaluator(#name, #hash, |#context: &#library::EvalContext| {
                     #body
                     ::core::result::Result::Ok(#converted)
                 })#pass_mark
@@ -144,23 +150,23 @@ impl Evaluator {
 }
 
 impl Argument {
-    fn of_all(function: &ItemFn, errors: &mut Errors) -> Vec<Self> {
+    fn of_all(function: &ItemFn, library: &Library, errors: &mut Errors) -> Vec<Self> {
         let mut arguments: Vec<Self> = Vec::new();
         for parameter in function::parameters(function) {
-            let argument = Self::of(parameter);
+            let argument = Self::of(parameter, library);
             argument.check(parameter, &arguments, errors);
             arguments.push(argument);
         }
         arguments
     }
 
-    fn of(parameter: &PatType) -> Self {
+    fn of(parameter: &PatType, library: &Library) -> Self {
         let (ty, by_reference) = match &*parameter.ty {
             Type::Reference(reference) => (&*reference.elem, true),
             ty => (ty, false),
         };
         let source = match function::parameter_name(parameter).as_deref() {
-            _ if function::is_named(ty, "EvalContext") => Source::Context,
+            _ if function::is_named(ty, "EvalContext", library) => Source::Context,
             Some("output") => Source::Output,
             Some("metadata") => Source::Metadata,
             _ => Source::Item,
@@ -190,9 +196,10 @@ impl Argument {
     }
 
     /// The expression that the function is called with.
-    fn expand(&self, is_async: bool) -> TokenStream {
+    fn expand(&self, is_async: bool, library: &Library) -> TokenStream {
         let ty = &self.ty;
         let span = at(ty.span());
+        let library = library.at(span);
         let context = Ident::new("__cobalt_context", span);
         // An async evaluator owns its context, a plain one borrows it.
         let borrowed = if is_async { quote_spanned!(span=> &#context) } else { context.to_token_stream() };
@@ -205,13 +212,13 @@ impl Argument {
             }
             (Source::Output, true) if self.is_str() => quote_spanned!(span=> #context.output_text()),
             (Source::Output, true) => {
-                quote_spanned!(span=> &*::cobalt::private::output_ref::<#ty>(#borrowed)?)
+                quote_spanned!(span=> &*#library::private::output_ref::<#ty>(#borrowed)?)
             }
             (Source::Output, false) => {
-                quote_spanned!(span=> ::cobalt::private::output_owned::<#ty>(#borrowed)?)
+                quote_spanned!(span=> #library::private::output_owned::<#ty>(#borrowed)?)
             }
-            (Source::Item, true) => quote_spanned!(span=> &*::cobalt::private::item_ref::<#ty>(#borrowed)?),
-            (Source::Item, false) => quote_spanned!(span=> ::cobalt::private::item_owned::<#ty>(#borrowed)?),
+            (Source::Item, true) => quote_spanned!(span=> &*#library::private::item_ref::<#ty>(#borrowed)?),
+            (Source::Item, false) => quote_spanned!(span=> #library::private::item_owned::<#ty>(#borrowed)?),
         }
     }
 }

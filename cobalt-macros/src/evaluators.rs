@@ -8,11 +8,13 @@ use syn::{Expr, ExprLit, Lit};
 
 use crate::errors::Errors;
 use crate::function::{at, listed};
+use crate::library::Library;
 use crate::rules::{self, Category};
 use crate::unmarked;
 
 /// The list of an experiment's evaluators.
 pub(crate) struct Evaluators {
+    library: Library,
     entries: Vec<Entry>,
     /// Whether there is no list, so that the evaluators are those of `cobalt.toml`.
     unlisted: bool,
@@ -30,7 +32,7 @@ enum Entry {
 
 impl Evaluators {
     /// Reads the list.
-    pub(crate) fn parse(list: &[&Expr], errors: &mut Errors) -> Self {
+    pub(crate) fn parse(list: &[&Expr], library: &Library, errors: &mut Errors) -> Self {
         let mut entries: Vec<Entry> = Vec::new();
         for (index, expression) in list.iter().enumerate() {
             let entry = Entry::parse(expression, index, errors);
@@ -45,12 +47,12 @@ impl Evaluators {
             }
             entries.push(entry);
         }
-        Self { entries, unlisted: false }
+        Self { library: library.clone(), entries, unlisted: false }
     }
 
     /// Those that an experiment without a list has; nothing is known of them here.
-    pub(crate) fn of_the_configuration() -> Self {
-        Self { entries: Vec::new(), unlisted: true }
+    pub(crate) fn of_the_configuration(library: &Library) -> Self {
+        Self { library: library.clone(), entries: Vec::new(), unlisted: true }
     }
 
     /// Refuses a bare name that is most likely a misspelt category.
@@ -92,8 +94,9 @@ impl Evaluators {
     /// that none of them has does not compile.
     pub(crate) fn name_expression(&self, name: &str, bare: bool, span: Span) -> TokenStream {
         let span = at(span);
+        let library = self.library.at(span);
         if let Some(alias) = self.alias_of(name).filter(|_| bare) {
-            return quote_spanned!(span=> <#alias as ::cobalt::private::ListedEvaluator>::NAME);
+            return quote_spanned!(span=> <#alias as #library::private::ListedEvaluator>::NAME);
         }
         if self.has_unknown_names() {
             return quote_spanned!(span=> #name);
@@ -112,16 +115,21 @@ impl Evaluators {
         };
         quote_spanned! {span=> {
             const _: () = ::core::assert!(
-                ::cobalt::private::threshold::is_one_of(#name, &[#(<#aliases as ::cobalt::private::ListedEvaluator>::NAME),*]),
+                #library::private::threshold::is_one_of(#name, &[#(<#aliases as #library::private::ListedEvaluator>::NAME),*]),
                 #message
             );
             #name
         }}
     }
 
+    /// The path of the library, as the attribute has it.
+    pub(crate) fn library(&self) -> &Library {
+        &self.library
+    }
+
     /// Statements that add the evaluators to the experiment of this name.
     pub(crate) fn expand(&self, experiment: &Ident) -> TokenStream {
-        self.entries.iter().map(|entry| entry.expand(experiment)).collect()
+        self.entries.iter().map(|entry| entry.expand(experiment, &self.library)).collect()
     }
 }
 
@@ -154,13 +162,14 @@ impl Entry {
         }
     }
 
-    fn expand(&self, experiment: &Ident) -> TokenStream {
+    fn expand(&self, experiment: &Ident, library: &Library) -> TokenStream {
         match self {
             Self::Function { path, alias, .. } => {
                 let span = at(path.span());
+                let library = library.at(span);
                 quote_spanned! {span=>
                     type #alias = #path;
-                    let #experiment = #experiment.evaluator(::cobalt::private::listed::<#alias>());
+                    let #experiment = #experiment.evaluator(#library::private::listed::<#alias>());
                 }
             }
             Self::Value(expression) => {

@@ -9,13 +9,14 @@ use syn::{Expr, ExprLit, ItemFn, Lit, PatType, Type};
 use crate::errors::Errors;
 use crate::evaluators::Evaluators;
 use crate::function::{self, at};
+use crate::library::Library;
 use crate::list;
 use crate::literal::{self, Number};
 use crate::settings::Settings;
 use crate::source_hash::source_hash;
 use crate::thresholds::{self, Threshold};
 
-const KEYS: [&str; 10] = [
+const KEYS: [&str; 11] = [
     "dataset",
     "evaluators",
     "name",
@@ -26,10 +27,12 @@ const KEYS: [&str; 10] = [
     "thresholds",
     "strict",
     "ignore_without",
+    "crate",
 ];
 
 /// The attribute and its function, checked as far as their text allows.
 struct Experiment {
+    library: Library,
     function: ItemFn,
     name: TokenStream,
     dataset: Expr,
@@ -72,7 +75,8 @@ impl Experiment {
         if !settings.missing(&["dataset"]).is_empty() {
             errors.push(syn::Error::new(Span::call_site(), "an experiment needs `dataset = …`"));
         }
-        let evaluators = parse_evaluators(&settings, errors);
+        let library = Library::parse(&settings, errors);
+        let evaluators = parse_evaluators(&settings, &library, errors);
         let thresholds = match settings.get("thresholds") {
             Some((key, value)) => {
                 let list = list::elements(key, value, errors).unwrap_or_default();
@@ -83,10 +87,10 @@ impl Experiment {
         let calls = builder_calls(&settings, errors);
         let name = settings.name("an experiment", errors);
         let function = function?;
-        let form = Form::parse(&function, errors);
+        let form = Form::parse(&function, &library, errors);
         let name = name.unwrap_or_else(|| function::name(&function).to_token_stream());
         let dataset = settings.get("dataset")?.1.clone();
-        Some(Self { function, name, dataset, evaluators, thresholds, calls, form })
+        Some(Self { library, function, name, dataset, evaluators, thresholds, calls, form })
     }
 
     fn registration(&self, hash: u64, in_test_target: bool) -> TokenStream {
@@ -94,11 +98,14 @@ impl Experiment {
         let name =
             quote_spanned!(at(name.span())=> ::core::convert::Into::<::std::string::String>::into(#name));
         let dataset = &self.dataset;
-        let dataset = quote_spanned! {at(dataset.span())=>
-            ::cobalt::private::IntoDataset::into_dataset(#dataset)
+        let span = at(dataset.span());
+        let library = self.library.at(span);
+        let dataset = quote_spanned! {span=>
+            #library::private::IntoDataset::into_dataset(#dataset)
         };
         let experiment = Ident::new("__cobalt_experiment", at(Span::call_site()));
         let define = self.define(&experiment);
+        let library = self.library.at(Span::call_site());
         // The place of the attribute, for `line!()`.
         let place = Span::call_site();
         let line = quote_spanned!(place=> ::core::line!());
@@ -108,18 +115,18 @@ impl Experiment {
                     #name
                 }
 
-                fn __cobalt_dataset() -> ::core::result::Result<::cobalt::Dataset, ::cobalt::private::BoxError> {
+                fn __cobalt_dataset() -> ::core::result::Result<#library::Dataset, #library::private::BoxError> {
                     #dataset
                 }
 
                 fn __cobalt_define(
-                    #experiment: ::cobalt::Experiment,
-                ) -> ::core::result::Result<::cobalt::private::Prepared, ::cobalt::private::BoxError> {
+                    #experiment: #library::Experiment,
+                ) -> ::core::result::Result<#library::private::Prepared, #library::private::BoxError> {
                     #define
                 }
 
-                ::cobalt::private::inventory::submit! {
-                    ::cobalt::private::ExperimentDefinition {
+                #library::private::inventory::submit! {
+                    #library::private::ExperimentDefinition {
                         name: __cobalt_name,
                         file: ::core::file!(),
                         line: #line,
@@ -140,10 +147,11 @@ impl Experiment {
         let function = self.function.sig.ident.unraw();
         let name = Ident::new(&format!("__cobalt_{function}_needs_harness_false"), at(Span::call_site()));
         let function = function.to_string();
+        let library = self.library.at(Span::call_site());
         quote! {
             #[::core::prelude::v1::test]
             fn #name() {
-                ::core::panic!("{}", ::cobalt::private::run_by_libtest(#function, ::core::file!()));
+                ::core::panic!("{}", #library::private::run_by_libtest(#function, ::core::file!()));
             }
         }
     }
@@ -167,11 +175,10 @@ impl Experiment {
         let name = &self.function.sig.ident;
         let span = at(name.span());
         let context = Ident::new("__cobalt_context", span);
-        let item = self
-            .form
-            .item
-            .as_ref()
-            .map(|ty| quote_spanned!(at(ty.span())=> ::cobalt::private::item::<#ty>(&#context)?));
+        let item = self.form.item.as_ref().map(|ty| {
+            let library = self.library.at(ty.span());
+            quote_spanned!(at(ty.span())=> #library::private::item::<#ty>(&#context)?)
+        });
         let taken =
             self.form.context.map(|place| Ident::new("__cobalt_context", at(place)).to_token_stream());
         let arguments = item.into_iter().chain(taken);
@@ -181,18 +188,20 @@ impl Experiment {
         let body = quote_spanned! {span=>
             let #result = #name(#(#arguments),*)#awaited;
         };
-        let result = function::with_causes(&result);
-        let converted = quote_spanned!(output=> ::cobalt::private::IntoOutput::into_output(#result));
+        let result = function::with_causes(&result, &self.library);
+        let library = self.library.at(output);
+        let converted = quote_spanned!(output=> #library::private::IntoOutput::into_output(#result));
+        let library = self.library.at(span);
         if awaited.is_some() {
             quote_spanned! {span=>
-                ::cobalt::private::bind_async(#experiment, |#context: ::cobalt::Context| async move {
+                #library::private::bind_async(#experiment, |#context: #library::Context| async move {
                     #body
                     #converted
                 })
             }
         } else {
             quote_spanned! {span=>
-                ::cobalt::private::bind_plain(#experiment, |#context: ::cobalt::Context| {
+                #library::private::bind_plain(#experiment, |#context: #library::Context| {
                     #body
                     #converted
                 })
@@ -202,14 +211,14 @@ impl Experiment {
 }
 
 impl Form {
-    fn parse(function: &ItemFn, errors: &mut Errors) -> Self {
+    fn parse(function: &ItemFn, library: &Library, errors: &mut Errors) -> Self {
         let output =
             function::returned(function, "return the agent's output, `-> String` for example", errors);
         let parameters: Vec<&PatType> = function::parameters(function).collect();
         for parameter in &parameters {
             check_owned(&parameter.ty, errors);
         }
-        let is_context = |parameter: &PatType| function::is_named(&parameter.ty, "Context");
+        let is_context = |parameter: &PatType| function::is_named(&parameter.ty, "Context", library);
         let (item, context) = match parameters[..] {
             [only] if is_context(only) => (None, Some(only)),
             [item] => (Some(item), None),
@@ -250,9 +259,9 @@ fn check_owned(ty: &Type, errors: &mut Errors) {
     errors.at(ty, format!("an experiment owns what it takes: write `{text}`"));
 }
 
-fn parse_evaluators(settings: &Settings, errors: &mut Errors) -> Evaluators {
+fn parse_evaluators(settings: &Settings, library: &Library, errors: &mut Errors) -> Evaluators {
     let Some((key, value)) = settings.get("evaluators") else {
-        return Evaluators::of_the_configuration();
+        return Evaluators::of_the_configuration(library);
     };
     let list = list::elements(key, value, errors);
     if list.as_ref().is_some_and(Vec::is_empty) {
@@ -260,7 +269,7 @@ fn parse_evaluators(settings: &Settings, errors: &mut Errors) -> Evaluators {
             "an experiment needs at least one evaluator: without `evaluators` it has those of cobalt.toml";
         errors.at(value, message);
     }
-    Evaluators::parse(&list.unwrap_or_default(), errors)
+    Evaluators::parse(&list.unwrap_or_default(), library, errors)
 }
 
 /// The settings that are one call of the builder each.

@@ -6,6 +6,7 @@ use syn::ext::IdentExt as _;
 use syn::{FnArg, GenericParam, ItemFn, Pat, PatType, Path, ReturnType, Safety, Type, TypeParamBound};
 
 use crate::errors::Errors;
+use crate::library::Library;
 
 /// The place of these tokens, for code that nobody wrote: names in it meet no local names, lints leave it alone.
 pub(crate) fn at(span: Span) -> Span {
@@ -123,20 +124,21 @@ pub(crate) fn returned(function: &ItemFn, advice: &str, errors: &mut Errors) -> 
 
 /// What a function returned, with its error as text that has all causes. Method calls choose by the error's type, for which
 /// the traits have to be in scope.
-pub(crate) fn with_causes(result: &Ident) -> TokenStream {
+pub(crate) fn with_causes(result: &Ident, library: &Library) -> TokenStream {
+    let library = library.at(result.span());
     quote_spanned! {result.span()=> {
-        use ::cobalt::private::returned::*;
-        (&&&&::cobalt::private::returned::Returned::new(#result)).with_causes()
+        use #library::private::returned::*;
+        (&&&&#library::private::returned::Returned::new(#result)).with_causes()
     }}
 }
 
 /// Whether a type is one of cobalt's, written `Context` or `cobalt::Context`.
-pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
+pub(crate) fn is_named(ty: &Type, name: &str, library: &Library) -> bool {
     let Type::Path(ty) = ty else { return false };
     let segments: Vec<_> = ty.path.segments.iter().map(|segment| &segment.ident).collect();
     match segments.as_slice() {
         [only] => *only == name,
-        [library, last] => *library == "cobalt" && *last == name,
+        [first, last] => library.is_called(first) && *last == name,
         _ => false,
     }
 }

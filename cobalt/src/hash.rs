@@ -1,11 +1,11 @@
 //! SHA-256 over texts and files, and its digits.
 
-use hmac_sha256::Hash;
+use sha2::{Digest, Sha256};
 
 /// The hash of `parts`, each with its length before it, in lower-case hexadecimal digits.
 #[must_use]
 pub fn sha256_hex(parts: &[impl AsRef<[u8]>]) -> String {
-    let mut hash = Hash::new();
+    let mut hash = Sha256::new();
     for part in parts {
         let part = part.as_ref();
         hash.update((part.len() as u64).to_be_bytes());
@@ -16,7 +16,7 @@ pub fn sha256_hex(parts: &[impl AsRef<[u8]>]) -> String {
 
 /// The first eight bytes of a text's hash, as a big-endian number.
 pub(crate) fn sha256_beginning(text: &str) -> u64 {
-    let hash = Hash::hash(text.as_bytes());
+    let hash = Sha256::digest(text);
     hash[..8].iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 

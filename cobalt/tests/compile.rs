@@ -1,36 +1,126 @@
-//! What the attributes accept, and what they say about the rest.
+//! What the attributes say about code that they refuse.
 //!
-//! The messages under `compile/fail` are those of the current stable compiler. After a change, look at the difference
-//! that `TRYBUILD=overwrite cargo test -p cobalt --test compile` makes to them.
+//! The messages beside the programs in `compile/` are snapshots of what the current stable compiler prints. After a change, look at
+//! each with `cargo insta review`.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-#[test]
-fn what_is_documented_compiles() {
-    trybuild::TestCases::new().pass("tests/compile/pass/*.rs");
-}
+use serde_json::Value;
 
-#[test]
-fn mistakes_are_explained_in_their_place() {
-    trybuild::TestCases::new().compile_fail("tests/compile/fail/*.rs");
-}
+/// The folder of the library.
+const LIBRARY: &str = env!("CARGO_MANIFEST_DIR");
 
 /// A file whose name starts with `many_` holds several mistakes, each marked `// mistake`; any other file holds one.
 #[test]
-fn one_mistake_gives_one_error() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compile/fail");
-    let sources = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut checked = 0;
-    for source in sources.filter(|path| path.extension().is_some_and(|extension| extension == "rs")) {
-        let code = fs::read_to_string(&source).unwrap();
-        let mistakes = code.matches("// mistake").count().max(1);
-        let messages = fs::read_to_string(source.with_extension("stderr")).unwrap();
-        let errors = messages.lines().filter(|line| line.starts_with("error")).count();
-        assert_eq!(errors, mistakes, "{}\n{messages}", source.display());
-        let warnings = messages.lines().filter(|line| line.starts_with("warning")).count();
-        assert_eq!(warnings, 0, "{}\n{messages}", source.display());
-        checked += 1;
+fn mistakes_are_explained_in_their_place_with_one_error_each() {
+    let programs = programs();
+    assert!(programs.len() >= 60, "only {} programs were found", programs.len());
+    let mut messages = messages(&programs);
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("compile");
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    // How many types implement a trait follows from the features of other crates.
+    settings.add_filter(r"and \d+ others", "and [n] others");
+    settings.add_filter(r"written to '.*'", "written to '[file]'");
+    for (name, program) in &programs {
+        let found = messages.remove(name).unwrap_or_default();
+        let mistakes = fs::read_to_string(program).unwrap().matches("// mistake").count().max(1);
+        let of_level = |level: &str| found.iter().filter(|message| message.level == level).count();
+        let shown = found.iter().fold(String::new(), |mut shown, message| {
+            let _ = writeln!(shown, "{}", in_any_place(&message.rendered));
+            shown
+        });
+        settings.bind(|| insta::assert_snapshot!(name.as_str(), shown));
+        assert_eq!(of_level("error"), mistakes, "{name}\n{shown}");
+        assert_eq!(of_level("warning"), 0, "{name}\n{shown}");
     }
-    assert!(checked >= 25, "only {checked} files were found");
+}
+
+/// The programs with mistakes, by their names.
+fn programs() -> BTreeMap<String, PathBuf> {
+    let files =
+        fs::read_dir(Path::new(LIBRARY).join("tests/compile")).unwrap().map(|file| file.unwrap().path());
+    let programs = files.filter(|file| file.extension().is_some_and(|extension| extension == "rs"));
+    programs.map(|file| (file.file_stem().unwrap().to_str().unwrap().to_owned(), file)).collect()
+}
+
+/// What the compiler says of one mistake.
+struct Message {
+    level: String,
+    rendered: String,
+}
+
+/// What the compiler says of each program. They are the binaries of one package, in which the library has the features that it has in
+/// the workspace, so that cargo checks little else.
+fn messages(programs: &BTreeMap<String, PathBuf>) -> BTreeMap<String, Vec<Message>> {
+    let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compile");
+    let workspace = Path::new(LIBRARY).parent().unwrap();
+    let mut manifest = format!(
+        "[package]\nname = \"mistakes\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
+         cobalt = {{ path = {LIBRARY:?} }}\nserde = {{ version = \"1\", features = [\"derive\"] }}\nserde_json = \"1\"\n\
+         workspace-hack = {{ path = {:?} }}\n",
+        workspace.join("workspace-hack")
+    );
+    for (name, program) in programs {
+        let _ = write!(manifest, "\n[[bin]]\nname = \"{name}\"\npath = {program:?}\n");
+    }
+    fs::create_dir_all(&package).unwrap();
+    fs::write(package.join("Cargo.toml"), manifest).unwrap();
+    fs::copy(workspace.join("Cargo.lock"), package.join("Cargo.lock")).unwrap();
+
+    let mut command = Command::new(env!("CARGO"));
+    command.current_dir(&package).args(["check", "--offline", "--keep-going", "--message-format", "json"]);
+    command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap());
+    // What is built for the workspace is debugged no more than this.
+    command.env("CARGO_PROFILE_DEV_DEBUG", "0").env_remove("RUSTFLAGS");
+    let output = command.output().unwrap();
+    let mut messages: BTreeMap<String, Vec<Message>> = BTreeMap::new();
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let (Some(name), Some(rendered)) =
+            (line["target"]["name"].as_str(), line["message"]["rendered"].as_str())
+        else {
+            continue;
+        };
+        if programs.contains_key(name) && !rendered.starts_with("error: aborting") {
+            let level = line["message"]["level"].as_str().unwrap().to_owned();
+            // What it says of all errors together comes last, and has no level.
+            if level != "failure-note" {
+                messages
+                    .entry(name.to_owned())
+                    .or_default()
+                    .push(Message { level, rendered: rendered.to_owned() });
+            }
+        }
+    }
+    assert!(!messages.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    messages
+}
+
+/// A message without the folder of the library, and without the numbers of the library's own lines, which any change moves.
+fn in_any_place(message: &str) -> String {
+    let message = message.replace(&format!("{LIBRARY}/"), "");
+    let mut is_program = true;
+    let mut shown = String::new();
+    for line in message.lines() {
+        let place = line.trim_start();
+        if let Some(place) = place.strip_prefix("--> ").or_else(|| place.strip_prefix("::: ")) {
+            is_program = place.starts_with("tests/");
+        }
+        let numbered = line.split_once(" | ").filter(|(number, _)| number.trim().parse::<u32>().is_ok());
+        let line = match (is_program, line.rsplitn(3, ':').last(), numbered) {
+            (false, Some(file), _) if place.starts_with("--> ") || place.starts_with("::: ") => {
+                file.to_owned()
+            }
+            (false, _, Some((number, code))) => format!("{} | {code}", " ".repeat(number.len())),
+            _ => line.to_owned(),
+        };
+        let _ = writeln!(shown, "{}", line.trim_end());
+    }
+    shown
 }

@@ -1,5 +1,6 @@
 //! End-to-end tests: what a user sees when the real binaries run.
 
+mod accepted;
 mod arguments;
 mod causes;
 mod config;

@@ -1,6 +1,7 @@
 //! A project that depends on the library, built and tested by cargo and by nextest.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 use crate::sandbox::{Finished, Program, Sandbox, clean, fixture};
@@ -73,11 +74,18 @@ fn target() -> PathBuf {
     profile.parent().unwrap().join("projects")
 }
 
+/// Cargo in a folder.
+fn command(folder: &Path) -> Command {
+    let mut command = clean(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(folder).env("CARGO_TARGET_DIR", target());
+    command.env("CARGO_NET_OFFLINE", "true").env("CARGO_PROFILE_DEV_DEBUG", "0");
+    command
+}
+
 /// Runs cargo in a package, with these variables.
 pub(crate) fn cargo(sandbox: &Sandbox, args: &[&str], env: &[(&str, &str)]) -> Finished {
     let _one_at_a_time = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut command = clean(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(sandbox.path("")).env("CARGO_TARGET_DIR", target()).env("CARGO_NET_OFFLINE", "true");
+    let mut command = command(&sandbox.path(""));
     command.envs(env.iter().copied());
     Program::of(command).args(args.iter().copied()).patient().run()
 }
@@ -96,9 +104,7 @@ fn cargo_test_runs_experiments_as_cases_and_keeps_their_results() {
     // From another folder the data set is found and the results lie where they lay.
     let folder = sandbox.path("datasets");
     let exact = ["test", "--test", "evals", "--", "--exact", "desk::rome"];
-    let mut command = clean(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(folder).env("CARGO_TARGET_DIR", target()).env("CARGO_NET_OFFLINE", "true");
-    let finished = Program::of(command).args(exact).patient().run().code(0);
+    let finished = Program::of(command(&folder)).args(exact).patient().run().code(0);
     assert_eq!(finished.cases_that("ok"), ["desk::rome"]);
     assert_eq!(sandbox.reports().len(), 3);
 }
@@ -136,4 +142,70 @@ fn nextest_runs_each_experiment_once_and_a_retry_mends_what_broke() {
     let reports = sandbox.reports();
     assert_eq!(reports.iter().map(|report| &*report.name).collect::<Vec<_>>(), ["desk", "gated"]);
     assert!(reports.iter().all(|report| report.passed && report.items.len() == 2));
+}
+
+/// The library by another name, and by a path within a module of the package.
+const RENAMED: &str = r#"
+use evals::{Context, EvalContext, Item, Score};
+
+mod agents {
+    pub(crate) use ::evals as library;
+}
+
+#[evals::evaluator(crate = evals)]
+fn right(item: &Item, output: &str, context: &EvalContext) -> Result<Score, String> {
+    Ok(Score::new(f64::from(u8::from(item["answer"] == output && context.output_text() == output))))
+}
+
+#[agents::library::evaluator(crate = crate::agents::library, pass_mark = 0.2)]
+async fn short(output: String) -> f64 {
+    if output.len() < 9 { 1.0 } else { 0.0 }
+}
+
+#[evals::experiment(
+    dataset = "datasets/questions.jsonl",
+    evaluators = [right, short],
+    thresholds = [score.avg >= 0.9, right.pass_rate >= share(), evaluators["short"].min >= 0.5, latency.p95 <= 5s],
+    crate = evals,
+)]
+async fn desk(item: Item, _context: evals::Context) -> Result<String, std::io::Error> {
+    Ok(item["answer"].as_str().unwrap().to_owned())
+}
+
+#[agents::library::experiment(
+    dataset = "datasets/questions.jsonl",
+    evaluators = [right],
+    crate = crate::agents::library,
+)]
+fn plain(item: Item, _context: Context) -> String {
+    item["answer"].as_str().unwrap().to_owned()
+}
+
+fn share() -> f64 {
+    0.5
+}
+
+fn main() {
+    evals::main();
+}
+"#;
+
+#[test]
+fn the_library_may_have_another_name() {
+    let renamed = light().replace("cobalt = { ", "evals = { package = \"cobalt\", ");
+    let sandbox = package("renamed", &format!("{renamed}\n[[test]]\nname = \"renamed\"\nharness = false\n"));
+    sandbox.write("tests/renamed.rs", RENAMED);
+    sandbox.write("datasets/questions.jsonl", "{\"id\": \"paris\", \"answer\": \"Paris\"}\n");
+    let finished = cargo(&sandbox, &["test"], &[]).code(0);
+    let cases = [
+        "desk::paris",
+        "desk::thresholds::latency.p95<=5s",
+        "desk::thresholds::right.pass_rate>=0.5",
+        "desk::thresholds::score.avg>=0.9",
+        "desk::thresholds::short.min>=0.5",
+        "plain::paris",
+    ];
+    let mut passed = finished.cases_that("ok");
+    passed.sort_unstable();
+    assert_eq!(passed, cases, "{finished}");
 }

@@ -75,10 +75,11 @@ fn what_was_recorded_is_kept_however_the_agent_ends() {
 #[test]
 fn each_run_of_an_item_has_its_own_records_and_late_ones_are_ignored() {
     let mut late = item("late", None);
-    late["wait_ms"] = json!(450);
+    // Far apart, so that a busy machine does not find both times over at once.
+    late["wait_ms"] = json!(1_800);
     late["record_late"] = json!(true);
     let sandbox = Sandbox::with_items([late, item("no", Some("fail"))]);
-    let program = sandbox.program(fixture!("plain")).env("E2E_TIMEOUT_MS", 300).env("E2E_RUNS", 3);
+    let program = sandbox.program(fixture!("plain")).env("E2E_TIMEOUT_MS", 1_200).env("E2E_RUNS", 3);
     program.run().code(101);
     let report = sandbox.report();
     assert_eq!(report.items[0].runs.len(), 3);

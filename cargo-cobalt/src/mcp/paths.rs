@@ -89,6 +89,17 @@ mod tests {
         result.unwrap_err().to_string()
     }
 
+    /// What is said of each path, without where the project lies.
+    fn refusals<const N: usize>(
+        (folder, project): &(TempDir, Project),
+        paths: [&str; N],
+        of: impl Fn(&Project, &str) -> Result<PathBuf, Error>,
+    ) -> String {
+        let folder = folder.path().canonicalize().unwrap();
+        let refusals = paths.map(|path| refused(of(project, path)));
+        refusals.join("\n").replace(folder.to_str().unwrap(), "[folder]")
+    }
+
     #[test]
     fn a_file_of_the_project_is_found_by_its_relative_and_its_absolute_path() {
         let (_folder, project) = project();
@@ -101,45 +112,54 @@ mod tests {
 
     #[test]
     fn a_path_out_of_the_project_is_refused_by_the_name_of_the_argument() {
-        let (folder, project) = project();
-        let secret = folder.path().canonicalize().unwrap().join("secret");
-        for path in ["../secret", "src/../../secret", secret.to_str().unwrap(), "/"] {
-            for error in [
-                refused(inside(&project, "agentFile", path)),
-                refused(inside_new(&project, "agentFile", path)),
-            ] {
-                assert!(error.starts_with(&format!("`agentFile`: `{path}` is outside")), "{error}");
-                assert!(error.contains(project.root.to_str().unwrap()), "{error}");
-            }
-        }
+        let there = project();
+        let secret = there.0.path().canonicalize().unwrap().join("secret");
+        let paths = ["../secret", "src/../../secret", secret.to_str().unwrap(), "/"];
+        let refused = refusals(&there, paths, |project, path| inside(project, "agentFile", path));
+        assert_eq!(refusals(&there, paths, |project, path| inside_new(project, "agentFile", path)), refused);
+        insta::assert_snapshot!(refused, @r"
+        `agentFile`: `../secret` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
+        `agentFile`: `src/../../secret` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
+        `agentFile`: `[folder]/secret` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
+        `agentFile`: `/` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
+        ");
     }
 
     #[test]
     fn a_file_that_is_not_there_is_none_to_be_read() {
-        let (_folder, project) = project();
-        let error = refused(inside(&project, "file", "src/main.rs"));
-        assert!(error.starts_with("`file`: there is no file `src/main.rs`"), "{error}");
-        assert!(refused(inside(&project, "file", " ")).contains("is empty"));
+        let refused =
+            refusals(&project(), ["src/main.rs", " "], |project, path| inside(project, "file", path));
+        insta::assert_snapshot!(refused, @r"
+        `file`: there is no file `src/main.rs`, or it is a link to nowhere; paths are relative to the project's root `[folder]/project`, or absolute
+        `file` is empty: name a file, relative to the project's root
+        ");
     }
 
     #[test]
     fn a_new_file_may_lie_in_new_folders_and_goes_down_only() {
-        let (_folder, project) = project();
-        let new = inside_new(&project, "outputFile", "tests/deep/evals.rs").unwrap();
-        assert_eq!(new, project.root.join("tests/deep/evals.rs"));
-        for path in ["../new.rs", "new/../../secret", "new/../../../new.rs", "src/../../new.rs"] {
-            let error = refused(inside_new(&project, "outputFile", path));
-            assert!(error.contains("is outside of the project"), "{path}: {error}");
-        }
+        let there = project();
+        let new = inside_new(&there.1, "outputFile", "tests/deep/evals.rs").unwrap();
+        assert_eq!(new, there.1.root.join("tests/deep/evals.rs"));
+        let paths = ["../new.rs", "new/../../secret", "new/../../../new.rs", "src/../../new.rs"];
+        let refused = refusals(&there, paths, |project, path| inside_new(project, "outputFile", path));
+        insta::assert_snapshot!(refused, @r"
+        `outputFile`: `../new.rs` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
+        `outputFile`: `new/../../secret` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
+        `outputFile`: `new/../../../new.rs` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
+        `outputFile`: `src/../../new.rs` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
+        ");
     }
 
     #[test]
     fn a_file_to_be_written_is_no_folder_and_lies_in_one() {
-        let (_folder, project) = project();
-        for path in ["src", ".", "src/"] {
-            assert!(refused(inside_new(&project, "outputFile", path)).contains("is a folder"), "{path}");
-        }
-        assert!(refused(inside_new(&project, "outputFile", "src/lib.rs/new.rs")).contains("no folder"));
+        let paths = ["src", ".", "src/", "src/lib.rs/new.rs"];
+        let refused = refusals(&project(), paths, |project, path| inside_new(project, "outputFile", path));
+        insta::assert_snapshot!(refused, @r"
+        `outputFile`: `src` is a folder; name a file
+        `outputFile`: `.` is a folder; name a file
+        `outputFile`: `src/` is a folder; name a file
+        `outputFile`: `src/lib.rs/new.rs` lies in what is no folder; name a file
+        ");
     }
 
     #[cfg(unix)]
@@ -147,23 +167,30 @@ mod tests {
     fn links_are_followed_and_those_that_lead_out_or_nowhere_are_refused() {
         use std::os::unix::fs::symlink;
 
-        let (folder, project) = project();
+        let there = project();
+        let (folder, project) = &there;
         symlink("src", project.root.join("code")).unwrap();
         symlink(folder.path(), project.root.join("out")).unwrap();
         symlink("../secret", project.root.join("file")).unwrap();
         symlink("../nothing", project.root.join("dangling")).unwrap();
         let file = project.root.join("src/lib.rs");
-        assert_eq!(inside(&project, "file", "code/lib.rs").unwrap(), file);
-        assert_eq!(inside_new(&project, "file", "code/new.rs").unwrap(), project.root.join("src/new.rs"));
-        for path in ["out/secret", "file"] {
-            assert!(refused(inside(&project, "file", path)).contains("is outside"), "{path}");
-        }
-        for path in ["out/secret", "file", "out/new/file.rs"] {
-            assert!(refused(inside_new(&project, "file", path)).contains("is outside"), "{path}");
-        }
-        assert!(refused(inside(&project, "file", "dangling")).contains("a link to nowhere"));
-        for path in ["dangling", "dangling/new.rs"] {
-            assert!(refused(inside_new(&project, "file", path)).contains("a link to nowhere"), "{path}");
-        }
+        assert_eq!(inside(project, "file", "code/lib.rs").unwrap(), file);
+        assert_eq!(inside_new(project, "file", "code/new.rs").unwrap(), project.root.join("src/new.rs"));
+        let paths = ["out/secret", "file", "dangling"];
+        let refused = refusals(&there, paths, |project, path| inside(project, "file", path));
+        insta::assert_snapshot!(refused, @r"
+        `file`: `out/secret` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
+        `file`: `file` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
+        `file`: there is no file `dangling`, or it is a link to nowhere; paths are relative to the project's root `[folder]/project`, or absolute
+        ");
+        let paths = ["out/secret", "file", "out/new/file.rs", "dangling", "dangling/new.rs"];
+        let refused = refusals(&there, paths, |project, path| inside_new(project, "file", path));
+        insta::assert_snapshot!(refused, @r"
+        `file`: `out/secret` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
+        `file`: `file` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
+        `file`: `out/new/file.rs` is outside of the project; name a path inside of `[folder]/project`, with links followed and without `..` that leave it
+        `file`: there is no file `dangling`, or it is a link to nowhere; paths are relative to the project's root `[folder]/project`, or absolute
+        `file`: there is no file `dangling/new.rs`, or it is a link to nowhere; paths are relative to the project's root `[folder]/project`, or absolute
+        ");
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cobalt::config::Config;
-use hmac_sha256::Hash;
+use sha2::{Digest, Sha256};
 
 /// The name of the project's folder.
 pub(super) fn name(settings: &Config) -> String {
@@ -13,7 +13,7 @@ pub(super) fn name(settings: &Config) -> String {
 
 /// A hash of where the project and its results lie, however their paths are written.
 pub(super) fn hash(settings: &Config) -> String {
-    let mut hash = Hash::new();
+    let mut hash = Sha256::new();
     for path in [settings.workspace_root(), settings.layout().results()] {
         hash.update(settled(path).as_bytes());
         hash.update([0]);

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::git::git;
 use crate::project::{Project, Said};
+use crate::snapshot::assert_printed;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -63,11 +64,7 @@ fn the_newest_whole_run_of_each_experiment_becomes_its_baseline() {
     let mut partial = run("desk", "dddddddddddd", 11, &[1.0]);
     partial["partial"] = json!(true);
     write(&project, &partial);
-    project
-        .cobalt(&["baseline", "set"], 0)
-        .says("desk: run bbbbbbbbbbbb of ")
-        .says(" UTC (3 items) in `.cobalt/baselines/desk.json`")
-        .says("intent: run cccccccccccc");
+    assert_printed!(project.cobalt(&["baseline", "set"], 0));
     assert_eq!(set(&project), pairs(&[("desk", "bbbbbbbbbbbb"), ("intent", "cccccccccccc")]));
     let file = project.read(".cobalt/baselines/desk.json");
     assert!(!file.contains("secret answer") && !file.contains("a question"), "{file}");
@@ -79,7 +76,7 @@ fn runs_are_named_as_elsewhere_and_one_takes_the_place_of_another() {
     project.cobalt(&["baseline", "set", "--experiment", "int*"], 0);
     assert_eq!(set(&project), pairs(&[("intent", "cccccccccccc")]));
     project.cobalt(&["baseline", "set", "bbb"], 0);
-    project.cobalt(&["baseline", "set", "desk@latest~1"], 0).says("in place of run bbbbbbbbbbbb");
+    assert_printed!(project.cobalt(&["baseline", "set", "desk@latest~1"], 0));
     assert_eq!(set(&project), pairs(&[("desk", "aaaaaaaaaaaa"), ("intent", "cccccccccccc")]));
 }
 
@@ -89,9 +86,7 @@ fn a_baseline_that_is_worse_than_the_one_before_it_is_set_and_said_to_be() {
     keep(&project, "desk", "aaaaaaaaaaaa", 3, &[1.0; 40]);
     project.cobalt(&["baseline", "set"], 0);
     keep(&project, "desk", "bbbbbbbbbbbb", 2, &[0.0; 40]);
-    project
-        .cobalt(&["baseline", "set"], 0)
-        .tells("right is worse than in run aaaaaaaaaaaa: 0.000 after 1.000");
+    assert_printed!(project.cobalt(&["baseline", "set"], 0));
     let said = project.cobalt(&["baseline", "set", "aaa"], 0);
     assert!(!said.stderr.contains("worse"), "{said:?}");
     assert_eq!(set(&project), pairs(&[("desk", "aaaaaaaaaaaa")]));
@@ -104,15 +99,10 @@ fn a_run_that_failed_becomes_a_baseline_only_where_that_is_asked_for() {
     failed["passed"] = json!(false);
     write(&project, &failed);
     for runs in [&[][..], &["ddd"], &["ccc", "ddd"]] {
-        project
-            .cobalt(&[&["baseline", "set"], runs].concat(), 2)
-            .tells("run dddddddddddd of `desk` failed")
-            .tells("keep this one with `--allow-failed`");
+        assert_printed!(project.cobalt(&[&["baseline", "set"], runs].concat(), 2));
     }
     assert!(!project.path(".cobalt/baselines").exists(), "that of the other experiment is not set either");
-    project
-        .cobalt(&["baseline", "set", "--allow-failed"], 0)
-        .tells("warning: run dddddddddddd failed: later runs that are as bad count as no worse");
+    assert_printed!(project.cobalt(&["baseline", "set", "--allow-failed"], 0));
     assert_eq!(set(&project), pairs(&[("desk", "dddddddddddd"), ("intent", "cccccccccccc")]));
     assert!(project.read(".cobalt/baselines/desk.json").contains("\"failed\": true"));
     assert!(!project.read(".cobalt/baselines/intent.json").contains("failed"));
@@ -124,11 +114,11 @@ fn a_mistake_in_one_of_several_runs_changes_nothing() {
     let mut partial = run("desk", "dddddddddddd", 11, &[1.0]);
     partial["partial"] = json!(true);
     write(&project, &partial);
-    project.cobalt(&["baseline", "set", "ccc", "zzz"], 4).tells("no run is named `zzz`");
-    project.cobalt(&["baseline", "set", "ccc", "ddd"], 2).tells("some of the items only");
-    project.cobalt(&["baseline", "set", "aaa", "bbb"], 2).tells("are both of experiment `desk`");
-    project.cobalt(&["baseline", "set", "--experiment", "dsek"], 4).tells("did you mean `desk`?");
-    Project::empty().cobalt(&["baseline", "set"], 4).tells("make one with `cargo cobalt run`");
+    assert_printed!(project.cobalt(&["baseline", "set", "ccc", "zzz"], 4));
+    assert_printed!(project.cobalt(&["baseline", "set", "ccc", "ddd"], 2));
+    assert_printed!(project.cobalt(&["baseline", "set", "aaa", "bbb"], 2));
+    assert_printed!(project.cobalt(&["baseline", "set", "--experiment", "dsek"], 4));
+    assert_printed!(Project::empty().cobalt(&["baseline", "set"], 4));
     assert!(!project.path(".cobalt/baselines").exists());
 }
 
@@ -138,10 +128,8 @@ fn a_baseline_of_another_experiment_is_not_overwritten() {
     keep(&project, "help desk", "dddddddddddd", 16, &[1.0]);
     keep(&project, "help-desk", "eeeeeeeeeeee", 15, &[1.0]);
     project.cobalt(&["baseline", "set", "ddd"], 0);
-    project
-        .cobalt(&["baseline", "set", "eee"], 2)
-        .tells("the baseline of experiment `help desk` or that of `help-desk`");
-    project.cobalt(&["baseline", "set"], 2).tells("give one of them a name that differs");
+    assert_printed!(project.cobalt(&["baseline", "set", "eee"], 2));
+    assert_printed!(project.cobalt(&["baseline", "set"], 2));
     assert_eq!(set(&project), pairs(&[("help desk", "dddddddddddd")]));
 }
 
@@ -150,18 +138,14 @@ fn of_two_experiments_that_would_share_a_file_neither_is_lost() {
     let project = Project::empty();
     keep(&project, "help desk", "dddddddddddd", 16, &[1.0]);
     keep(&project, "help-desk", "eeeeeeeeeeee", 15, &[1.0]);
-    project
-        .cobalt(&["baseline", "set"], 2)
-        .tells("the baseline of experiment `help desk` or that of `help-desk`");
+    assert_printed!(project.cobalt(&["baseline", "set"], 2));
     assert!(!project.path(".cobalt/baselines").exists());
 }
 
 #[test]
 fn a_table_shows_which_baselines_are_stale_and_why() {
     let project = with_runs();
-    project
-        .cobalt(&["baseline", "show"], 0)
-        .tells("set those of the newest runs with `cargo cobalt baseline set`");
+    assert_printed!(project.cobalt(&["baseline", "show"], 0));
     project.cobalt(&["baseline", "set"], 0);
     keep(&project, "desk", "dddddddddddd", 16, &[1.0, 1.0, 1.0, 1.0]);
     let mut other = run("intent", "eeeeeeeeeeee", 16, &[1.0, 1.0]);
@@ -183,7 +167,7 @@ fn a_table_shows_which_baselines_are_stale_and_why() {
     let shown = project.cobalt(&["baseline", "show", "--json", "--experiment", "desk"], 0).stdout;
     let shown: Value = serde_json::from_str(&shown).unwrap();
     assert_eq!((&shown[0]["state"], &shown[0]["newestRun"]), (&json!("stale"), &json!("dddddddddddd")));
-    project.cobalt(&["baseline", "show", "--experiment", "zzz"], 0).tells("none of the 2 baselines");
+    assert_printed!(project.cobalt(&["baseline", "show", "--experiment", "zzz"], 0));
 }
 
 #[test]
@@ -198,7 +182,7 @@ fn a_baseline_is_stale_by_its_age_unless_it_is_the_newest_run() {
     assert_eq!(state("old"), "newest");
     keep(&project, "old", "eeeeeeeeeeee", 1, &[1.0, 0.0]);
     assert_eq!(state("old"), "stale");
-    project.cobalt(&["baseline", "show"], 0).says("old: the baseline is 40 days old");
+    assert_printed!(project.cobalt(&["baseline", "show"], 0));
     project.write("cobalt.toml", "[baseline]\nmax-age = \"60d\"\n");
     assert_eq!(state("old"), "current");
 }
@@ -208,13 +192,9 @@ fn a_damaged_baseline_is_an_error_beside_the_others_and_can_be_set_anew() {
     let project = with_runs();
     project.cobalt(&["baseline", "set"], 0);
     project.write(".cobalt/baselines/desk.json", "<<<<<<< ours\n");
-    project
-        .cobalt(&["baseline", "show"], 3)
-        .says("intent")
-        .tells("desk.json")
-        .tells("`cargo cobalt baseline set`");
+    assert_printed!(project.cobalt(&["baseline", "show"], 3));
     project.cobalt(&["baseline", "set"], 0);
-    project.cobalt(&["baseline", "show"], 0).says("desk");
+    assert_printed!(project.cobalt(&["baseline", "show"], 0));
 }
 
 #[test]
@@ -224,9 +204,9 @@ fn what_git_would_leave_out_is_said() {
     assert!(!said.stderr.contains("commit"), "there is no git here: {said:?}");
     git(&project, &["init", "--quiet"]);
     project.write(".gitignore", "target/\n");
-    project.cobalt(&["baseline", "set"], 0).tells("commit `.cobalt/baselines`");
+    assert_printed!(project.cobalt(&["baseline", "set"], 0));
     project.write(".gitignore", "target/\n.cobalt/\n");
-    project.cobalt(&["baseline", "set"], 0).tells(".gitignore:2:.cobalt/").tells("`!**/.cobalt/baselines/`");
+    assert_printed!(project.cobalt(&["baseline", "set"], 0));
     project.write(".gitignore", "**/.cobalt/*\n!**/.cobalt/baselines/\n");
-    project.cobalt(&["baseline", "set"], 0).tells("commit `.cobalt/baselines`");
+    assert_printed!(project.cobalt(&["baseline", "set"], 0));
 }

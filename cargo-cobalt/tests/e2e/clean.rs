@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use crate::command::{COBALT, program};
 use crate::kept::{DAY, package, report};
 use crate::project::Said;
+use crate::snapshot::assert_printed;
 
 /// A package with a store.
 struct Project(TempDir);
@@ -96,18 +97,17 @@ fn without_yes_it_lists_and_removes_nothing() {
     let project = Project::with_runs();
     project.answer('a', 1);
     project.journal("ffffffffffff", "desk", 1);
-    let said = project
-        .clean(&[], 0)
-        .tells("name what is to go: `--results`, `--cache`, `--datasets`, or several of them");
+    let said = project.clean(&[], 0);
+    assert_printed!(said);
     let rows: Vec<Vec<_>> = said.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[0].join(" "), "what files size oldest (UTC) newest (UTC)");
     let starts: Vec<_> = rows[1..].iter().map(|row| row[..2].join(" ")).collect();
     assert_eq!(starts, ["results 5", "journals 1", "answers 1"]);
-    project.clean(&["--results", "--cache"], 0).tells("nothing was removed; with `--yes` these files are");
+    assert_printed!(project.clean(&["--results", "--cache"], 0));
     let said = project.clean(&["--results", "--verbose"], 0);
     assert!(said.stdout.contains("_intent_eeeeeeeeeeee.json"), "{}", said.stdout);
     assert_eq!(project.left(), "abcde");
-    Project::new().clean(&[], 0).tells("there is nothing to remove");
+    assert_printed!(Project::new().clean(&[], 0));
 }
 
 #[test]
@@ -132,13 +132,13 @@ fn arguments_that_make_no_sense_are_a_usage_error() {
 #[test]
 fn what_is_old_goes_and_the_index_knows() {
     let project = Project::with_runs();
-    project.clean(&["--results", "--days", "30", "--yes"], 0).tells("removed 2 files");
+    assert_printed!(project.clean(&["--results", "--days", "30", "--yes"], 0));
     assert_eq!(project.left(), "abc");
     let mut history = program(COBALT, project.0.path());
     let said = Said::by(history.args(["cobalt", "history", "--json"]), 0);
     assert!(said.stdout.contains("bbbbbbbbbbbb") && !said.stdout.contains("dddddddddddd"));
-    project.clean(&["--results", "--days", "99999999999", "--yes"], 0).tells("there is nothing to remove");
-    project.clean(&["--results", "--force"], 0).tells("removed 3 files");
+    assert_printed!(project.clean(&["--results", "--days", "99999999999", "--yes"], 0));
+    assert_printed!(project.clean(&["--results", "--force"], 0));
     assert_eq!(project.left(), "");
 }
 
@@ -148,13 +148,13 @@ fn the_newest_whole_runs_of_each_experiment_stay_and_what_is_newer() {
     let (newer, older) =
         (project.journal("111111111111", "desk", 1), project.journal("222222222222", "desk", 3));
     let report = project.write("reports/junit.xml", "", 1);
-    project.clean(&["--results", "--keep", "2", "--yes"], 0).tells("removed 3 files");
+    assert_printed!(project.clean(&["--results", "--keep", "2", "--yes"], 0));
     assert_eq!(project.left(), "abe", "the partial run is older than the second newest whole one");
     assert!(newer.exists() && !older.exists() && report.exists());
 
     let project = Project::with_runs();
-    project.clean(&["--results", "--keep", "3", "--yes"], 0).tells("there is nothing to remove");
-    project.clean(&["--results", "--keep", "1", "--days", "10", "--yes"], 0).tells("removed 1 file");
+    assert_printed!(project.clean(&["--results", "--keep", "3", "--yes"], 0));
+    assert_printed!(project.clean(&["--results", "--keep", "1", "--days", "10", "--yes"], 0));
     assert_eq!(project.left(), "abce", "what is younger stays, too");
 }
 
@@ -183,10 +183,8 @@ fn a_run_that_is_going_on_and_what_is_not_ours_stay() {
     let left_behind = project.write("results/.999999999999.tmp", "{", 2);
     let being_written = project.write("results/.888888888888.tmp", "{", 0);
     let report = project.write("reports/report.html", "", 90);
-    let said = project
-        .clean(&["--results", "--cache", "--yes"], 0)
-        .tells("1 run is going on, and its journal stays");
-    said.tells("3 files in `.cobalt/results` are no results, and stay").tells("removed 8 files");
+    let said = project.clean(&["--results", "--cache", "--yes"], 0);
+    assert_printed!(said);
     for file in stay.iter().chain([&being_written]) {
         assert!(file.exists(), "{}", file.display());
     }
@@ -202,7 +200,7 @@ fn a_baseline_stays_though_its_run_goes() {
         serde_json::to_string(&Measurements::of(&report, &cobalt::llm::prices::PriceTable::default()));
     let file = project.write("baselines/gated.json", &baseline.unwrap(), 4);
     let said = project.clean(&["--results", "--yes"], 0);
-    said.tells("run ffffffffffff goes, of which the baseline of `gated` was made; the baseline stays");
+    assert_printed!(said);
     assert!(file.exists());
 }
 
@@ -211,15 +209,15 @@ fn answers_go_that_are_old_or_too_old_to_be_used() {
     let project = Project::with_runs();
     let answers = ['a', 'b', 'c'].map(|digit| project.answer(digit, u32::from(digit) - u32::from('a')));
     let expired = project.answer('d', 8);
-    project.clean(&["--cache", "--days", "1", "--yes"], 0).tells("removed 3 files");
+    assert_printed!(project.clean(&["--cache", "--days", "1", "--yes"], 0));
     assert_eq!(
         [&answers[0], &answers[1], &answers[2], &expired].map(|path| path.exists()),
         [true, false, false, false]
     );
     assert!(!expired.parent().unwrap().exists(), "an empty folder goes with its last answer");
     project.answer('d', 8);
-    project.clean(&["--cache", "--days", "30", "--yes"], 0).tells("removed 1 file");
-    project.clean(&["--cache", "--yes"], 0).tells("removed 1 file");
+    assert_printed!(project.clean(&["--cache", "--days", "30", "--yes"], 0));
+    assert_printed!(project.clean(&["--cache", "--yes"], 0));
     assert_eq!(project.left(), "abcde");
 }
 
@@ -233,19 +231,19 @@ fn links_are_not_followed() {
     fs::create_dir_all(project.path("cache")).unwrap();
     symlink(elsewhere.path("results"), project.path("results")).unwrap();
     symlink(elsewhere.path("cache/aa"), project.path("cache/aa")).unwrap();
-    project.clean(&["--results", "--cache", "--yes"], 0).tells("`.cobalt/results` is a symbolic link");
+    assert_printed!(project.clean(&["--results", "--cache", "--yes"], 0));
     assert_eq!(elsewhere.left(), "abcde");
 
     fs::remove_file(project.path("results")).unwrap();
     fs::create_dir(project.path("results")).unwrap();
     let run = fs::read_dir(elsewhere.path("results")).unwrap().flatten().next().unwrap().path();
     symlink(&run, project.path("results").join(run.file_name().unwrap())).unwrap();
-    project.clean(&["--results", "--cache", "--yes"], 0).tells("there is nothing to remove");
+    assert_printed!(project.clean(&["--results", "--cache", "--yes"], 0));
     assert!(elsewhere.path("cache/aa").join("a".repeat(62)).exists());
 
     let whole = Project::new();
     symlink(elsewhere.0.path().join(".cobalt"), whole.0.path().join(".cobalt")).unwrap();
-    whole.clean(&["--results", "--yes"], 0).tells("`.cobalt` is a symbolic link");
+    assert_printed!(whole.clean(&["--results", "--yes"], 0));
     assert_eq!(elsewhere.left(), "abcde");
 }
 
@@ -260,7 +258,7 @@ fn a_file_that_cannot_be_removed_is_named_and_keeps_no_other() {
     fs::set_permissions(&folder, PermissionsExt::from_mode(0o500)).unwrap();
     let is_bound = File::create(folder.join("probe")).and_then(|mut file| file.write_all(b"x")).is_err();
     if is_bound {
-        project.clean(&["--results", "--cache", "--yes"], 3).tells("failed to remove `.cobalt/cache/aa/");
+        assert_printed!(project.clean(&["--results", "--cache", "--yes"], 3));
         assert_eq!(project.left(), "");
     } else {
         eprintln!("skipped: this user may write to any folder");
@@ -281,18 +279,15 @@ fn copies_of_data_sets_go_by_their_age_and_what_is_locked_for_them_goes_with_the
     let said = project.clean(&[], 0);
     let row = said.stdout.lines().find(|line| line.starts_with("data sets")).unwrap();
     assert!(row.trim_start_matches("data sets").trim_start().starts_with("3 "), "{row}");
-    project.clean(&["--datasets", "--days", "30", "--yes"], 0).tells("removed 2 files");
+    assert_printed!(project.clean(&["--datasets", "--days", "30", "--yes"], 0));
     assert!(!old.exists() && !lock.exists() && !draft.exists() && new.exists() && notes.exists());
     let (download, fresh) = (copy(".download-a1b2c3", 1), copy(".download-d4e5f6", 0));
     let going_on = File::create(new.with_extension("lock")).unwrap();
     going_on.lock().unwrap();
-    project
-        .clean(&["--datasets", "--yes"], 0)
-        .tells("langfuse-sales-89abcdef.jsonl` stays: it is fetched anew")
-        .tells("removed 1 file");
+    assert_printed!(project.clean(&["--datasets", "--yes"], 0));
     assert!(new.exists() && !download.exists() && fresh.exists());
     drop(going_on);
-    project.clean(&["--datasets", "--yes"], 0).tells("removed 1 file");
+    assert_printed!(project.clean(&["--datasets", "--yes"], 0));
     assert!(!new.exists() && notes.exists());
     assert_eq!(project.left(), "abcde");
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::command::{COBALT, program};
 use crate::project::Said;
+use crate::snapshot::assert_printed;
 use crate::store::{ITEMS, Kept, Store};
 
 #[test]
@@ -15,13 +16,7 @@ fn a_drop_is_said_with_its_figures_and_the_items_that_it_comes_from() {
     let store = Store::with_a_drop();
     let said = store.compare(&["aaaa", "bbbb", "--items", "1"], 0);
     assert_eq!(said.stderr, "");
-    said.says("worse in right")
-        .says("1.000  0.250  -0.750")
-        .says("40 items: 30 worse, 10 equal")
-        .says("item-10\n    right 1.000 → 0.000")
-        .says("base   this")
-        .says("other  that | `or` <not>")
-        .says("right 0.000: it is worth 0");
+    assert_printed!(said);
 }
 
 #[test]
@@ -29,22 +24,17 @@ fn a_run_against_itself_is_within_noise() {
     let store = Store::with_a_drop();
     let said = store.compare(&["bbbb", "bbbb", "--fail-on-regression"], 0);
     assert!(!said.stdout.contains("changed most"), "{said:?}");
-    said.says("no difference seen (within noise)").says("0.250  0.250   0.000").says("both are the same run");
+    assert_printed!(said);
 }
 
 #[test]
 fn a_regression_fails_where_that_is_asked_for() {
     let store = Store::with_a_drop();
-    store.compare(&["aaaa", "bbbb", "--fail-on-regression"], 1).tells("worse in `right`");
-    store.compare(&["bbbb", "aaaa", "--fail-on-regression"], 0).says("better in right");
+    assert_printed!(store.compare(&["aaaa", "bbbb", "--fail-on-regression"], 1));
+    assert_printed!(store.compare(&["bbbb", "aaaa", "--fail-on-regression"], 0));
     store.keep(&Kept { id: "dddddddddddd", day: 4, right: ITEMS - 1, ..Kept::default() });
-    store
-        .compare(&["aaaa", "dddd", "--fail-on-regression"], 0)
-        .says("inconclusive in right")
-        .says("would settle it");
-    store
-        .compare(&["aaaa", "dddd", "bbbb", "--fail-on-regression"], 1)
-        .tells("bbbbbbbbbbbb against aaaaaaaaaaaa");
+    assert_printed!(store.compare(&["aaaa", "dddd", "--fail-on-regression"], 0));
+    assert_printed!(store.compare(&["aaaa", "dddd", "bbbb", "--fail-on-regression"], 1));
 }
 
 #[test]
@@ -64,10 +54,7 @@ fn a_regression_fails_though_nobody_reads_on() {
 fn a_file_that_is_no_run_is_named() {
     let store = Store::with_a_drop();
     fs::write(store.folder().join("x.json"), "{}").unwrap();
-    store
-        .compare(&["aaaa", "./x.json"], 3)
-        .tells("`./x.json`")
-        .tells("neither a result file nor a baseline file");
+    assert_printed!(store.compare(&["aaaa", "./x.json"], 3));
 }
 
 #[test]
@@ -76,7 +63,7 @@ fn runs_without_a_common_item_are_not_compared() {
     let path = store.folder().join(store.keep(&Kept { id: "dddddddddddd", day: 4, ..Kept::default() }));
     let text = fs::read_to_string(&path).unwrap().replace("item-", "other-");
     fs::write(&path, text).unwrap();
-    store.compare(&["aaaa", "dddd"], 4).tells("no item in common").tells("`item-0`").tells("`other-0`");
+    assert_printed!(store.compare(&["aaaa", "dddd"], 4));
 }
 
 #[test]
@@ -104,10 +91,7 @@ fn json_has_all_figures_and_the_outputs() {
 fn markdown_keeps_foreign_texts_in_code() {
     let store = Store::with_a_drop();
     let said = store.compare(&["aaaa", "bbbb", "--markdown", "--items", "1"], 0);
-    said.says("### `desk`: worse in `right`\n")
-        .says("| `right` | 1.000 | 0.250 | -0.750 |")
-        .says("| **worse** |\n")
-        .says("```text\nthat | `or` <not>\n```\n");
+    assert_printed!(said);
     store.compare(&["aaaa", "bbbb", "--markdown", "--json"], 2);
 }
 
@@ -118,5 +102,5 @@ fn a_baseline_file_is_compared_by_its_numbers() {
     Said::by(set.args(["cobalt", "baseline", "set", "aaaa"]), 0);
     assert!(Path::new(&store.folder().join(".cobalt/baselines/desk.json")).exists());
     let said = store.compare(&[".cobalt/baselines/desk.json", "latest"], 0);
-    said.says("worse in right").says("a baseline file has no outputs");
+    assert_printed!(said);
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::git::git;
 use crate::project::{Project, Said};
+use crate::snapshot::assert_printed;
 
 /// A package whose agent is steered to be right in so many percent of 200 items.
 fn noisy() -> Project {
@@ -38,11 +39,11 @@ fn report(project: &Project) -> Value {
 #[test]
 fn a_gate_stands_noise_and_catches_a_drop() {
     let project = noisy();
-    run(&project, &[], 0).says("cargo cobalt baseline set").says("inconclusive");
-    run(&project, &["--on-inconclusive", "fail"], 1).says("inconclusive");
-    project.cobalt(&["baseline", "set"], 2).tells("--allow-failed");
+    assert_printed!(run(&project, &[], 0));
+    assert_printed!(run(&project, &["--on-inconclusive", "fail"], 1));
+    assert_printed!(project.cobalt(&["baseline", "set"], 2));
     project.cobalt(&["baseline", "set", "--allow-failed"], 0);
-    run(&project, &["--on-inconclusive", "fail"], 0).says("gated: passed, 1 threshold met");
+    assert_printed!(run(&project, &["--on-inconclusive", "fail"], 0));
 
     for seed in [2, 3, 8, 10] {
         steer(&project, 80, seed);
@@ -50,14 +51,14 @@ fn a_gate_stands_noise_and_catches_a_drop() {
     }
     assert_eq!(report(&project)["ciStatus"]["inconclusive"].as_array().map(Vec::len), Some(1));
     steer(&project, 50, 5);
-    run(&project, &[], 1).says("MISSED  the drop of right is 0.2");
+    assert_printed!(run(&project, &[], 1));
     let report = report(&project);
     assert_eq!(report["baseline"]["evaluators"][0]["verdict"], "worse");
     assert_eq!(report["ciStatus"]["violations"][0]["metric"], "drop");
 
     // Of the broken agent, the repaired one is no drop.
     steer(&project, 80, 6);
-    run(&project, &["--baseline", "latest", "--on-inconclusive", "fail"], 0).says("better");
+    assert_printed!(run(&project, &["--baseline", "latest", "--on-inconclusive", "fail"], 0));
 }
 
 #[test]
@@ -66,14 +67,11 @@ fn a_stale_baseline_is_said_and_only_what_is_common_is_judged() {
     run(&project, &[], 0);
     project.cobalt(&["baseline", "set"], 0);
     items(&project, 100..300);
-    run(&project, &["--on-inconclusive", "fail"], 0)
-        .says("the data sets differ: 100 items added, 100 items removed");
+    assert_printed!(run(&project, &["--on-inconclusive", "fail"], 0));
     items(&project, 300..400);
-    run(&project, &[], 1)
-        .says("MISSED  `vs_baseline.right.drop <= 0.05` has nothing to measure")
-        .says("no item in common");
+    assert_printed!(run(&project, &[], 1));
     project.write(".cobalt/baselines/gated.json", "<<<<<<< ours\n");
-    run(&project, &[], 3).tells("gated.json").tells("update it with `cargo cobalt baseline set`");
+    assert_printed!(run(&project, &[], 3));
 }
 
 #[test]
@@ -93,7 +91,7 @@ fn a_baseline_may_come_from_a_commit_a_folder_or_a_file() {
     assert!(project.read("kept/gated.json").contains(&baseline), "the committed one counts");
     run(&project, &["--baseline", "kept", "--on-inconclusive", "fail"], 0);
     run(&project, &["--baseline", "kept/gated.json", "--on-inconclusive", "fail"], 0);
-    run(&project, &["--on-inconclusive", "fail"], 1).says("has no baseline yet");
+    assert_printed!(run(&project, &["--on-inconclusive", "fail"], 1));
 
     // Runs of the commit go before, unless they were made with changes beside it.
     run(&project, &["--baseline", "HEAD"], 0);
@@ -106,12 +104,9 @@ fn a_baseline_may_come_from_a_commit_a_folder_or_a_file() {
 
     git(&project, &["rm", "--quiet", "-r", "--cached", ".cobalt"]);
     git(&project, &["commit", "--quiet", "--message", "no baselines"]);
-    run(&project, &["--baseline", "HEAD", "--on-inconclusive", "fail"], 1)
-        .tells("of which there is no run, and no baseline in")
-        .says("there is no baseline where one is looked for")
-        .says("cargo cobalt baseline set");
-    run(&project, &["--baseline", "nothing"], 4).tells("no run is named `nothing`");
-    run(&project, &["--baseline", "./data"], 4).tells("no baseline file and no result file");
+    assert_printed!(run(&project, &["--baseline", "HEAD", "--on-inconclusive", "fail"], 1));
+    assert_printed!(run(&project, &["--baseline", "nothing"], 4));
+    assert_printed!(run(&project, &["--baseline", "./data"], 4));
 }
 
 #[test]
@@ -125,17 +120,15 @@ fn a_job_that_is_started_again_is_judged_with_the_earlier_attempts_at_its_commit
     git(&project, &["add", "--all"]);
     git(&project, &["commit", "--quiet", "--message", "an agent"]);
     steer(&project, 72, 7);
-    run(&project, &[], 0).says("1 of 1 threshold inconclusive");
+    assert_printed!(run(&project, &[], 0));
     let first = report(&project)["id"].clone();
     steer(&project, 72, 9);
-    run(&project, &[], 0)
-        .says("with 1 earlier run of this commit")
-        .says("1 earlier run of this commit counts as");
+    assert_printed!(run(&project, &[], 0));
     let second = report(&project);
     assert_eq!(second["pooled"], serde_json::json!([first]));
     assert_eq!(second["items"][0]["runs"], Value::Null, "the items are of this run alone");
     steer(&project, 72, 11);
-    run(&project, &[], 0).says("with 2 earlier runs of this commit");
+    assert_printed!(run(&project, &[], 0));
     assert_eq!(report(&project)["pooled"], serde_json::json!([first, second["id"]]));
     let drop = |report: &Value| report["ciStatus"]["thresholds"][0]["actual"].as_f64().unwrap();
     let averages = [&report(&project), &second]
@@ -150,21 +143,14 @@ fn a_job_that_is_started_again_is_judged_with_the_earlier_attempts_at_its_commit
 fn every_experiment_has_a_baseline_of_its_own_and_a_run_of_some_items_is_none() {
     let project = noisy();
     project.cobalt(&["run"], 0);
-    project
-        .cobalt(&["run", "--baseline", "latest"], 0)
-        .says("200 items in common")
-        .says("2 experiments: 2 passed");
+    assert_printed!(project.cobalt(&["run", "--baseline", "latest"], 0));
     project.write("cobalt.toml", "[ci]\nthresholds = [\"vs_baseline.score.drop <= 0.1\"]\n");
     steer(&project, 40, 2);
-    let said =
-        project.cobalt(&["run", "--ci", "--baseline", "open@latest"], 1).says("MISSED  the drop of score is");
-    said.says("and none is of `gated`")
-        .tells("warning: gated: its thresholds against a baseline are not evaluated");
+    let said = project.cobalt(&["run", "--ci", "--baseline", "open@latest"], 1);
+    assert_printed!(said);
     project.write("data/other.json", &project.newest_result_of("open").to_string());
     for other in ["open@latest", "data/other.json"] {
-        project
-            .cobalt(&["run", "--filter", "gated", "--baseline", other], 4)
-            .tells("is a run of `open`, and none of `gated`; name one of these, as in `NAME@latest`");
+        assert_printed!(project.cobalt(&["run", "--filter", "gated", "--baseline", other], 4));
     }
 
     project.cobalt(&["run", "--filter", "open", "--", "q1"], 0);
@@ -172,5 +158,5 @@ fn every_experiment_has_a_baseline_of_its_own_and_a_run_of_some_items_is_none() 
     let is_partial =
         |path: &std::path::PathBuf| fs::read_to_string(path).unwrap().contains("\"partial\": true");
     let partial = partial.into_iter().find(is_partial).unwrap();
-    project.cobalt(&["run", "--baseline", partial.to_str().unwrap()], 2).tells("some of the items only");
+    assert_printed!(project.cobalt(&["run", "--baseline", partial.to_str().unwrap()], 2));
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::command::{COBALT, program};
 use crate::project::Said;
+use crate::snapshot::assert_printed;
 use crate::store::{Kept, Store};
 
 fn import(store: &Store, paths: &[&str], code: i32) -> Said {
@@ -45,8 +46,7 @@ fn files_are_found_from_the_root_of_a_project_and_from_its_folder() {
         fs::write(folder.join("2026-02-05T10-00-34_help-desk_5ea00522f3eb.json"), ORIGINAL).unwrap();
         fs::write(store.folder().join("package.json"), "{}").unwrap();
         store.keep(&Kept::default());
-        let there = if paths.is_empty() { 0 } else { 1 };
-        import(&store, paths, 0).says(&format!("1 imported, {there} there already, 0 refused"));
+        assert_printed!(import(&store, paths, 0));
     }
 }
 
@@ -56,19 +56,16 @@ fn files_of_the_original_are_kept_byte_by_byte_with_or_without_a_mark() {
         let store = Store::new();
         let text = format!("{mark}{ORIGINAL}");
         let path = of_the_original(&store, "a.json", &text);
-        import(&store, &[&path], 0)
-            .says("imported run 5ea00522f3eb of `Help desk: é/名` (1 item) from")
-            .says("1 imported, 0 there already, 0 refused");
+        assert_printed!(import(&store, &[&path], 0));
         assert_eq!(results(&store), ["2026-02-05T10-00-34_Help-desk-é-名_5ea00522f3eb.json"]);
         let kept = store.folder().join(".cobalt/results").join(&results(&store)[0]);
         assert_eq!(fs::read_to_string(kept).unwrap(), text);
         let mut history = program(COBALT, store.folder());
         let said = Said::by(history.args(["cobalt", "history"]), 0);
         assert_eq!(said.stderr, "");
-        said.says("Help desk");
+        assert_printed!(said);
         let mut export = program(COBALT, store.folder());
-        Said::by(export.args(["cobalt", "export", "latest", "--format", "json"]), 0)
-            .says("\"unheard\": \"of\"");
+        assert_printed!(Said::by(export.args(["cobalt", "export", "latest", "--format", "json"]), 0));
     }
 }
 
@@ -76,15 +73,15 @@ fn files_of_the_original_are_kept_byte_by_byte_with_or_without_a_mark() {
 fn what_is_there_already_stays_and_another_run_of_its_id_is_refused() {
     let store = Store::new();
     let path = of_the_original(&store, "a.json", ORIGINAL);
-    import(&store, &[&path, &path], 0).says("1 imported");
+    assert_printed!(import(&store, &[&path, &path], 0));
     let same = of_the_original(&store, "b.json", &ORIGINAL.replace("\n  ", "\n"));
-    import(&store, &[&same], 0).says("which is there already as").says("0 imported, 1 there already");
+    assert_printed!(import(&store, &[&same], 0));
     let other = of_the_original(&store, "c.json", &ORIGINAL.replace("\"A\"", "\"B\""));
-    import(&store, &[&other], 3).tells("there with another content");
+    assert_printed!(import(&store, &[&other], 3));
     let kept = store.folder().join(".cobalt/results").join(&results(&store)[0]);
     assert_eq!(fs::read_to_string(kept).unwrap(), ORIGINAL);
     fs::remove_dir_all(store.folder().join(".cobalt")).unwrap();
-    import(&store, &[&path, &other], 3).says("1 imported").tells("there with another content");
+    assert_printed!(import(&store, &[&path, &other], 3));
     assert_eq!(results(&store).len(), 1);
 }
 
@@ -95,7 +92,7 @@ fn a_folder_gives_its_files_and_those_of_its_results() {
     let folder = there.folder().join(".cobalt").to_string_lossy().into_owned();
     fs::write(there.folder().join(".cobalt/results/.draft.tmp"), "{").unwrap();
     fs::write(there.folder().join(".cobalt/results/notes.txt"), "no result").unwrap();
-    import(&here, &[&folder], 0).says("4 imported, 0 there already, 0 refused");
+    assert_printed!(import(&here, &[&folder], 0));
     assert_eq!(
         results(&here),
         results(&there)
@@ -104,10 +101,10 @@ fn a_folder_gives_its_files_and_those_of_its_results() {
             .filter(|name| !name.starts_with('.'))
             .collect::<Vec<_>>()
     );
-    import(&here, &[&folder], 0).says("0 imported, 4 there already");
-    here.compare(&["aaaa", "bbbb"], 0).says("worse in right");
+    assert_printed!(import(&here, &[&folder], 0));
+    assert_printed!(here.compare(&["aaaa", "bbbb"], 0));
     fs::create_dir(here.folder().join("empty")).unwrap();
-    import(&here, &["empty"], 4).tells("there is no file `*.json` in `empty`");
+    assert_printed!(import(&here, &["empty"], 4));
 }
 
 #[test]
@@ -127,16 +124,10 @@ fn what_is_no_result_file_is_named_as_what_it_is_and_the_others_are_taken_in() {
     ];
     let paths: Vec<_> =
         paths.iter().map(|path| &**path).chain([".cobalt/baselines/desk.json", "nowhere"]).collect();
-    let said = import(&store, &paths, 3).says("1 imported, 0 there already, 7 refused");
+    let said = import(&store, &paths, 3);
+    assert_printed!(said);
     assert_eq!(said.stderr.matches("error: ").count(), 7, "{said:?}");
-    said.tells("it is the journal of run eeeeeeeeeeee")
-        .tells("`cargo cobalt run --resume eeeeeeeeeeee`")
-        .tells("it is a baseline of `desk`")
-        .tells("it is no result file: ")
-        .tells("its id `../../../x` is none")
-        .tells("its id `5ea0_0522` is none")
-        .tells("failed to read `nowhere`")
-        .tells("name result files, or folders with some");
+    assert_printed!(said);
     assert_eq!(results(&store).len(), 4);
     let outside: Vec<PathBuf> =
         fs::read_dir(store.folder().parent().unwrap()).unwrap().flatten().map(|it| it.path()).collect();
@@ -153,7 +144,7 @@ fn the_files_that_the_original_wrote_can_be_taken_in() {
         return;
     }
     let store = Store::new();
-    import(&store, &[&folder.to_string_lossy()], 0).says("0 refused");
+    assert_printed!(import(&store, &[&folder.to_string_lossy()], 0));
     assert!(!results(&store).is_empty());
 }
 
@@ -168,14 +159,14 @@ fn a_file_with_values_that_no_run_gives_is_refused_with_the_item() {
     report["items"][1]["evaluations"][&evaluator]["score"] = 9.0.into();
     fs::write(&file, report.to_string()).unwrap();
     let said = import(&here, &[&file.to_string_lossy()], 3);
-    said.tells("item 1 (`").tells(") is damaged: the score of `").tells("is 9, and must be from 0 to 1");
+    assert_printed!(said);
     let path = of_the_original(
         &here,
         "score.json",
         &ORIGINAL.replace("\"evaluations\": {}", "\"evaluations\": { \"exact\": { \"score\": -1 } }"),
     );
-    import(&here, &[&path], 3).tells("the score of `exact` is -1, and must be from 0 to 1");
+    assert_printed!(import(&here, &[&path], 3));
     assert_eq!(results(&here), [""; 0]);
     fs::write(&file, whole).unwrap();
-    import(&here, &[&file.to_string_lossy()], 0).says("1 imported");
+    assert_printed!(import(&here, &[&file.to_string_lossy()], 0));
 }

@@ -41,6 +41,7 @@ mod selection;
 mod serve;
 mod shards;
 mod show;
+mod snapshot;
 mod store;
 mod variables;
 mod warnings;

@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::project::Project;
+use crate::snapshot::assert_printed;
 
 /// A test target with one experiment, over the data of a steered project.
 fn target(name: &str) -> String {
@@ -55,10 +56,9 @@ fn one_experiment_in_a_module_that_two_targets_share_by_its_path_is_no_other_one
 #[test]
 fn two_test_targets_with_one_experiment_name_are_an_error_before_anything_runs() {
     let project = package("names_twice", &[("one", "desk"), ("two", "desk")]);
-    let twice = "two experiments are named `desk`: at tests/one.rs:6 and at tests/two.rs:6; give one of them another `name`";
-    project.cobalt(&["list"], 3).tells(twice).says("names_twice/one").says("names_twice/two");
+    assert_printed!(project.cobalt(&["list"], 3));
     for arguments in [&["run"][..], &["run", "--ci"], &["run", "--filter", "desk", "--runs", "2"]] {
-        project.cobalt(arguments, 3).tells(twice);
+        assert_printed!(project.cobalt(arguments, 3));
     }
     let json = project.cobalt(&["run", "--reporter", "json"], 3);
     assert!(
@@ -69,25 +69,20 @@ fn two_test_targets_with_one_experiment_name_are_an_error_before_anything_runs()
 
     // It is found although only the other one is built, from what the first has left.
     project.cobalt(&["run", "one"], 0);
-    project
-        .cobalt(&["run", "two"], 3)
-        .tells("the name is declared twice, at tests/two.rs:6 and at tests/one.rs:6")
-        .tells("so give one of them another `name`");
-    project.cobalt(&["list", "two"], 3).tells("the name is declared twice");
+    assert_printed!(project.cobalt(&["run", "two"], 3));
+    assert_printed!(project.cobalt(&["list", "two"], 3));
     project.cobalt(&["run", "one"], 0);
     assert_eq!(project.results(), ["desk", "desk"]);
 
     project.write("tests/two.rs", &target("help"));
-    project.cobalt(&["run", "--ci"], 0).says("help: passed");
+    assert_printed!(project.cobalt(&["run", "--ci"], 0));
 }
 
 #[test]
 fn names_that_are_one_in_test_cases_are_given_twice() {
     let project = package("names_alike", &[("alike_one", "desk/gpt"), ("alike_two", "desk gpt")]);
-    let twice = "two experiments have the name `desk-gpt` in test cases and files: `desk/gpt` at tests/alike_one.rs:6 and `desk \
-                 gpt` at tests/alike_two.rs:6";
-    project.cobalt(&["list"], 3).tells(twice);
-    project.cobalt(&["run"], 3).tells(twice);
+    assert_printed!(project.cobalt(&["list"], 3));
+    assert_printed!(project.cobalt(&["run"], 3));
     assert!(project.results().is_empty());
 }
 
@@ -108,13 +103,12 @@ fn two_packages_of_a_workspace_do_not_share_a_baseline_and_an_experiment_may_mov
         let item = "{\"id\": \"paris\", \"answer\": \"Paris\", \"says\": \"Paris\"}\n";
         project.write(&format!("{member}/data/items.jsonl"), item);
     }
-    project.cobalt(&["run"], 3).tells("at a/tests/of-a.rs:6 and at b/tests/of-b.rs:6");
+    assert_printed!(project.cobalt(&["run"], 3));
     project.cobalt(&["run", "-p", "names-a"], 0);
     project.cobalt(&["baseline", "set"], 0);
     let baseline: Value = serde_json::from_str(&project.read(".cobalt/baselines/desk.json")).unwrap();
     assert_eq!(baseline["declaredAt"]["file"], "a/tests/of-a.rs");
-    let twice = "the name is declared twice, at b/tests/of-b.rs:6 and at a/tests/of-a.rs:6";
-    project.cobalt(&["run", "-p", "names-b"], 3).tells(twice).tells("(see `");
+    assert_printed!(project.cobalt(&["run", "-p", "names-b"], 3));
     assert_eq!(project.results(), ["desk"]);
 
     // What it was declared in does not declare it any more: it has moved, and takes its baseline along.
@@ -126,9 +120,7 @@ fn two_packages_of_a_workspace_do_not_share_a_baseline_and_an_experiment_may_mov
     // Of runs of both, neither becomes the baseline while both files declare it.
     project.write("a/tests/of-a.rs", &target("desk"));
     let refused = project.cobalt(&["baseline", "set", "--experiment", "desk"], 3);
-    refused.tells(
-        "experiment `desk`: the name is declared twice, at b/tests/of-b.rs:6 and at a/tests/of-a.rs:6",
-    );
+    assert_printed!(refused);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! How runs are named: by id, by age, by experiment, by file and by git revision.
 
+use crate::snapshot::assert_printed;
 use crate::store::{Kept, Store};
 
 #[test]
@@ -30,7 +31,7 @@ fn an_experiment_is_named_as_it_is_declared_or_as_in_test_cases() {
             ["latest", "latest~1", "0123456"].map(|run| format!("{name}@{run}"));
         assert_eq!(store.ids(&[&before, &latest]), ["e", "f"], "{name}");
         assert_eq!(store.ids(&["eeee", &at_commit]), ["e", "f"], "{name}");
-        store.compare(&[&format!("{name}@latest~7"), "eeee"], 4).tells("has only 2 whole runs");
+        assert_printed!(store.compare(&[&format!("{name}@latest~7"), "eeee"], 4));
     }
 }
 
@@ -55,9 +56,9 @@ fn a_revision_means_the_newest_run_of_its_commit() {
     assert_eq!(store.ids(&["desk@v1", "v1"]), ["f", "f"], "of the experiment that is told");
     assert_eq!(store.ids(&["v1", "latest"]), ["1", "1"], "of the one that ran last");
     store.git(&["commit", "--quiet", "--allow-empty", "--message", "second"]);
-    store.compare(&["v1", "HEAD"], 4).tells("of which there is no run");
+    assert_printed!(store.compare(&["v1", "HEAD"], 4));
     store.git(&["branch", "intent"]);
-    store.compare(&["v1", "intent"], 4).tells("`intent@latest` is the newest run of the experiment");
+    assert_printed!(store.compare(&["v1", "intent"], 4));
 }
 
 #[test]
@@ -68,7 +69,7 @@ fn a_commit_that_git_does_not_have_is_known_by_its_runs() {
     assert_eq!(store.ids(&[commit, "0123456", "desk@0123456789"]), ["e", "e", "e"], "there is no git here");
     let other = "0123456fffffffffffffffffffffffffffffffff";
     store.keep(&Kept { id: "ffffffffffff", day: 5, commit: Some(other), ..Kept::default() });
-    store.compare(&["aaaa", "0123456"], 4).tells("no run is named `0123456`");
+    assert_printed!(store.compare(&["aaaa", "0123456"], 4));
     assert_eq!(store.ids(&["01234567", "0123456f"]), ["e", "f"]);
 }
 
@@ -89,24 +90,23 @@ fn a_revision_that_is_not_there_is_said_with_how_it_is_fetched() {
     here.git(&["remote", "add", "-t", "trunk", "origin", &url]);
     here.git(&["fetch", "--quiet", "--depth", "1", "origin"]);
     let said = here.compare(&["aaaa", "origin/feature"], 4);
-    let fetch = "git fetch --unshallow --tags origin '+refs/heads/*:refs/remotes/origin/*'";
-    said.tells(&format!("a revision that is not here yet comes with `{fetch}`"));
+    assert_printed!(said);
     here.git(&["fetch", "--quiet", "--unshallow", "--tags", "origin", "+refs/heads/*:refs/remotes/origin/*"]);
-    here.compare(&["aaaa", "origin/feature~1"], 4).tells("of which there is no run");
-    here.compare(&["aaaa", "feature"], 4).tells("there is `origin/feature`");
-    here.compare(&["aaaa", "zzzz"], 4).tells("`git fetch --tags origin ");
+    assert_printed!(here.compare(&["aaaa", "origin/feature~1"], 4));
+    assert_printed!(here.compare(&["aaaa", "feature"], 4));
+    assert_printed!(here.compare(&["aaaa", "zzzz"], 4));
 }
 
 #[test]
 fn a_name_that_no_run_has_is_said_with_what_may_have_been_meant() {
     let store = Store::with_a_drop();
-    store.compare(&["aaaa", "zzzzzz"], 4).tells("`zzzzzz`").tells("bbbbbbbbbbbb (`desk`, 2026-02-03 14:30)");
-    store.compare(&["aaaa", "desc@latest"], 4).tells("did you mean `desk`?");
-    store.compare(&["aaaa", "desk"], 4).tells("did you mean `desk@latest`?");
-    store.compare(&["desk@latest~7", "aaaa"], 4).tells("`desk` has only 2 whole runs");
-    store.compare(&["aaaa", "latest~x"], 2).tells("expected a whole number");
-    store.compare(&["aaaa"], 2).tells("2 values required").tells("RUN");
+    assert_printed!(store.compare(&["aaaa", "zzzzzz"], 4));
+    assert_printed!(store.compare(&["aaaa", "desc@latest"], 4));
+    assert_printed!(store.compare(&["aaaa", "desk"], 4));
+    assert_printed!(store.compare(&["desk@latest~7", "aaaa"], 4));
+    assert_printed!(store.compare(&["aaaa", "latest~x"], 2));
+    assert_printed!(store.compare(&["aaaa"], 2));
     store.keep(&Kept { id: "aaaa00000000", day: 7, ..Kept::default() });
-    store.compare(&["aaaa", "bbbb"], 4).tells("may mean several runs").tells("aaaa00000000 (`desk`");
-    Store::new().compare(&["latest", "latest~1"], 4).tells("there is no whole run in `.cobalt/results` yet");
+    assert_printed!(store.compare(&["aaaa", "bbbb"], 4));
+    assert_printed!(Store::new().compare(&["latest", "latest~1"], 4));
 }

@@ -1,13 +1,36 @@
 //! A throw-away package with experiments, and the command run in it.
 
-use std::fs;
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::command::{COBALT, program};
+
+/// Sources that many packages have. Cargo builds each once, and takes what it has built for every other package with them: it tells
+/// packages apart by name, version and targets, and looks whether a source is newer than what was built of it.
+const SHARED: [(&str, &str); 13] = [
+    ("src/lib.rs", ""),
+    ("tests/early.rs", include_str!("fixture/early.rs")),
+    ("tests/evals.rs", include_str!("fixture/evals.rs")),
+    ("tests/fetching.rs", include_str!("fixture/fetched.rs")),
+    ("tests/foreign.rs", include_str!("fixture/foreign.rs")),
+    ("tests/judge/mod.rs", include_str!("fixture/judge.rs")),
+    ("tests/keyed.rs", include_str!("fixture/keyed.rs")),
+    ("tests/leaky.rs", include_str!("fixture/leaky.rs")),
+    ("tests/leaky_dataset.rs", include_str!("fixture/leaky_dataset.rs")),
+    ("tests/native_exit.rs", include_str!("fixture/native_exit.rs")),
+    ("tests/noisy.rs", include_str!("fixture/noisy.rs")),
+    ("tests/safety.rs", include_str!("fixture/safety.rs")),
+    ("tests/talker.rs", include_str!("fixture/talker.rs")),
+];
+
+/// How the manifest of a package names it that has shared sources alone.
+const SHARED_PACKAGE: &str = "name = \"trial\"\nversion = \"0.1.0";
 
 /// A package that depends on the library.
 pub(crate) struct Project(TempDir);
@@ -22,7 +45,7 @@ impl Project {
         project.write(
             "Cargo.toml",
             &format!(
-                "[package]\nname = \"trial\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
+                "[package]\n{SHARED_PACKAGE}\"\nedition = \"2024\"\n\n[workspace]\n\n\
                  [dev-dependencies]\ncobalt = {{ path = {:?}, default-features = false }}\n",
                 workspace.join("cobalt")
             ),
@@ -41,8 +64,7 @@ impl Project {
         project
     }
 
-    /// Declares a test target with a `main` of its own. All packages share what is built, and cargo tells them apart by their
-    /// targets only: experiments that are others need another name.
+    /// Declares a test target with a `main` of its own.
     pub(crate) fn target(&self, name: &str) {
         let manifest = fs::read_to_string(self.path("Cargo.toml")).unwrap();
         self.write("Cargo.toml", &format!("{manifest}\n[[test]]\nname = \"{name}\"\nharness = false\n"));
@@ -57,11 +79,16 @@ impl Project {
         self.write("data/items.jsonl", &says.iter().map(item).collect::<String>());
     }
 
-    /// Gives the package a name that no other has, by which cargo tells apart what it builds of it: where sources are changed so
-    /// that they do not build, what another package has built since would else be taken for theirs.
+    /// Gives the package a name that no other has, by which cargo tells apart what it builds of it, and builds all of it: for packages
+    /// whose sources change while the command runs.
     pub(crate) fn rename(&self, name: &str) {
         let manifest = self.read("Cargo.toml");
         self.write("Cargo.toml", &manifest.replace("name = \"trial\"", &format!("name = \"{name}\"")));
+        for (file, _) in SHARED {
+            if let Ok(source) = File::options().write(true).open(self.path(file)) {
+                source.set_modified(SystemTime::now()).unwrap();
+            }
+        }
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
@@ -72,10 +99,32 @@ impl Project {
         fs::read_to_string(self.path(file)).unwrap()
     }
 
+    /// Writes a file. A Rust source that is none of the shared ones gives the package a version of its own, so that no other
+    /// package takes what is built of it.
     pub(crate) fn write(&self, file: &str, text: &str) {
         let path = self.path(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        fs::write(&path, text).unwrap();
+        if SHARED.contains(&(file, text)) {
+            let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_500_000_000);
+            File::options().write(true).open(path).unwrap().set_modified(long_ago).unwrap();
+        } else if file.ends_with(".rs")
+            && ["build.rs", "src/", "tests/"].iter().any(|part| file.starts_with(part))
+        {
+            self.version_of_its_own(file, text);
+        }
+    }
+
+    fn version_of_its_own(&self, file: &str, text: &str) {
+        let Ok(manifest) = fs::read_to_string(self.path("Cargo.toml")) else { return };
+        let mut hasher = DefaultHasher::new();
+        (file, text).hash(&mut hasher);
+        let version = format!("{SHARED_PACKAGE}+{:x}\"", hasher.finish());
+        let own = manifest.replace(&format!("{SHARED_PACKAGE}\""), &version);
+        // A change of the manifest would be one that `watch` sees.
+        if own != manifest {
+            fs::write(self.path("Cargo.toml"), own).unwrap();
+        }
     }
 
     /// The names of the experiments that have been run, sorted.

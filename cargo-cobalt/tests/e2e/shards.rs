@@ -10,6 +10,7 @@ use cobalt::store::read_report;
 use serde_json::Value;
 
 use crate::project::{Project, Said};
+use crate::snapshot::assert_printed;
 
 /// So many cities, of which every third has a wrong answer.
 fn cities(project: &Project, number: usize) {
@@ -72,7 +73,7 @@ fn shards_that_are_merged_are_the_report_of_one_run() {
     cities(&project, 20);
     Said::by(&mut on(&project, "whole", &["run"]), 0);
     let said = shard(&project, "1/3", &[]);
-    said.tells("partial run (shard 1/3)").says("strict: FAILED").says("shard 1/3");
+    assert_printed!(said);
     shard(&project, "2/3", &[]);
     shard(&project, "3/3", &[]);
     let parts = reports(&project.path("artefacts/2"));
@@ -84,10 +85,7 @@ fn shards_that_are_merged_are_the_report_of_one_run() {
     assert!(parts.iter().all(|part| part.thresholds().is_empty() && part.baseline.is_none()));
 
     let said = Said::by(&mut on(&project, "merged", &["merge", "artefacts"]), 0);
-    said.says("strict: FAILED, 14 of 20 items passed")
-        .says("gated: passed, 1 threshold met")
-        .says("2 experiments: 1 passed, 1 FAILED: strict")
-        .tells("with --ci it is 1");
+    assert_printed!(said);
     let (whole, merged) = (reports(&project.path("whole")), reports(&project.path("merged")));
     assert_eq!((whole.len(), merged.len()), (2, 2));
     for (whole, merged) in whole.iter().zip(&merged) {
@@ -116,8 +114,7 @@ fn shards_that_leave_items_out_are_refused() {
     shard(&project, "1/3", &["--filter", "gated"]);
     shard(&project, "3/3", &["--filter", "gated"]);
     let said = project.cobalt(&["merge", "artefacts", "--reporter", "json"], 3);
-    let said = said.tells(" items of 20 are in none of the shards (by index from 0: ");
-    let said = said.tells("there is no run of shard 2/3: run it with `cargo cobalt run --shard 2/3`");
+    assert_printed!(said);
     assert!(
         said.says("\"event\":\"experiment-broken\"").stderr.contains("experiment `gated` cannot be merged")
     );
@@ -129,10 +126,10 @@ fn shards_that_leave_items_out_are_refused() {
     };
     shard(&project, "2/3", &["--filter", "gated", "--", &format!("gated::{}", of_shard("2/3"))]);
     let said = project.cobalt(&["merge", "artefacts"], 3);
-    said.tells("some of the runs are of a part of their shard only");
+    assert_printed!(said);
     shard(&project, "2/3", &["--filter", "gated"]);
     let said = project.cobalt(&["merge", "artefacts"], 0);
-    said.tells("note: gated: of 2 runs of shard 2/3, the newest counts: `artefacts/2/results/");
+    assert_printed!(said);
     assert_eq!(project.results(), ["gated"]);
 }
 
@@ -141,30 +138,30 @@ fn shards_of_other_data_settings_sources_or_numbers_are_refused_by_name() {
     let project = Project::steered();
     cities(&project, 20);
     shard(&project, "1/2", &["--filter", "gated"]);
-    let refused = |what: &str| {
-        let said = project.cobalt(&["merge", "artefacts"], 3).tells(&format!("as {what} differ: "));
-        said.tells("`artefacts/1/results/").tells("`artefacts/2/results/");
+    let refused = || {
+        let said = project.cobalt(&["merge", "artefacts"], 3);
+        assert_printed!(said);
     };
     project.write("src/prompt.txt", "Be brief.");
     shard(&project, "2/2", &["--filter", "gated"]);
-    refused("the sources");
+    refused();
     fs::remove_file(project.path("src/prompt.txt")).unwrap();
     cities(&project, 21);
     shard(&project, "2/2", &["--filter", "gated"]);
-    refused("the data");
+    refused();
     cities(&project, 20);
     project.write("cobalt.toml", "timeout = \"7s\"\n[ci]\nthresholds = [\"latency.avg <= 1h\"]\n");
     shard(&project, "2/2", &["--filter", "gated"]);
-    refused("the timeouts");
+    refused();
     project.write("cobalt.toml", "[ci]\nthresholds = [\"latency.avg <= 1h\"]\n");
     shard(&project, "2/2", &["--filter", "gated", "--ci"]);
-    refused("the thresholds");
+    refused();
     for file in files(&project, "artefacts/2") {
         fs::remove_file(file).unwrap();
     }
     project.write("cobalt.toml", "");
     shard(&project, "2/3", &["--filter", "gated"]);
-    project.cobalt(&["merge", "artefacts"], 3).tells("as the numbers of shards differ: ");
+    assert_printed!(project.cobalt(&["merge", "artefacts"], 3));
     for file in files(&project, "artefacts/2") {
         fs::remove_file(file).unwrap();
     }
@@ -192,9 +189,7 @@ fn a_shard_that_crashed_is_told_and_never_left_out() {
     );
     Said::by(&mut on(&project, "artefacts/2", &["run", "--shard", "2/3"]), 3);
     let said = project.cobalt(&["merge", "artefacts"], 3);
-    said.tells("experiment `gated` cannot be merged: run ")
-        .tells("of shard 2/3 did not come to its end: only its journal `artefacts/2/runs/")
-        .tells("experiment `strict` cannot be merged");
+    assert_printed!(said);
     assert!(project.results().is_empty());
 }
 
@@ -212,10 +207,8 @@ fn merged_runs_are_judged_as_runs_are() {
     let merge = |arguments: &[&str], code| {
         project.cobalt(&[&["merge", "artefacts", "--ci"], arguments].concat(), code)
     };
-    merge(&[], 1)
-        .says("gated: FAILED, 1 of 3 thresholds missed, 1 inconclusive")
-        .says("MISSED  score.avg>=0.9");
-    merge(&["--baseline", "whole/results"], 1).says("gated: FAILED, 1 of 3 thresholds missed\n");
+    assert_printed!(merge(&[], 1));
+    assert_printed!(merge(&["--baseline", "whole/results"], 1));
     project.write("cobalt.toml", "[ci]\nthresholds = [\"vs_baseline.score.drop <= 0.1\"]\n");
     let gated: Vec<_> = ["1", "2", "3"]
         .iter()
@@ -227,10 +220,9 @@ fn merged_runs_are_judged_as_runs_are() {
         let files: Vec<_> = gated.iter().map(|path| &**path).collect();
         project.cobalt(&[&["merge", "--ci"], arguments, &files].concat(), code)
     };
-    merge(&[], 0).says("gated: passed, 1 of 2 thresholds inconclusive");
+    assert_printed!(merge(&[], 0));
     merge(&["--on-inconclusive", "fail"], 1);
-    merge(&["--baseline", "whole/results", "--on-inconclusive", "fail"], 0)
-        .says("gated: passed, 2 thresholds met");
+    assert_printed!(merge(&["--baseline", "whole/results", "--on-inconclusive", "fail"], 0));
     merge(&["--baseline", "none"], 4);
 }
 
@@ -242,12 +234,12 @@ fn a_shard_without_items_is_skipped_and_missed_by_nobody() {
     assert!(!one.has(&key));
     project.answers(&[(&key, &key.replace("city", "City"))]);
     let said = shard(&project, "1/2", &["--ci"]);
-    said.tells("strict: nothing to run: no item is in shard 1/2").says("2 experiments had no item to run");
+    assert_printed!(said);
     assert!(!project.path("artefacts/1/results").exists());
     shard(&project, "2/2", &["--ci"]);
-    project.cobalt(&["merge", "artefacts", "--ci"], 0).says("2 experiments: 2 passed");
+    assert_printed!(project.cobalt(&["merge", "artefacts", "--ci"], 0));
     let said = shard(&project, "1/2", &["--", &format!("strict::{key}")]);
-    said.tells("no item is in shard 1/2");
+    assert_printed!(said);
 }
 
 #[test]
@@ -259,23 +251,23 @@ fn shards_and_merged_runs_are_earlier_runs_as_others_are() {
         run(&["--shard", index]);
     }
     // What no shard has run yet is what has changed.
-    run(&["--changed"]).tells(" without a result yet");
-    run(&["--changed"]).tells("nothing has changed since run");
+    assert_printed!(run(&["--changed"]));
+    assert_printed!(run(&["--changed"]));
     run(&["--shard", "3/3"]);
     // A shell may have put a mark before the text of a file.
     for path in files(&project, ".cobalt") {
         let text = fs::read_to_string(&path).unwrap();
         fs::write(path, format!("\u{feff}{text}")).unwrap();
     }
-    project.cobalt(&["merge", ".cobalt"], 0).says("gated: passed, 1 threshold met");
-    run(&["--changed"]).tells("nothing has changed since run");
-    run(&["--rerun-failed"]).tells("6 failed last time");
+    assert_printed!(project.cobalt(&["merge", ".cobalt"], 0));
+    assert_printed!(run(&["--changed"]));
+    assert_printed!(run(&["--rerun-failed"]));
     let history = project.cobalt(&["history", "--json"], 0);
     assert_eq!(serde_json::from_str::<Vec<Value>>(&history.stdout).unwrap().len(), 1, "the merged run");
     project.cobalt(&["baseline", "set", "gated@latest"], 0);
     // A merged run is no shard, and its shards merge as they did.
     let merged = project.cobalt(&["merge", ".cobalt"], 0);
-    merged.says("gated: passed, 1 threshold met");
+    assert_printed!(merged);
     project.cobalt(&["compare", "gated@latest", "gated@latest~1"], 0);
 }
 
@@ -283,32 +275,25 @@ fn shards_and_merged_runs_are_earlier_runs_as_others_are() {
 fn what_is_no_shard_is_refused_or_passed_over() {
     let project = Project::steered();
     for text in ["0/2", "3/2", "2", "a/b"] {
-        project.cobalt(&["run", "--shard", text], 2).tells("expected a shard such as `2/4`");
+        assert_printed!(project.cobalt(&["run", "--shard", text], 2));
     }
     for flag in [&["--changed"][..], &["--rerun-failed"], &["--resume", "a"]] {
-        project.cobalt(&[&["run", "--shard", "1/2"], flag].concat(), 2).tells("cannot be used with");
+        assert_printed!(project.cobalt(&[&["run", "--shard", "1/2"], flag].concat(), 2));
     }
     let variables = [("COBALT_SHARD", "1/2"), ("COBALT_ONLY", "failed")];
-    Said::by(project.command(&["run"]).envs(variables), 3).tells("leave out --shard and COBALT_SHARD");
-    Said::by(project.command(&["run"]).env("COBALT_SHARD", "5/4"), 3)
-        .tells("COBALT_SHARD is `5/4`; expected a shard");
-    project.cobalt(&["merge"], 2).tells("<PATH>");
-    project
-        .cobalt(&["merge", "none.json"], 3)
-        .tells("failed to read `none.json`")
-        .tells("name result files of shards, or folders above them");
+    assert_printed!(Said::by(project.command(&["run"]).envs(variables), 3));
+    assert_printed!(Said::by(project.command(&["run"]).env("COBALT_SHARD", "5/4"), 3));
+    assert_printed!(project.cobalt(&["merge"], 2));
+    assert_printed!(project.cobalt(&["merge", "none.json"], 3));
     project.write("empty/package.json", "{\"name\": \"other\"}");
-    project.cobalt(&["merge", "empty"], 4).tells("there is no run of a shard in `empty`");
+    assert_printed!(project.cobalt(&["merge", "empty"], 4));
     project.write("empty/2026-02-05T14-30-00_strict_0123456789ab.json", "{");
-    project.cobalt(&["merge", "empty"], 3).tells("_0123456789ab.json`: no result file: ");
+    assert_printed!(project.cobalt(&["merge", "empty"], 3));
 
-    Said::by(project.command(&["run"]).env("COBALT_SHARD", "1/1"), 0)
-        .says("strict: passed, 2 of 2 items passed, shard 1/1");
+    assert_printed!(Said::by(project.command(&["run"]).env("COBALT_SHARD", "1/1"), 0));
     Said::by(&mut on(&project, ".cobalt/more", &["run"]), 0);
-    project.cobalt(&["merge", ".cobalt"], 0).says("2 experiments: 2 passed");
-    project
-        .cobalt(&["merge", ".cobalt/more"], 4)
-        .tells("note: strict: passed over, as its 1 run is of no shard");
+    assert_printed!(project.cobalt(&["merge", ".cobalt"], 0));
+    assert_printed!(project.cobalt(&["merge", ".cobalt/more"], 4));
 }
 
 #[test]
@@ -321,29 +306,22 @@ fn a_shard_that_is_damaged_is_refused_with_its_file_and_item() {
     let file = fs::read_dir(&folder).unwrap().flatten().next().unwrap().path();
     let whole = fs::read_to_string(&file).unwrap();
     let report: Value = serde_json::from_str(&whole).unwrap();
-    let key = report["items"][0]["key"].as_str().unwrap().to_owned();
     let evaluator = report["config"]["evaluators"][0].as_str().unwrap().to_owned();
     type Damage<'a> = &'a dyn Fn(&mut Value);
-    let damages: [(Damage<'_>, &str); 5] = [
-        (&|item| item["evaluations"][&evaluator]["score"] = 9.0.into(), "is 9, and must be from 0 to 1"),
-        (
-            &|item| drop(item["evaluations"].as_object_mut().unwrap().remove(&evaluator)),
-            "its evaluations are [",
-        ),
-        (&|item| item["latencyMs"] = (-5).into(), "its `latencyMs` is -5"),
-        (&|item| item["error"] = "lost".into(), "its status `ok` does not fit"),
-        (
-            &|item| item["evaluations"][&evaluator] = serde_json::json!({ "error": "lost" }),
-            "it is marked as passed, although it has an error",
-        ),
+    let damages: [Damage<'_>; 5] = [
+        &|item| item["evaluations"][&evaluator]["score"] = 9.0.into(),
+        &|item| drop(item["evaluations"].as_object_mut().unwrap().remove(&evaluator)),
+        &|item| item["latencyMs"] = (-5).into(),
+        &|item| item["error"] = "lost".into(),
+        &|item| item["evaluations"][&evaluator] = serde_json::json!({ "error": "lost" }),
     ];
-    for (damage, says) in damages {
+    for damage in damages {
         let mut damaged = report.clone();
         damaged["items"][0]["passed"] = true.into();
         damage(&mut damaged["items"][0]);
         fs::write(&file, damaged.to_string()).unwrap();
-        let said = project.cobalt(&["merge", "artefacts"], 3).tells(says).tells("run the shard again");
-        said.tells(&file.file_name().unwrap().to_string_lossy()).tells(&format!("(`{key}`) is damaged"));
+        let said = project.cobalt(&["merge", "artefacts"], 3);
+        assert_printed!(said);
         assert!(!project.path(".cobalt/results").exists(), "nothing is written");
     }
     fs::write(&file, whole).unwrap();

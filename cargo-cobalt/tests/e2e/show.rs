@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::command::{COBALT, program};
 use crate::project::Said;
+use crate::snapshot::assert_printed;
 use crate::store::Store;
 
 fn show(store: &Store, arguments: &[&str], code: i32) -> Said {
@@ -83,11 +84,12 @@ fn the_items_of_a_passing_run_are_a_table_with_their_outputs() {
 #[test]
 fn only_items_below_a_pass_mark_or_in_error_are_shown_where_that_is_asked() {
     let store = Store::with_a_drop();
-    let said = show(&store, &["desk@latest", "--low"], 0).says("40 items, 30 below pass mark");
+    let said = show(&store, &["desk@latest", "--low"], 0);
+    assert_printed!(said);
     assert_eq!(said.stdout.matches("below pass mark ").count(), 30, "{}", said.stdout);
     assert!(!said.stdout.contains("item-9 ") && said.stdout.contains("item-10 "), "{}", said.stdout);
     assert!(said.stdout.contains("that | `or` <not>"), "{}", said.stdout);
-    show(&store, &["aaaa", "--low"], 0).says("no item is below a pass mark or in error");
+    assert_printed!(show(&store, &["aaaa", "--low"], 0));
 }
 
 #[test]
@@ -108,8 +110,8 @@ fn an_item_is_shown_in_full_with_every_trial() {
     ] {
         assert!(text.contains(part), "lacks {part:?}: {text}");
     }
-    show(&store, &["latest", "paris"], 0).says("  chain of thought: polite, so good\n");
-    show(&store, &["latest", "rome"], 0).says("\nerror\n  no route\n");
+    assert_printed!(show(&store, &["latest", "paris"], 0));
+    assert_printed!(show(&store, &["latest", "rome"], 0));
 }
 
 #[test]
@@ -122,11 +124,11 @@ fn an_item_is_found_by_its_key_its_beginning_its_index_and_its_case() {
         &["desk@latest", "desk::rome"],
         &["desk::rome"],
     ] {
-        show(&store, arguments, 0).says("desk::rome: error\n");
+        assert_printed!(show(&store, arguments, 0));
     }
-    show(&store, &["latest", "par"], 4).tells("may mean several items").tells("`paris`, `parma`");
-    show(&store, &["latest", "pariss"], 4).tells("has no item `pariss`; did you mean `paris`?");
-    show(&store, &["zzzz"], 4).tells("no run is named `zzzz`");
+    assert_printed!(show(&store, &["latest", "par"], 4));
+    assert_printed!(show(&store, &["latest", "pariss"], 4));
+    assert_printed!(show(&store, &["zzzz"], 4));
     show(&store, &["latest", "rome", "--low"], 2);
 }
 
@@ -157,6 +159,7 @@ fn the_finished_items_of_a_run_that_has_not_ended_are_shown() {
     } });
     fs::create_dir_all(store.folder().join(".cobalt/runs")).unwrap();
     fs::write(store.folder().join(".cobalt/runs/0123456789ab.jsonl"), format!("{header}\n{item}\n")).unwrap();
-    let said = show(&store, &["0123"], 0).tells("run 0123456789ab has not ended");
+    let said = show(&store, &["0123"], 0);
+    assert_printed!(said);
     assert!(said.stdout.contains("1 item\n") && said.stdout.contains("Paris"), "{}", said.stdout);
 }

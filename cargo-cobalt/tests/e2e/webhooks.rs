@@ -3,8 +3,9 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use hmac_sha256::HMAC;
+use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
+use sha2::Sha256;
 
 use crate::project::{Project, Said};
 use crate::receiver::{Answer, Received, Receiver};
@@ -27,7 +28,14 @@ fn run(project: &Project) -> Command {
 /// Whether the signature of a request is that of the key.
 fn is_genuine(received: &Received) -> bool {
     let signed = format!("{}.{}", received.headers["x-cobalt-timestamp"], received.body);
-    let digits: String = HMAC::mac(signed, KEY).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits: String = Hmac::<Sha256>::new_from_slice(KEY.as_bytes())
+        .unwrap()
+        .chain_update(signed)
+        .finalize()
+        .into_bytes()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     received.headers["x-cobalt-signature-256"] == format!("sha256={digits}")
 }
 

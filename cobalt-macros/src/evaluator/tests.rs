@@ -1,6 +1,7 @@
 use quote::quote;
 
 use super::*;
+use crate::snapshot::{assert_expansion, assert_messages};
 
 fn errors(attribute: TokenStream, function: TokenStream) -> Vec<String> {
     let mut errors = Errors::default();
@@ -12,10 +13,13 @@ fn errors(attribute: TokenStream, function: TokenStream) -> Vec<String> {
 fn arguments(function: TokenStream) -> Vec<String> {
     let mut errors = Errors::default();
     let function: ItemFn = syn::parse2(function).unwrap();
-    let arguments = Argument::of_all(&function, &mut errors);
+    let arguments = Argument::of_all(&function, &Library::default(), &mut errors);
     assert_eq!(errors.messages(), [""; 0]);
     let is_async = function::is_async(&function);
-    arguments.iter().map(|argument| argument.expand(is_async).to_string().replace(' ', "")).collect()
+    arguments
+        .iter()
+        .map(|argument| argument.expand(is_async, &Library::default()).to_string().replace(' ', ""))
+        .collect()
 }
 
 #[test]
@@ -66,96 +70,66 @@ fn an_async_evaluator_owns_its_context() {
 
 #[test]
 fn a_function_of_another_form_is_refused_once() {
-    for (function, expected) in [
-        (
-            quote!(
-                fn f(output: &str) {
-                    g()
-                }
-            ),
-            "return a `bool`",
+    let functions = [
+        quote!(
+            fn f(output: &str) {
+                g()
+            }
         ),
-        (
-            quote!(
-                fn f(question: &Question, answer: &str) -> bool {
-                    g()
-                }
-            ),
-            "name a parameter `output`",
+        quote!(
+            fn f(question: &Question, answer: &str) -> bool {
+                g()
+            }
         ),
-        (
-            quote!(
-                fn f(answer: &str) -> bool {
-                    g()
-                }
-            ),
-            "name the parameter `output`",
+        quote!(
+            fn f(answer: &str) -> bool {
+                g()
+            }
         ),
-        (
-            quote!(
-                fn f(question: &Question, outptu: &str) -> bool {
-                    g()
-                }
-            ),
-            "name a parameter `output`",
+        quote!(
+            fn f(question: &Question, outptu: &str) -> bool {
+                g()
+            }
         ),
-        (
-            quote!(
-                fn f<T>(output: T) -> bool {
-                    g()
-                }
-            ),
-            "cannot be generic",
+        quote!(
+            fn f<T>(output: T) -> bool {
+                g()
+            }
         ),
-        (
-            quote!(
-                fn f(&self, output: &str) -> bool {
-                    g()
-                }
-            ),
-            "not a method",
+        quote!(
+            fn f(&self, output: &str) -> bool {
+                g()
+            }
         ),
-        (
-            quote!(
-                unsafe fn f(output: &str) -> bool {
-                    g()
-                }
-            ),
-            "`unsafe fn`",
+        quote!(
+            unsafe fn f(output: &str) -> bool {
+                g()
+            }
         ),
-        (
-            quote!(
-                mod f {}
-            ),
-            "made of a function",
+        quote!(
+            mod f {}
         ),
-    ] {
-        let found = errors(quote!(), function.clone());
-        assert_eq!(found.len(), 1, "{function}: {found:?}");
-        assert!(found[0].contains(expected), "{function}: {found:?}");
-    }
+    ];
+    assert_messages!(functions.map(|function| (function.clone(), errors(quote!(), function))));
 }
 
 #[test]
 fn settings_that_cannot_work_are_refused() {
-    for (settings, expected) in [
-        (quote!(pass_mark = 70), "for 70 percent write `0.7`"),
-        (quote!(pass_mark = "0.7"), "a number from 0 to 1"),
-        (quote!(pass_mrak = 0.7), "did you mean `pass_mark`?"),
-        (quote!(name = " "), "cannot be empty"),
-        (quote!(name = 7), "is text"),
-    ] {
-        let found = errors(
-            settings.clone(),
-            quote!(
-                fn f(output: &str) -> bool {
-                    g()
-                }
-            ),
+    let settings = [
+        quote!(pass_mark = 70),
+        quote!(pass_mark = "0.7"),
+        quote!(pass_mrak = 0.7),
+        quote!(name = " "),
+        quote!(name = 7),
+    ];
+    assert_messages!(settings.map(|settings| {
+        let function = quote!(
+            fn f(output: &str) -> bool {
+                g()
+            }
         );
-        assert_eq!(found.len(), 1, "{settings}: {found:?}");
-        assert!(found[0].contains(expected), "{settings}: {found:?}");
-    }
+        (settings.clone(), errors(settings, function))
+    }));
 }
 
 #[test]
@@ -165,13 +139,32 @@ fn a_type_of_the_same_name_stands_beside_the_function() {
             g()
         }
     );
-    let expansion = expand(quote!(name = "short", pass_mark = 1), function);
-    let file = syn::parse2::<syn::File>(expansion).unwrap();
-    let [syn::Item::Fn(function), syn::Item::Struct(ty), syn::Item::Impl(_), syn::Item::Const(_)] =
-        &file.items[..]
-    else {
-        panic!("{:?}", file.items.len());
-    };
-    assert_eq!(ty.ident, function.sig.ident);
-    assert_eq!(ty.vis.to_token_stream().to_string(), "pub (super)");
+    assert_expansion!(expand(quote!(name = "short", pass_mark = 1), function));
+}
+
+#[test]
+fn a_plain_function_borrows_its_context_and_may_fail() {
+    let function = quote!(
+        fn correct(
+            question: &Question,
+            output: &Value,
+            metadata: &Item,
+            cx: &EvalContext,
+        ) -> Result<f64, Error> {
+            g()
+        }
+    );
+    assert_expansion!(expand(quote!(), function));
+}
+
+#[test]
+fn the_library_is_found_by_the_path_that_is_given() {
+    let function = quote!(
+        fn correct(question: Question, output: String, cx: &evals::EvalContext) -> bool {
+            g()
+        }
+    );
+    let expansion = expand(quote!(crate = evals), function);
+    assert!(!expansion.to_string().contains(":: cobalt"));
+    assert_expansion!(expansion);
 }

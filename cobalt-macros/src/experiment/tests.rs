@@ -1,6 +1,7 @@
 use quote::quote;
 
 use super::*;
+use crate::snapshot::{assert_expansion, assert_messages};
 
 /// The messages of the errors in an expansion, and whether the function is still there.
 fn errors(attribute: TokenStream, function: TokenStream) -> Vec<String> {
@@ -75,128 +76,80 @@ fn the_function_itself_is_left_as_it_is() {
 
 #[test]
 fn a_function_of_another_form_is_refused_once() {
-    for (function, expected) in [
-        (
-            quote!(
-                fn f() -> String {
-                    g()
-                }
-            ),
-            "takes no item",
+    let functions = [
+        quote!(
+            fn f() -> String {
+                g()
+            }
         ),
-        (
-            quote!(
-                fn f(item: Item) {
-                    g()
-                }
-            ),
-            "returns nothing",
+        quote!(
+            fn f(item: Item) {
+                g()
+            }
         ),
-        (
-            quote!(
-                fn f(a: A, b: Context, c: C) -> String {
-                    g()
-                }
-            ),
-            "`(item, Context)`",
+        quote!(
+            fn f(a: A, b: Context, c: C) -> String {
+                g()
+            }
         ),
-        (
-            quote!(
-                fn f(ctx: Context, item: Item) -> String {
-                    g()
-                }
-            ),
-            "the item comes first",
+        quote!(
+            fn f(ctx: Context, item: Item) -> String {
+                g()
+            }
         ),
-        (
-            quote!(
-                fn f(item: &Item) -> String {
-                    g()
-                }
-            ),
-            "write `Item`",
+        quote!(
+            fn f(item: &Item) -> String {
+                g()
+            }
         ),
-        (
-            quote!(
-                fn f(item: &str) -> String {
-                    g()
-                }
-            ),
-            "write `String`",
+        quote!(
+            fn f(item: &str) -> String {
+                g()
+            }
         ),
-        (
-            quote!(
-                fn f(item: &mut Item) -> String {
-                    g()
-                }
-            ),
-            "drop the `mut`",
+        quote!(
+            fn f(item: &mut Item) -> String {
+                g()
+            }
         ),
-        (
-            quote!(
-                fn f<T>(item: T) -> String {
-                    g()
-                }
-            ),
-            "cannot be generic",
+        quote!(
+            fn f<T>(item: T) -> String {
+                g()
+            }
         ),
-        (
-            quote!(
-                fn f(item: impl Into<Item>) -> String {
-                    g()
-                }
-            ),
-            "cannot be generic",
+        quote!(
+            fn f(item: impl Into<Item>) -> String {
+                g()
+            }
         ),
-        (
-            quote!(
-                fn f(&self) -> String {
-                    g()
-                }
-            ),
-            "not a method",
+        quote!(
+            fn f(&self) -> String {
+                g()
+            }
         ),
-        (
-            quote!(
-                unsafe fn f(item: Item) -> String {
-                    g()
-                }
-            ),
-            "`unsafe fn`",
+        quote!(
+            unsafe fn f(item: Item) -> String {
+                g()
+            }
         ),
-        (
-            quote!(
-                const fn f(item: Item) -> String {
-                    g()
-                }
-            ),
-            "`const fn`",
+        quote!(
+            const fn f(item: Item) -> String {
+                g()
+            }
         ),
-        (
-            quote!(
-                extern "C" fn f(item: Item) -> String {
-                    g()
-                }
-            ),
-            "`extern` function",
+        quote!(
+            extern "C" fn f(item: Item) -> String {
+                g()
+            }
         ),
-        (
-            quote!(
-                struct F;
-            ),
-            "made of a function",
+        quote!(
+            struct F;
         ),
-        (
-            quote!(
-                fn f(item: Item) -> String;
-            ),
-            "expected",
+        quote!(
+            fn f(item: Item) -> String;
         ),
-    ] {
-        let found = of_function(function.clone());
-        assert_eq!(found.len(), 1, "{function}: {found:?}");
-        assert!(found[0].contains(expected), "{function}: {found:?}");
-    }
+    ];
+    assert_messages!(functions.map(|function| (function.clone(), of_function(function))));
 }
 
 #[test]
@@ -211,55 +164,43 @@ fn only_the_data_set_is_required() {
     let threshold = quote!(dataset = "x", thresholds = [of_cobalt_toml.avg >= 0.5]);
     assert_eq!(errors(threshold, function.clone()), [""; 0], "the names of evaluators are not known then");
     let misspelt = quote!(dataset = "x", thresholds = [latncy.p95 <= 5s]);
-    assert!(errors(misspelt, function)[0].contains("did you mean `latency`?"));
+    assert_messages!([(misspelt.clone(), errors(misspelt, function))]);
 }
 
 #[test]
 fn values_that_cannot_work_are_refused() {
-    for (settings, expected) in [
-        (quote!(runs = 0), "`runs` is at least 1"),
-        (quote!(concurrency = 0usize), "`concurrency` is at least 1"),
-        (quote!(timeout = 30), "write `30s`"),
-        (quote!(timeout = 0s), "longer than nothing"),
-        (quote!(timeout = 5days), "no unit of time `days`"),
-        (quote!(tags = "v1"), "`tags` is a list: write `tags = […]`"),
-        (quote!(thresholds = score.avg >= 0.8), "`thresholds` is a list"),
-        (quote!(name = ""), "cannot be empty"),
-        (quote!(name = 5), "is text"),
-        (quote!(ignore_without = 5), "is a variable's name"),
-        (quote!(ignore_without = ["KEY", true]), "is a variable's name"),
-        (quote!(ignore_without = " "), "cannot be empty"),
-        (quote!(ignore_without = "OPENAI-API-KEY"), "letters, digits and `_` only"),
-        (quote!(ignore_without = "$OPENAI_API_KEY"), "letters, digits and `_` only"),
-        (quote!(ignore_without = ["KEY", "OPENAI_API_KEY=1"]), "letters, digits and `_` only"),
-    ] {
-        let found = of_settings(settings.clone());
-        assert_eq!(found.len(), 1, "{settings}: {found:?}");
-        assert!(found[0].contains(expected), "{settings}: {found:?}");
-    }
+    let settings = [
+        quote!(runs = 0),
+        quote!(concurrency = 0usize),
+        quote!(timeout = 30),
+        quote!(timeout = 0s),
+        quote!(timeout = 5days),
+        quote!(tags = "v1"),
+        quote!(thresholds = score.avg >= 0.8),
+        quote!(name = ""),
+        quote!(name = 5),
+        quote!(ignore_without = 5),
+        quote!(ignore_without = ["KEY", true]),
+        quote!(ignore_without = " "),
+        quote!(ignore_without = "OPENAI-API-KEY"),
+        quote!(ignore_without = "$OPENAI_API_KEY"),
+        quote!(ignore_without = ["KEY", "OPENAI_API_KEY=1"]),
+    ];
+    assert_messages!(settings.map(|settings| (settings.clone(), of_settings(settings))));
 }
 
 #[test]
 fn evaluators_that_cannot_work_are_refused() {
-    for (evaluators, expected) in [
-        (quote!([]), "at least one"),
-        (quote!(concise), "is a list"),
-        (quote!([concise, concise]), "listed twice"),
-        (quote!(["concise"]), "without quotes: write `concise`"),
-        (quote!([5]), "not an evaluator"),
-    ] {
-        let attribute = quote!(dataset = "x.jsonl", evaluators = #evaluators);
-        let found = errors(
-            attribute,
-            quote!(
-                fn f(item: Item) -> String {
-                    g()
-                }
-            ),
+    let lists = [quote!([]), quote!(concise), quote!([concise, concise]), quote!(["concise"]), quote!([5])];
+    assert_messages!(lists.map(|evaluators| {
+        let function = quote!(
+            fn f(item: Item) -> String {
+                g()
+            }
         );
-        assert_eq!(found.len(), 1, "{evaluators}: {found:?}");
-        assert!(found[0].contains(expected), "{evaluators}: {found:?}");
-    }
+        let attribute = quote!(dataset = "x.jsonl", evaluators = #evaluators);
+        (quote!(evaluators = #evaluators), errors(attribute, function))
+    }));
 }
 
 #[test]
@@ -281,7 +222,7 @@ fn mistakes_in_several_places_are_all_reported() {
 }
 
 #[test]
-fn the_expansion_is_made_of_items() {
+fn an_experiment_with_all_settings_calls_the_builder() {
     let settings = quote!(
         dataset = Dataset::from_file("x.jsonl")?.slice(0..4),
         evaluators = [concise, evals::correct, ExactMatch::new("exact", "answer")],
@@ -303,8 +244,46 @@ fn the_expansion_is_made_of_items() {
         ),
         false,
     );
-    let file = syn::parse2::<syn::File>(expansion).unwrap();
-    assert_eq!(file.items.len(), 2);
+    assert_expansion!(expansion);
+}
+
+#[test]
+fn the_least_that_an_experiment_needs_is_its_data_set() {
+    let function = quote!(
+        /// Says hello.
+        fn f(item: Item) -> Result<String, Error> {
+            g()
+        }
+    );
+    assert_expansion!(expand(quote!(dataset = "x.jsonl"), function, true));
+}
+
+#[test]
+fn the_library_is_found_by_the_path_that_is_given() {
+    let settings = quote!(
+        dataset = "x.jsonl",
+        evaluators = [concise],
+        thresholds = [score.avg >= 0.8, concise.pass_rate(mark()) >= share(), cost.total <= LIMIT],
+        crate = crate::agents::library,
+    );
+    let function = quote!(
+        async fn f(item: Question, ctx: library::Context) -> String {
+            g()
+        }
+    );
+    let expansion = expand(settings, function, true);
+    assert!(!expansion.to_string().contains(":: cobalt"));
+    assert_expansion!(expansion);
+}
+
+#[test]
+fn mistakes_leave_the_function_and_say_each_in_its_place() {
+    let function = quote!(
+        async fn f(item: &Item) -> String {
+            g()
+        }
+    );
+    assert_expansion!(expand(quote!(datset = "x.jsonl", runs = 0), function, true));
 }
 
 #[test]

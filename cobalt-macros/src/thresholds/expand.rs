@@ -8,6 +8,7 @@ use super::figure::Figure;
 use super::{Bound, Threshold};
 use crate::evaluators::Evaluators;
 use crate::function::at;
+use crate::library::Library;
 use crate::rules::{Category, Metric};
 
 impl Threshold {
@@ -15,7 +16,8 @@ impl Threshold {
     pub(crate) fn expand(&self, evaluators: &Evaluators) -> TokenStream {
         let span = at(self.span);
         let category = self.figure.expand_category(evaluators);
-        let metric = self.figure.expand_metric();
+        let metric = self.figure.expand_metric(evaluators.library());
+        let library = evaluators.library();
         let comparison = Ident::new(&format!("{:?}", self.comparison), span);
         let (bound, label) = match &self.bound {
             Bound::Literal(value, text) => {
@@ -29,15 +31,17 @@ impl Threshold {
                     }
                     _ => quote_spanned!(place=> NumberBound::number_bound),
                 };
-                let bound = quote_spanned!(place=> ::cobalt::private::threshold::#convert(#expression));
+                let library = library.at(place);
+                let bound = quote_spanned!(place=> #library::private::threshold::#convert(#expression));
                 (bound, TokenStream::new())
             }
         };
+        let library = library.at(span);
         quote_spanned! {span=>
-            ::cobalt::private::threshold::Threshold::new(
+            #library::private::threshold::Threshold::new(
                 #category,
                 #metric,
-                ::cobalt::private::threshold::Comparison::#comparison,
+                #library::private::threshold::Comparison::#comparison,
                 #bound,
             )#label
         }
@@ -47,7 +51,8 @@ impl Threshold {
 impl Figure {
     fn expand_category(&self, evaluators: &Evaluators) -> TokenStream {
         let span = at(self.category_span);
-        let category = quote_spanned!(span=> ::cobalt::private::threshold::Category);
+        let library = evaluators.library().at(span);
+        let category = quote_spanned!(span=> #library::private::threshold::Category);
         match (&self.category, &self.computed_name) {
             (Category::Evaluator(_), Some(name)) => {
                 quote_spanned!(span=> #category::Evaluator(::core::convert::Into::into(#name)))
@@ -63,14 +68,16 @@ impl Figure {
         }
     }
 
-    fn expand_metric(&self) -> TokenStream {
+    fn expand_metric(&self, library: &Library) -> TokenStream {
         let span = at(self.metric_span);
-        let metric = quote_spanned!(span=> ::cobalt::private::threshold::Metric);
+        let path = library.at(span);
+        let metric = quote_spanned!(span=> #path::private::threshold::Metric);
         let mark = match (self.metric, &self.computed_mark) {
             (Metric::PassRate(_), Some(mark)) => {
                 let place = at(mark.span());
+                let library = library.at(place);
                 let mark =
-                    quote_spanned!(place=> ::cobalt::private::threshold::NumberBound::number_bound(#mark));
+                    quote_spanned!(place=> #library::private::threshold::NumberBound::number_bound(#mark));
                 quote_spanned!(span=> (::core::option::Option::Some(#mark)))
             }
             (Metric::PassRate(Some(mark)), None) => {

@@ -1,7 +1,7 @@
 //! A hash over JSON values that the order of keys and the spelling of numbers do not change.
 
-use hmac_sha256::Hash;
 use serde_json::{Number, Value};
+use sha2::{Digest, Sha256};
 
 use super::Item;
 
@@ -21,12 +21,12 @@ pub fn item_hash(item: &Item) -> String {
 /// so that no two different values are written alike.
 #[derive(Clone)]
 pub(super) struct Canonical {
-    hash: Hash,
+    hash: Sha256,
 }
 
 impl Canonical {
     pub(super) fn new() -> Canonical {
-        Canonical { hash: Hash::new() }
+        Canonical { hash: Sha256::new() }
     }
 
     /// The hash of one value in lower-case hexadecimal digits.

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hmac_sha256::Hash;
+use sha2::{Digest, Sha256};
 
 /// The style of the page.
 pub(super) const STYLE: &str = concat!(include_str!("page.css"), include_str!("items.css"));
@@ -21,5 +21,5 @@ pub(super) fn policy() -> String {
 
 /// A text in the page as a policy names it: by its SHA-256.
 fn source(text: &str) -> String {
-    format!("'sha256-{}'", STANDARD.encode(Hash::hash(text.as_bytes())))
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
 }

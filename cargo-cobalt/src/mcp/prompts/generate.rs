@@ -33,8 +33,7 @@ pub(super) struct Arguments {
     agent_file: Option<String>,
     /// An existing file of experiments, such as `tests/evals.rs`: for 5 to 10 more items of its dataset.
     experiment_file: Option<String>,
-    /// What the tests are to be about: `edge-cases`, `adversarial`, `coverage`, or anything else; of everything a little where it
-    /// is not given.
+    /// What the tests are about: `edge-cases`, `adversarial`, `coverage`, or anything else; by default, a little of everything.
     focus: Option<String>,
     /// What the agent is for, what it should and should not do, which cases matter.
     context: Option<String>,

@@ -19,7 +19,7 @@ fn report(items: Vec<Value>) -> Report {
         })
         .collect();
     serde_json::from_value(json!({
-        "schema": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "summary": {},
+        "schema": 1, "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "summary": { "totalItems": items.len() },
         "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": ["right", "kind"], "passMarks": [0.5, 0.5] },
         "items": items,
     }))
@@ -40,6 +40,18 @@ fn mixed() -> Report {
         scored("worst", false, 0.9, 0.1),
         scored("low", true, 0.2, 1.0),
     ])
+}
+
+/// Checks a view against the snapshot of this name.
+#[track_caller]
+fn snapshot(name: &str, view: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, view));
+}
+
+fn pretty(view: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(view).unwrap()
 }
 
 fn shown(report: &Report, wanted: &Wanted) -> ShownRun {
@@ -94,15 +106,21 @@ fn a_cursor_is_good_for_its_run_and_choice_alone() {
     );
     let other = Report { id: "ba9876543210".to_owned(), ..mixed() };
     let failed = Wanted { status: Some(ItemStatus::Failed), ..Wanted::default() };
-    for (report, wanted, cursor) in [
+    let refusals = [
         (&other, &all, cursor),
         (&report, &failed, cursor),
         (&report, &all, "2"),
         (&report, &all, "x-y"),
         (&report, &all, ""),
-    ] {
-        assert!(run(report, wanted, Some(cursor), BUDGET).unwrap_err().to_string().contains("`cursor`"));
-    }
+    ]
+    .map(|(report, wanted, cursor)| run(report, wanted, Some(cursor), BUDGET).unwrap_err().to_string());
+    insta::assert_snapshot!(refusals.join("\n"), @r"
+    `cursor` is one of another run than `ba9876543210`, or of other `status`, `evaluator` or `maxScore`: give those of the answer that it came with, or leave `cursor` out to begin with the worst item
+    `cursor` is one of another run than `0123456789ab`, or of other `status`, `evaluator` or `maxScore`: give those of the answer that it came with, or leave `cursor` out to begin with the worst item
+    `cursor` is none of ours: give `nextCursor` of an answer as it is, or leave it out to begin anew
+    `cursor` is none of ours: give `nextCursor` of an answer as it is, or leave it out to begin anew
+    `cursor` is none of ours: give `nextCursor` of an answer as it is, or leave it out to begin anew
+    ");
 }
 
 #[test]
@@ -127,9 +145,24 @@ fn the_executions_of_an_item_count_by_their_mean_and_stay_within_its_room() {
 }
 
 #[test]
-fn a_run_in_error_is_told_by_its_errors() {
-    let text = text(&shown(&mixed(), &Wanted { status: Some(ItemStatus::Error), ..Wanted::default() }), ROOM);
-    assert!(text.contains("- `broken` in error: `no answer`"), "{text}");
+fn a_run_is_told_with_its_worst_items_first_and_one_in_error_by_its_errors() {
+    let told = |wanted: &Wanted| text(&shown(&mixed(), wanted), ROOM);
+    snapshot("run_of_all_kinds", &told(&Wanted::default()));
+    let errors = Wanted { status: Some(ItemStatus::Error), ..Wanted::default() };
+    snapshot("errors_of_a_run", &told(&errors));
+    let first = Wanted { limit: Some(2), ..Wanted::default() };
+    snapshot("first_items_of_a_run", &pretty(&shown(&mixed(), &first).run));
+}
+
+#[test]
+fn a_long_item_is_cut_with_how_much_is_missing() {
+    let report = report(vec![json!({
+        "key": "long", "passed": false, "input": { "question": "why?", "document": "x".repeat(5_000) },
+        "output": { "output": "y".repeat(5_000), "metadata": { "model": "small" } },
+        "evaluations": { "right": { "score": 0.2, "reason": "z".repeat(5_000) } },
+    })]);
+    snapshot("long_item", &pretty(&item(&report, "long", 1_500).unwrap()));
+    snapshot("run_with_a_long_item", &text(&shown(&report, &Wanted::default()), ROOM));
 }
 
 #[test]
@@ -142,17 +175,17 @@ fn an_item_that_failed_is_told_with_what_was_given_expected_and_answered() {
         text(&shown(&report(vec![item(input, right)]), &Wanted::default()), ROOM).replace("\n  - ", " / ")
     };
     let whole = json!({ "id": "a", "input": "It is slow", "expected": "search", "level": 2 });
-    let why = "- `a` below its pass mark in `right` 0.3: `another team` / ";
-    let given =
-        "input: `It is slow` / other fields: `{\"level\":2}` / expected: `search` / output: `billing`\n";
-    assert!(told(whole.clone(), 0.1 + 0.2).contains(&format!("{why}{given}")), "{}", told(whole, 0.3));
-    let unusual = told(json!({ "id": "a", "ticket": "It is slow" }), 0.499_999);
-    assert!(
-        unusual.contains("`right` 0.499: `another team` / input: `{\"ticket\":\"It is slow\"}` / output"),
-        "{unusual}"
-    );
-    let passed = told(json!({ "input": "It is slow" }), 0.666_666_7);
-    assert!(passed.contains("- `a` passed, lowest in `right` 0.667: `another team`\n"), "{passed}");
+    let items = [
+        told(whole, 0.1 + 0.2),
+        told(json!({ "id": "a", "ticket": "It is slow" }), 0.499_999),
+        told(json!({ "input": "It is slow" }), 0.666_666_7),
+    ];
+    let items = items.map(|text| text.lines().filter(|line| line.starts_with("- `a`")).collect::<String>());
+    insta::assert_snapshot!(items.join("\n"), @r#"
+    - `a` below its pass mark in `right` 0.3: `another team` / input: `It is slow` / other fields: `{"level":2}` / expected: `search` / output: `billing`
+    - `a` below its pass mark in `right` 0.499: `another team` / input: `{"ticket":"It is slow"}` / output: `billing`
+    - `a` passed, lowest in `right` 0.667: `another team`
+    "#);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 
 use super::ApiError;
 use crate::serve::store::Store;
@@ -43,7 +44,7 @@ pub(super) struct Tag(String);
 impl Tag {
     /// `state` is all that the answer follows from, beside the address.
     fn of(asking: &Asking, state: &str) -> Self {
-        let hash = hmac_sha256::Hash::hash(format!("{}\0{state}", asking.address).as_bytes());
+        let hash = Sha256::digest(format!("{}\0{state}", asking.address));
         Self(hash[..16].iter().map(|byte| format!("{byte:02x}")).collect())
     }
 

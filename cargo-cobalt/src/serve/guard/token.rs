@@ -3,7 +3,8 @@
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, COOKIE};
 use cobalt::config::Config;
-use hmac_sha256::{HMAC, Hash};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
 
 use crate::environment::Environment;
 use crate::error::Error;
@@ -16,12 +17,12 @@ const SHORTEST: usize = 16;
 /// How many random bytes a token is made of.
 const RANDOM: usize = 32;
 
-/// What is known of the token: hashes, which are compared in a time that tells nothing.
+/// What is known of the token: hashes, compared in constant time.
 pub(in crate::serve) struct Token {
-    hash: [u8; 32],
+    hash: Secret,
     /// What stands in the cookie in its place, so that it may hold characters that cookies may not.
     stand_in: String,
-    stand_in_hash: [u8; 32],
+    stand_in_hash: Secret,
     /// The cookie's name, with the port: browsers send a cookie to all ports of a host.
     cookie_name: String,
 }
@@ -45,10 +46,11 @@ impl Token {
 
     /// The token of this text, for a server at this port.
     pub(in crate::serve) fn of(text: &str, port: u16) -> Self {
-        let stand_in = hex(&HMAC::mac("the cookie of the dashboard of Cobalt", text));
+        let stand_in =
+            hex(&code(text.as_bytes(), "the cookie of the dashboard of Cobalt").finalize().into_bytes());
         Self {
-            hash: Hash::hash(text.as_bytes()),
-            stand_in_hash: Hash::hash(stand_in.as_bytes()),
+            hash: Secret::of(text),
+            stand_in_hash: Secret::of(&stand_in),
             stand_in,
             cookie_name: format!("cobalt-{port}"),
         }
@@ -56,7 +58,7 @@ impl Token {
 
     /// Whether a text is the token.
     pub(super) fn is(&self, text: &str) -> bool {
-        Hash::verify(text, &self.hash)
+        self.hash.is(text)
     }
 
     /// Whether a request brings the token, or the cookie that stands for it.
@@ -67,9 +69,9 @@ impl Token {
             scheme.eq_ignore_ascii_case("bearer") && self.is(token.trim())
         };
         let is_cookie = |pair: &str| {
-            pair.trim().split_once('=').is_some_and(|(key, value)| {
-                key == self.cookie_name && Hash::verify(value, &self.stand_in_hash)
-            })
+            pair.trim()
+                .split_once('=')
+                .is_some_and(|(key, value)| key == self.cookie_name && self.stand_in_hash.is(value))
         };
         texts(AUTHORIZATION).any(is_token) || texts(COOKIE).flat_map(|list| list.split(';')).any(is_cookie)
     }
@@ -78,4 +80,25 @@ impl Token {
     pub(super) fn cookie(&self) -> String {
         format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie_name, self.stand_in)
     }
+}
+
+/// A secret text, as the code that it has by HMAC-SHA-256.
+struct Secret([u8; 32]);
+
+impl Secret {
+    /// The key is no secret: it keeps these codes apart from others over the same text.
+    const KEY: &[u8] = b"the token of the dashboard of Cobalt";
+
+    fn of(text: &str) -> Self {
+        Self(code(Self::KEY, text).finalize().into_bytes().into())
+    }
+
+    /// Whether this is the text. The comparison takes constant time, so that how long it takes says nothing about the secret.
+    fn is(&self, text: &str) -> bool {
+        code(Self::KEY, text).verify_slice(&self.0).is_ok()
+    }
+}
+
+fn code(key: &[u8], text: &str) -> Hmac<Sha256> {
+    Hmac::<Sha256>::new_from_slice(key).expect("a key of any length is taken").chain_update(text)
 }

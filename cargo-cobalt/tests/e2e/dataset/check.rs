@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::project::Project;
+use crate::snapshot::assert_printed;
 
 /// What the check finds, as its checks and messages.
 fn found(project: &Project, file: &str, code: i32) -> Vec<(String, String)> {
@@ -26,7 +27,7 @@ fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
 #[test]
 fn a_sound_set_passes() {
     let project = with("{\"id\": 1, \"input\": \"2 + 2\"}\n{\"id\": 2, \"input\": \"2 - 2\"}\n");
-    project.cobalt(&["dataset", "check", "set.jsonl"], 0).says("set.jsonl: 2 items, nothing found\n");
+    assert_printed!(project.cobalt(&["dataset", "check", "set.jsonl"], 0));
 }
 
 #[test]
@@ -44,30 +45,20 @@ fn every_line_that_is_no_item_is_named() {
 fn a_file_that_the_configuration_names_is_checked_line_by_line() {
     let project = with("{\"input\": \"a\"}\n[1]\n{\"input\": \"b\"}\n{\n");
     project.write("cobalt.toml", "[datasets.support]\ntype = \"file\"\npath = \"set.jsonl\"\n");
-    project
-        .cobalt(&["dataset", "check", "support"], 1)
-        .says("set.jsonl: 2 items, 2 errors")
-        .says("error  line 2: ")
-        .says("error  line 4: ");
+    assert_printed!(project.cobalt(&["dataset", "check", "support"], 1));
 }
 
 #[test]
 fn what_is_behind_a_mistake_in_csv_is_read_and_behind_one_in_json_is_not() {
     let project = Project::empty();
     project.write("set.csv", "id,input\n1,a,b\n2,\"c\"d\n3,e\n");
-    project
-        .cobalt(&["dataset", "check", "set.csv"], 1)
-        .says("set.csv: 1 item, 2 errors")
-        .says("line 2: expected 2");
+    assert_printed!(project.cobalt(&["dataset", "check", "set.csv"], 1));
     project.write("set.json", "[{\"a\": 1}, 2, {\"b\"]");
-    project
-        .cobalt(&["dataset", "check", "set.json"], 1)
-        .says("set.json: 1 item, 2 errors")
-        .says("line 1: expected `:` at column 19");
+    assert_printed!(project.cobalt(&["dataset", "check", "set.json"], 1));
     project.write("none.json", "{\"rows\": []}");
-    project.cobalt(&["dataset", "check", "none.json"], 1).says("found an object with `rows`");
+    assert_printed!(project.cobalt(&["dataset", "check", "none.json"], 1));
     project.write("empty.jsonl", "");
-    project.cobalt(&["dataset", "check", "empty.jsonl"], 1).says("error  the data set is empty");
+    assert_printed!(project.cobalt(&["dataset", "check", "empty.jsonl"], 1));
 }
 
 #[test]
@@ -82,7 +73,7 @@ fn fields_that_only_some_items_have_are_found() {
         ("missing", "2 items have no expected output, as 1 of 3 have"),
     ];
     assert_eq!(found(&project, "set.jsonl", 1), pairs(&expected));
-    project.cobalt(&["dataset", "check", "set.jsonl"], 1).says("         line 2, `b`\n");
+    assert_printed!(project.cobalt(&["dataset", "check", "set.jsonl"], 1));
 }
 
 #[test]
@@ -96,7 +87,7 @@ fn an_id_that_is_there_twice_is_an_error_and_values_of_several_types_are_a_note(
         ("mixed-types", "the field `n` has values of several types: number in 2, string in 1"),
     ];
     assert_eq!(found(&project, "set.jsonl", 1), pairs(&expected));
-    project.cobalt(&["dataset", "check", "set.jsonl"], 1).says("         line 3, `2`: 3\n");
+    assert_printed!(project.cobalt(&["dataset", "check", "set.jsonl"], 1));
 }
 
 #[test]
@@ -124,13 +115,8 @@ fn inputs_that_are_nearly_the_same_are_found_by_how_much_alike_they_are() {
         with(&[item(1, question.into()), item(2, question.to_uppercase()), item(3, other)].concat());
     let expected = [("near-duplicate", "2 items ask nearly the same (100 % alike)")];
     assert_eq!(found(&project, "set.jsonl", 0), pairs(&expected));
-    project
-        .cobalt(&["dataset", "check", "set.jsonl", "--near", "0.7"], 0)
-        .says("3 items ask nearly the same")
-        .says("line 2, `2`, 100 %: HOW DO I");
-    project
-        .cobalt(&["dataset", "check", "set.jsonl", "--near", "0.2"], 2)
-        .tells("expected a number from 0.5 to 1");
+    assert_printed!(project.cobalt(&["dataset", "check", "set.jsonl", "--near", "0.7"], 0));
+    assert_printed!(project.cobalt(&["dataset", "check", "set.jsonl", "--near", "0.2"], 2));
 }
 
 #[test]
@@ -147,21 +133,22 @@ fn text_in_a_wrong_encoding_is_found() {
 #[test]
 fn all_sets_are_checked_also_where_one_cannot_be_read() {
     let project = with("{\"input\": \"a\"}\n");
-    let said =
-        project.cobalt(&["dataset", "check", "none.jsonl", "set.jsonl"], 3).tells("cannot read none.jsonl");
+    let said = project.cobalt(&["dataset", "check", "none.jsonl", "set.jsonl"], 3);
+    assert_printed!(said);
     assert_eq!(said.stdout, "set.jsonl: 1 item, nothing found\n");
 }
 
 #[test]
 fn what_a_set_holds_cannot_steer_the_terminal() {
     let project = with("{\"id\": \"\\u001b[2J\"}\n{\"id\": \"\\u001b[2J\"}\n");
-    let said = project.cobalt(&["dataset", "check", "set.jsonl"], 1).says("`\\u{1b}[2J`");
+    let said = project.cobalt(&["dataset", "check", "set.jsonl"], 1);
+    assert_printed!(said);
     assert!(!said.stdout.contains('\u{1b}'), "{said:?}");
 }
 
 #[test]
 fn of_many_findings_the_terminal_has_some_and_programs_have_all() {
     let project = with(&"nothing\n".repeat(30));
-    project.cobalt(&["dataset", "check", "set.jsonl"], 1).says("and 20 more of this kind (`--json` has all)");
+    assert_printed!(project.cobalt(&["dataset", "check", "set.jsonl"], 1));
     assert_eq!(found(&project, "set.jsonl", 1).len(), 30);
 }

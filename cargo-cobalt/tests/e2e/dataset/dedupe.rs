@@ -5,6 +5,7 @@ use std::process::Stdio;
 
 use crate::command::{COBALT, program};
 use crate::project::Said;
+use crate::snapshot::assert_printed;
 use crate::store::Store;
 
 /// Line 3 is equal to line 1; line 4 has its input, and expects the same; line 6 has it, and expects something else.
@@ -43,13 +44,13 @@ fn an_equal_item_goes_and_all_other_bytes_stay() {
     let store = store("a.jsonl", LINES);
     let said = dedupe(&store, &["a.jsonl", "--dry-run"], 0);
     assert_eq!(read(&store, "a.jsonl"), LINES);
-    let said = said.tells("would remove 1 duplicate of 6 from `a.jsonl`");
+    assert_printed!(said);
     assert_eq!(
         said.stdout,
         "line 3 (`a-2`): is equal to line 1 (`a`)\n\
          line 6 (`d`) stays: its input is that of line 1 (`a`), and its expected output another; `--by input` removes it\n"
     );
-    dedupe(&store, &["a.jsonl"], 0).tells("removed 1 duplicate from `a.jsonl`, which has 5 items now");
+    assert_printed!(dedupe(&store, &["a.jsonl"], 0));
     assert_eq!(read(&store, "a.jsonl"), without(&[3]));
 }
 
@@ -74,13 +75,13 @@ fn what_is_written_elsewhere_is_for_whoever_may_read_the_file() {
     dedupe(&store, &["a.jsonl", "--output", "b.jsonl"], 0);
     assert_eq!(fs::metadata(path("b.jsonl")).unwrap().permissions().mode() & 0o777, 0o600);
     symlink(path("nowhere.jsonl"), path("c.jsonl")).unwrap();
-    dedupe(&store, &["c.jsonl"], 3).tells("`c.jsonl` is a link to a file that is not there: name that file");
+    assert_printed!(dedupe(&store, &["c.jsonl"], 3));
 }
 
 #[test]
 fn a_field_without_values_has_no_duplicates_and_reasons_are_of_one_pair() {
     let store = store("a.csv", "id,input,expectedOutput\n,a,1\n,b,2\n");
-    dedupe(&store, &["a.csv", "--by", "id"], 0).tells("there is no duplicate among 2 items");
+    assert_printed!(dedupe(&store, &["a.csv", "--by", "id"], 0));
     let lines =
         [1, 2, 2].map(|expected| format!("{{\"id\": \"x\", \"expectedOutput\": {expected}}}\n")).concat();
     fs::write(store.folder().join("a.jsonl"), lines).unwrap();
@@ -95,26 +96,19 @@ fn a_field_without_values_has_no_duplicates_and_reasons_are_of_one_pair() {
 #[test]
 fn equal_inputs_go_where_this_is_asked_for() {
     let store = store("a.jsonl", LINES);
-    dedupe(&store, &["a.jsonl", "--by", "input", "--output", "b.jsonl"], 0)
-        .says("line 4 (`c`): has the `input` of line 1 (`a`)\n")
-        .says("line 6 (`d`): has the `input` of line 1 (`a`), with another expected output\n")
-        .tells("wrote 3 items to `b.jsonl`, without 3 duplicates");
+    assert_printed!(dedupe(&store, &["a.jsonl", "--by", "input", "--output", "b.jsonl"], 0));
     assert_eq!((read(&store, "a.jsonl"), read(&store, "b.jsonl")), (LINES.to_owned(), without(&[3, 4, 6])));
-    dedupe(&store, &["a.jsonl", "--by", "inptu"], 2)
-        .tells("no item has a field `inptu`; did you mean `input`?");
-    dedupe(&store, &["a.jsonl", "--output", "b.csv"], 3).tells("another format than the one it has");
+    assert_printed!(dedupe(&store, &["a.jsonl", "--by", "inptu"], 2));
+    assert_printed!(dedupe(&store, &["a.jsonl", "--output", "b.csv"], 3));
 }
 
 #[test]
 fn near_duplicates_go_unless_they_expect_something_else() {
     let store = store("a.jsonl", LINES);
-    dedupe(&store, &["a.jsonl", "--near", "0.8"], 0)
-        .says("line 4 (`c`): has the input of line 1 (`a`)\n")
-        .says("line 7 (`e`): is 0.")
-        .says("line 6 (`d`) stays");
+    assert_printed!(dedupe(&store, &["a.jsonl", "--near", "0.8"], 0));
     assert_eq!(read(&store, "a.jsonl"), without(&[3, 4, 7]));
     dedupe(&store, &["a.jsonl", "--near", "--by", "input"], 2);
-    dedupe(&store, &["a.jsonl", "--near", "0.1"], 2).tells("expected a number from 0.5 to 1");
+    assert_printed!(dedupe(&store, &["a.jsonl", "--near", "0.1"], 2));
 }
 
 #[test]
@@ -122,11 +116,11 @@ fn elements_and_records_are_taken_out_whole() {
     let json =
         "{ \"name\": \"n\", \"items\": [\n  {\"a\": 1},\n  {\"a\" : 1},\n\n  {\"a\": 2}, {\"a\": 2}\n]}";
     let array = store("a.json", json);
-    dedupe(&array, &["a.json"], 0).says("line 3 (").says("line 5 (");
+    assert_printed!(dedupe(&array, &["a.json"], 0));
     assert_eq!(read(&array, "a.json"), "{ \"name\": \"n\", \"items\": [\n  {\"a\": 1},\n\n  {\"a\": 2}\n]}");
     let csv = "a,b\r\n\"x\r\ny\",1\r\n2,\"2\"\r\n\"x\r\ny\",1\r\n2,2";
     let table = store("a.csv", csv);
-    dedupe(&table, &["a.csv"], 0).says("line 5 (").says("is equal to line 2 (").says("line 7 (");
+    assert_printed!(dedupe(&table, &["a.csv"], 0));
     assert_eq!(read(&table, "a.csv"), "a,b\r\n\"x\r\ny\",1\r\n2,\"2\"\r\n");
 }
 
@@ -138,17 +132,17 @@ fn a_file_without_duplicates_is_not_written() {
     let before = modified();
     let said = dedupe(&store, &["a.jsonl", "--by", "id"], 0);
     assert_eq!(said.stdout, "");
-    said.tells("`a.jsonl` is as it was: there is no duplicate among 2 items");
+    assert_printed!(said);
     assert_eq!(modified(), before);
-    dedupe(&store, &["b.jsonl"], 3).tells("there is no file `b.jsonl`: correct the path");
-    dedupe(&store, &["a.parquet"], 3).tells("a table of columns");
+    assert_printed!(dedupe(&store, &["b.jsonl"], 3));
+    assert_printed!(dedupe(&store, &["a.parquet"], 3));
 }
 
 #[test]
 fn a_file_without_items_has_no_duplicates() {
     for (file, text) in [("a.jsonl", ""), ("a.json", "[]\n"), ("a.csv", "id,input\r\n")] {
         let store = store(file, text);
-        dedupe(&store, &[file, "--by", "id"], 0).tells("there is no duplicate among 0 items");
+        assert_printed!(dedupe(&store, &[file, "--by", "id"], 0));
         assert_eq!(read(&store, file), text);
     }
 }

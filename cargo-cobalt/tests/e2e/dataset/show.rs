@@ -6,6 +6,7 @@ use cobalt::{Dataset, item};
 use serde_json::{Value, json};
 
 use crate::project::Project;
+use crate::snapshot::assert_printed;
 
 const SUPPORT: &str = r#"{"id": "refund", "input": "Can I get my money back?", "expectedOutput": "Within 30 days.", "points": 3}
 {"id": "parcel", "input": "Where is my parcel?", "expectedOutput": null, "points": 1, "metadata": {"topic": "delivery"}}
@@ -44,9 +45,8 @@ fn a_table_shows_the_items_and_another_one_what_their_fields_are_like() {
 #[test]
 fn a_limit_leaves_items_out_and_not_their_figures() {
     let project = support();
-    let said = project
-        .cobalt(&["dataset", "show", "support.jsonl", "--limit", "1"], 0)
-        .tells("the first 1 of 3 items; `--limit 3` shows all");
+    let said = project.cobalt(&["dataset", "show", "support.jsonl", "--limit", "1"], 0);
+    assert_printed!(said);
     assert!(!said.stdout.contains("parcel") && said.stdout.contains("0 / 19 / 24"), "{said:?}");
     let said = project.cobalt(&["dataset", "show", "support.jsonl", "--limit", "0"], 0);
     assert!(!said.stdout.contains("refund") && said.stdout.contains("0 / 19 / 24"), "{said:?}");
@@ -81,42 +81,30 @@ fn an_item_is_shown_whole_by_its_key_and_cannot_steer_the_terminal() {
     assert!(shown.starts_with("b, line 1\n"), "{shown}");
     assert!(shown.contains(long.trim_end()) && shown.contains("\\u{1b}[2J\n  end\n"), "{shown}");
     assert!(shown.contains("list\n  [\n    1\n  ]\n"), "{shown}");
-    project
-        .cobalt(&["dataset", "show", "set.json", "--key", "c"], 4)
-        .tells("no item has the key `c`; there are `a`, `b`");
+    assert_printed!(project.cobalt(&["dataset", "show", "set.json", "--key", "c"], 4));
 }
 
 #[test]
 fn what_cannot_be_read_is_named_with_what_to_do() {
     let project = support();
-    project
-        .cobalt(&["dataset", "show", "suport.jsonl"], 3)
-        .tells("cannot read suport.jsonl")
-        .tells("is `support.jsonl` meant?");
+    assert_printed!(project.cobalt(&["dataset", "show", "suport.jsonl"], 3));
     project.write("broken.jsonl", "{\"a\": 1}\n{\"a\"\n");
-    project
-        .cobalt(&["dataset", "show", "broken.jsonl"], 3)
-        .tells("broken.jsonl: line 2: expected one whole JSON object")
-        .tells("`cargo cobalt dataset check` names all");
+    assert_printed!(project.cobalt(&["dataset", "show", "broken.jsonl"], 3));
     project.write("empty.csv", "a,b\n");
-    project.cobalt(&["dataset", "show", "empty.csv"], 3).tells("empty.csv: the data set is empty");
+    assert_printed!(project.cobalt(&["dataset", "show", "empty.csv"], 3));
 }
 
 #[test]
 fn a_set_is_named_by_its_table_or_by_the_source_of_its_copy() {
     let project = support();
     project.write("cobalt.toml", "[datasets.help]\ntype = \"file\"\npath = \"support.jsonl\"\n");
-    project.cobalt(&["dataset", "show", "help"], 0).says("support.jsonl: 3 items\n");
+    assert_printed!(project.cobalt(&["dataset", "show", "help"], 0));
     // Nobody listens on this port, and nobody is asked.
     let web = "[datasets.web]\ntype = \"url\"\nurl = \"http://127.0.0.1:1/a.jsonl\"\nretries = 0\n";
     project
         .write("cobalt.toml", &format!("{web}[datasets.help]\ntype = \"file\"\npath = \"support.jsonl\"\n"));
-    project
-        .cobalt(&["dataset", "show", "web", "--offline"], 3)
-        .tells("there is no copy of http://127.0.0.1:1/a.jsonl");
-    project
-        .cobalt(&["dataset", "show", "web", "--refresh"], 3)
-        .tells("cannot fetch http://127.0.0.1:1/a.jsonl");
+    assert_printed!(project.cobalt(&["dataset", "show", "web", "--offline"], 3));
+    assert_printed!(project.cobalt(&["dataset", "show", "web", "--refresh"], 3));
     let items = [item! { "input": "a" }];
     let header = json!({
         "cobaltDataset": 1, "source": "langfuse:support", "request": "0".repeat(64), "fetchedAt": "2026-02-05T14:30:00.000Z",
@@ -125,17 +113,12 @@ fn a_set_is_named_by_its_table_or_by_the_source_of_its_copy() {
     let copy = format!("{header}\n{}\n", Value::Object(items[0].clone()));
     project.write(".cobalt/datasets/langfuse-support-00000000.jsonl", &copy);
     for name in ["langfuse:support", ".cobalt/datasets/langfuse-support-00000000.jsonl"] {
-        let said =
-            project.cobalt(&["dataset", "show", name, "--offline"], 0).says("langfuse:support, fetched ");
+        let said = project.cobalt(&["dataset", "show", name, "--offline"], 0);
+        assert_printed!(said);
         assert!(said.stdout.contains("ago: 1 item\nversion 7\n"), "{said:?}");
     }
-    project
-        .cobalt(&["dataset", "show", "langfuse:support", "--refresh"], 2)
-        .tells("and not a copy of langfuse:support by itself");
-    project
-        .cobalt(&["dataset", "check", "langfuse:suport"], 3)
-        .tells("`langfuse:suport` is no data set")
-        .tells("did you mean `langfuse:support`? there are `help`, `web`, `langfuse:support`");
+    assert_printed!(project.cobalt(&["dataset", "show", "langfuse:support", "--refresh"], 2));
+    assert_printed!(project.cobalt(&["dataset", "check", "langfuse:suport"], 3));
 }
 
 #[test]
@@ -146,7 +129,7 @@ fn a_hundred_thousand_rows_are_shown_in_seconds() {
     };
     project.write("large.jsonl", &(0..100_000).map(line).collect::<String>());
     let start = Instant::now();
-    project.cobalt(&["dataset", "show", "large.jsonl"], 0).says("large.jsonl: 100000 items");
+    assert_printed!(project.cobalt(&["dataset", "show", "large.jsonl"], 0));
     // Without optimisation, on a machine that is busy.
     assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }
@@ -160,8 +143,7 @@ fn a_table_of_columns_says_how_the_command_learns_to_read_it() {
     project.write("cobalt.toml", "[datasets.columns]\ntype = \"file\"\npath = \"set.parquet\"\n");
     for set in ["set.parquet", "columns"] {
         let said = project.cobalt(&["dataset", "show", set], 3);
-        said.tells("set.parquet: Parquet and Arrow files are read where the command itself has the feature `parquet`")
-            .tells("`cargo install --locked --path cargo-cobalt --features parquet`");
+        assert_printed!(said);
     }
-    project.cobalt(&["dataset", "check", "set.parquet"], 1).says("--features parquet`");
+    assert_printed!(project.cobalt(&["dataset", "check", "set.parquet"], 1));
 }

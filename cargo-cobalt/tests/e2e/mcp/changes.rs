@@ -124,6 +124,7 @@ fn runs_of_a_project_whose_folder_goes_and_comes_again_are_heard_of() {
 #[test]
 fn experiments_are_heard_of_when_sources_change_and_not_when_others_build() {
     let project = Project::steered();
+    project.rename("mcp_changes");
     let mut assistant = Assistant::of(&project);
     subscribe(&mut assistant, "cobalt://experiments");
     for built in ["target/CACHEDIR.TAG", "target/debug/x.rs", ".cobalt/x.rs", "Cargo.lock", "src/lib.rs~"] {

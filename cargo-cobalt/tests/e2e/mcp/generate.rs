@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use walkdir::WalkDir;
 
 use super::assistant::Assistant;
+use super::snapshot::{answer, assert_ran, listed, pretty, text};
 use crate::project::Project;
 use crate::receiver::{Answer, Receiver};
 
@@ -111,40 +112,27 @@ fn what_does_not_compile_is_handed_back_and_what_does_is_left() {
     let result = assistant.ask("tools/call", call);
     assert_ne!(result["isError"], true, "{result}");
     let made = &result["structuredContent"];
-    assert_eq!(made["testFile"], "tests/router_evals.rs");
-    assert_eq!(made["dataFile"], "data/router_evals.jsonl");
-    assert_eq!(made["items"], json!({ "normal": 1, "edge": 1, "adversarial": 1 }));
-    assert_eq!((&made["experiments"], &made["package"]), (&json!(["desk"]), &json!("generate_mended")));
-    let attempts = made["attempts"].as_array().unwrap();
-    assert!(attempts.len() == 2 && attempts[0]["errors"][0].as_str().unwrap().contains("E0308"), "{made}");
-    assert_eq!(attempts[1]["errors"], json!([]));
     assert_eq!((&made["usage"]["calls"], &made["usage"]["tokens"]["input"]), (&json!(2), &json!(2000)));
+    assert_ran!("made_at_the_second_attempt", answer(&result));
 
     assert_eq!(desk.project.read("tests/router_evals.rs"), right);
     let lines = desk.project.read("data/router_evals.jsonl");
-    let first = r#"{"id":"lost-card","kind":"normal","input":"my card is lost","expectedOutput":"billing"}"#;
-    assert_eq!(lines.lines().next().unwrap(), first);
-    assert!(lines.contains("is [redacted:openai-key] for a card?"), "{lines}");
-    assert!(made["notes"].to_string().contains("`[redacted]`"), "{made}");
+    assert_ran!("data_file", lines);
     let manifest = desk.project.read("Cargo.toml");
     let added = manifest.strip_prefix(&before).unwrap_or_else(|| panic!("{manifest}"));
-    assert!(
-        added.contains("[[test]]") && added.contains("name = \"router_evals\"\nharness = false"),
-        "{added}"
-    );
+    assert_ran!("added_to_the_manifest", added);
 
     let asked = desk.model.received();
     let prompt = |at: usize| asked[at].json()["messages"][1]["content"].as_str().unwrap().to_owned();
     assert_eq!(asked[0].headers["authorization"], format!("Bearer {KEY}"));
-    for part in [
-        "`generate_mended::router::route` (fn)",
-        "Cards are for billing, with [redacted:openai-key].",
-        "#[cobalt::experiment(",
-        "Exactly 3 items",
-    ] {
-        assert!(prompt(0).contains(part), "{part}: {}", prompt(0));
-    }
-    assert!(prompt(1).contains("E0308") && prompt(1).contains("let team: u8"), "{}", prompt(1));
+    let question = prompt(0);
+    // How to write an experiment is what all assistants are given.
+    let (task, rest) = question.split_once("\n# Cobalt\n").unwrap();
+    let (instructions, package) = rest.split_once("\n# The package").unwrap();
+    assert!(instructions.contains("#[cobalt::experiment("), "{instructions}");
+    assert_ran!("question", format!("{task}\n[instructions]\n\n# The package{package}"));
+    // The question stands before what is wrong with the first answer.
+    assert_ran!("question_after_errors", prompt(1).replace(&question, "[question]"));
     assert!(!asked.iter().any(|request| request.body.contains(OTHER_KEY)), "keys are not sent");
     let told: Vec<_> =
         assistant.notifications.iter().filter(|it| it["method"] == "notifications/progress").collect();
@@ -157,7 +145,7 @@ fn what_does_not_compile_is_handed_back_and_what_does_is_left() {
     // A second call finds the files.
     let files = desk.files();
     let refused = assistant.fails("cobalt_generate", json!({ "agentFile": "src/router.rs" }));
-    assert!(refused["content"][0]["text"].as_str().unwrap().contains("overwrite: true"), "{refused}");
+    assert_ran!("files_that_exist", answer(&refused));
     assert_eq!((desk.files(), desk.model.received().len()), (files, 2));
     desk.project.cobalt(&["run", "--ci"], 0).says("right_team");
 }
@@ -179,15 +167,7 @@ fn in_a_fresh_project_the_new_experiment_has_a_name_of_its_own() {
     let mut assistant = Assistant::of(&desk.project);
     let made = assistant.call("cobalt_generate", json!({ "agentFile": "src/lib.rs", "datasetSize": 3 }));
     assert_eq!(made["experiments"], json!(["generate_named_evals"]));
-    let attempts = made["attempts"].as_array().unwrap();
-    assert_eq!(attempts.len(), 3, "{made}");
-    for attempt in &attempts[..2] {
-        let error = attempt["errors"][0].as_str().unwrap();
-        assert!(
-            error.contains("at tests/evals.rs:") && error.ends_with("name this one `generate_named_evals`"),
-            "{error}"
-        );
-    }
+    assert_ran!("names_that_are_taken", pretty(&made["attempts"]));
     let prompt = desk.model.received()[0].json()["messages"][1]["content"].as_str().unwrap().to_owned();
     assert!(prompt.contains("These names of experiments are taken: `generate_named`."), "{prompt}");
     assert!(prompt.contains("`name = \"generate_named_evals\"`"), "{prompt}");
@@ -231,14 +211,7 @@ fn what_never_compiles_leaves_everything_as_it_was() {
     let mut assistant = Assistant::of(&desk.project);
     let arguments = json!({ "agentFile": "src/router.rs", "outputFile": "evals/desk.rs", "overwrite": true, "datasetSize": 3 });
     let result = assistant.fails("cobalt_generate", arguments);
-    let attempts = &result["structuredContent"]["attempts"];
-    let error = |at: usize| attempts[at]["errors"][0].as_str().unwrap().to_owned();
-    assert!(error(0).contains("1 items instead of 3"), "{attempts}");
-    assert!(error(1).contains("`include_str` may not be used"), "{attempts}");
-    assert!(error(2).starts_with("line 1, column"), "{attempts}");
-    assert!(error(3).contains("E0425"), "{attempts}");
-    assert_eq!(attempts.as_array().unwrap().len(), 4);
-    assert!(result["content"][0]["text"].as_str().unwrap().contains("E0425"), "{result}");
+    assert_ran!("never_compiles", answer(&result));
     assert!(!result.to_string().contains(KEY), "{result}");
     assert_eq!(desk.files(), before);
 }
@@ -288,42 +261,44 @@ fn what_cannot_come_to_a_good_end_is_refused_before_a_model_is_asked() {
     std::os::unix::fs::symlink(outside.path(), desk.project.path("linked")).unwrap();
     let mut assistant = Assistant::of(&desk.project);
     let before = desk.files();
-    let mut refused = |arguments: Value, part: &str| {
+    let mut all = Vec::new();
+    let mut refused = |arguments: Value| {
         let result = assistant.fails("cobalt_generate", arguments.clone());
-        let text = result["content"][0]["text"].as_str().unwrap();
-        assert!(text.contains(part) && !text.contains(KEY), "{arguments}: {text}");
+        assert!(!result.to_string().contains(KEY), "{arguments}: {result}");
+        all.push((arguments, text(&result).to_owned()));
     };
     let absolute = |name: &str| outside.path().join(name).display().to_string();
-    refused(json!({ "agentFile": "../agent.rs" }), "`agentFile`");
-    refused(json!({ "agentFile": absolute("agent.rs") }), "outside of the project");
-    refused(json!({ "agentFile": "notes.md" }), "no Rust source");
-    refused(json!({ "agentFile": "src/broken.rs" }), "line 1, column");
-    refused(json!({ "agentFile": "src/command.rs" }), "a test cannot call into a binary");
+    refused(json!({ "agentFile": "../agent.rs" }));
+    refused(json!({ "agentFile": absolute("agent.rs") }));
+    refused(json!({ "agentFile": "notes.md" }));
+    refused(json!({ "agentFile": "src/broken.rs" }));
+    refused(json!({ "agentFile": "src/command.rs" }));
     let output = |path: &str| json!({ "agentFile": "src/router.rs", "outputFile": path });
-    refused(output("../evals.rs"), "outside of the project");
-    refused(output(&absolute("evals.rs")), "outside of the project");
-    refused(output("tests/evals.txt"), "no Rust source");
-    refused(output("src/evals.rs"), "among the sources");
-    refused(output("src/router.rs"), "among the sources");
+    refused(output("../evals.rs"));
+    refused(output(&absolute("evals.rs")));
+    refused(output("tests/evals.txt"));
+    refused(output("src/evals.rs"));
+    refused(output("src/router.rs"));
     // Cargo would run the first where it is to check alone.
     for place in ["build.rs", "examples/evals.rs", "benches/evals.rs", "tests/evals/main.rs"] {
-        refused(output(place), "among the sources");
+        refused(output(place));
     }
     for place in ["tests/shared/mod.rs", "parts/odd.rs"] {
         let over = json!({ "agentFile": "src/router.rs", "outputFile": place, "overwrite": true });
-        refused(over, "among the sources");
+        refused(over);
     }
     if cfg!(unix) {
-        refused(json!({ "agentFile": "linked/agent.rs" }), "outside of the project");
-        refused(output("linked/evals.rs"), "outside of the project");
+        refused(json!({ "agentFile": "linked/agent.rs" }));
+        refused(output("linked/evals.rs"));
     }
-    refused(json!({ "agentFile": "src/router.rs", "datasetSize": 0 }), "from 1 to 100");
-    refused(json!({ "agentFile": "src/router.rs", "datasetSize": 101 }), "from 1 to 100");
+    refused(json!({ "agentFile": "src/router.rs", "datasetSize": 0 }));
+    refused(json!({ "agentFile": "src/router.rs", "datasetSize": 101 }));
     assert_eq!(desk.files(), before);
 
     desk.project.write(".env", "");
-    refused(json!({ "agentFile": "src/router.rs" }), "set DESK_KEY");
+    refused(json!({ "agentFile": "src/router.rs" }));
     fs::remove_file(desk.project.path("src/lib.rs")).unwrap();
-    refused(json!({ "agentFile": "src/command.rs" }), "binaries alone");
+    refused(json!({ "agentFile": "src/command.rs" }));
     assert_eq!(desk.model.received().len(), 0);
+    assert_ran!("refused_arguments", listed(all));
 }

@@ -3,29 +3,18 @@
 use serde_json::json;
 
 use super::assistant::Assistant;
+use super::snapshot::{answer, assert_ran, result};
 use crate::project::Project;
 
 #[test]
 fn experiments_are_named_with_the_places_of_their_sources() {
     let project = Project::steered();
     let mut assistant = Assistant::of(&project);
-    let listed = assistant.call("cobalt_list", json!({}));
-    let experiments = listed["experiments"].as_array().unwrap();
-    let strict = experiments.iter().find(|row| row["experiment"]["name"] == "strict").unwrap();
-    assert_eq!(strict["experiment"]["file"], "tests/evals.rs");
-    assert_eq!(strict["experiment"]["items"], 2);
-    assert_eq!(strict["experiment"]["dataset"], "data/items.jsonl");
-    assert_eq!(strict["experiment"]["fields"].as_array().unwrap().len(), 3);
-    assert_eq!(strict["path"], json!(project.path("tests/evals.rs").canonicalize().unwrap()));
-    assert_eq!(strict.get("lastRun"), None);
+    assert_ran!("experiments", answer(&result(&mut assistant, "cobalt_list", json!({}))));
     let listed = assistant.call("cobalt_list", json!({ "filter": "smo*" }));
     assert_eq!(listed["experiments"].as_array().unwrap().len(), 1);
     assert_eq!(listed["experiments"][0]["experiment"]["thresholds"], json!(["right.pass_rate>=0.5"]));
-    let result = assistant.fails("cobalt_list", json!({ "filter": "none-such" }));
-    assert!(
-        result["content"][0]["text"].as_str().unwrap().contains("no experiment matches `none-such`"),
-        "{result}"
-    );
+    assert_ran!("no_match", answer(&assistant.fails("cobalt_list", json!({ "filter": "none-such" }))));
     assert_eq!(assistant.hang_up(), Some(0));
 }
 
@@ -36,9 +25,7 @@ fn a_project_that_does_not_build_is_told_of_by_file_and_line() {
     project.write("tests/evals.rs", "fn main() {\n    let wrong: u8 = \"text\";\n}\n");
     let mut assistant = Assistant::of(&project);
     let result = assistant.fails("cobalt_list", json!({}));
-    let error = &result["structuredContent"]["compileErrors"][0];
-    assert_eq!((&error["file"], &error["line"]), (&json!("tests/evals.rs"), &json!(2)), "{result}");
-    assert_eq!(error["code"], "E0308");
+    assert_ran!("compile_error", answer(&result));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::assistant::{Assistant, of_roots, with_metadata};
+use super::snapshot::{assert_kept, listed};
 use crate::project::Project;
 
 /// The newest version in which an assistant is asked.
@@ -42,6 +43,12 @@ fn refusal(assistant: &mut Assistant, arguments: Value) -> String {
     result["content"][0]["text"].as_str().unwrap().to_owned()
 }
 
+/// What is said of each of these arguments where it is about none.
+#[track_caller]
+fn refusals<const N: usize>(assistant: &mut Assistant, all: [Value; N]) -> String {
+    listed(all.map(|arguments| (arguments.clone(), refusal(assistant, arguments))))
+}
+
 /// An assistant that tells its roots, in a folder that is no project.
 fn with_roots(folders: &Project, roots: &[&str]) -> Assistant {
     fs::remove_file(folders.path("Cargo.toml")).unwrap();
@@ -60,13 +67,9 @@ fn projects_of_the_command_line_are_told_apart_by_name_or_folder() {
     assert_eq!(about(&mut assistant, json!({ "project": one })), one);
     assert_eq!(about(&mut assistant, json!({ "project": format!("{other}/src/") })), other);
     assert_eq!(about(&mut assistant, json!({ "project": "third" })), third);
-    let said = refusal(&mut assistant, json!({ "project": "same" }));
-    assert!(said.contains(&one) && said.contains(&other) && !said.contains(&third), "{said}");
-    let said = refusal(&mut assistant, json!({}));
-    assert!(said.contains("name one in `project`") && said.contains(&third), "{said}");
     // The current folder is a project, too, but others were named.
-    let said = refusal(&mut assistant, json!({ "project": path(&folders, ".") }));
-    assert!(said.contains("no project `") && said.contains("`third`"), "{said}");
+    let unclear = [json!({ "project": "same" }), json!({}), json!({ "project": path(&folders, ".") })];
+    assert_kept!("of_the_command_line", refusals(&mut assistant, unclear));
 }
 
 #[test]
@@ -87,7 +90,7 @@ fn roots_are_served_beside_the_current_folder() {
         Some(vec![format!("file://{there}"), format!("file://{here}"), format!("file://{here}/src")]);
     assert_eq!(about(&mut assistant, json!({ "project": "there" })), there);
     assert_eq!(about(&mut assistant, json!({ "project": here })), here);
-    assert!(refusal(&mut assistant, json!({})).contains("several projects"));
+    assert_kept!("roots_beside_the_current_folder", refusals(&mut assistant, [json!({})]));
 }
 
 #[test]
@@ -132,8 +135,7 @@ fn roots_that_change_are_served_from_then_on() {
     assistant.tell_roots(&asked, &[format!("file://{after}")]);
     assistant.roots = Some(vec![format!("file://{after}")]);
     assert_eq!(about(&mut assistant, json!({})), after);
-    let said = refusal(&mut assistant, json!({ "project": "before" }));
-    assert!(said.contains("no project `before` is served") && said.contains("`after`"), "{said}");
+    assert_kept!("root_that_is_gone", refusals(&mut assistant, [json!({ "project": "before" })]));
 }
 
 #[test]
@@ -164,14 +166,10 @@ fn packages_below_a_root_are_served_and_roots_that_come_to_nothing_are_told_of()
     let [mono, nothing] = ["mono repo", "nothing"].map(|folder| path(&folders, folder).replace(' ', "%20"));
     let mut assistant = with_roots(&folders, &[&mono, &mono, &nothing, "/no/such/folder"]);
     assert_eq!(about(&mut assistant, json!({ "project": "ünder" })), below);
-    let said = refusal(&mut assistant, json!({}));
-    assert!(said.contains("there are `app (") && said.contains(", `ünder ("), "{said}");
-    let said = refusal(&mut assistant, json!({ "project": "nothing" }));
-    assert!(said.contains("nothing` is in no cargo project"), "{said}");
-    assert!(said.contains("failed to look into `/no/such/folder`"), "{said}");
+    let unclear = [json!({}), json!({ "project": "nothing" })];
+    assert_kept!("roots_without_a_project", refusals(&mut assistant, unclear));
     assistant.roots = Some(vec!["https://example.com/".to_owned()]);
-    let said = refusal(&mut assistant, json!({ "project": "other" }));
-    assert!(said.contains("`https://example.com/` is no folder of this machine"), "{said}");
+    assert_kept!("root_of_another_machine", refusals(&mut assistant, [json!({ "project": "other" })]));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use serde_json::{Value, json};
 
 use super::assistant::Assistant;
+use super::snapshot::{assert_ran, listed};
 use crate::project::Project;
 
 /// What the wrong agent says where nothing else matters.
@@ -46,50 +47,15 @@ fn prose(text: &str) -> String {
 }
 
 #[test]
-fn prompts_are_listed_with_their_arguments() {
-    let project = Project::steered();
-    let mut assistant = Assistant::of(&project);
-    let listed = assistant.ask("prompts/list", json!({}));
-    let listed = listed["prompts"].as_array().unwrap();
-    let required = |prompt: &Value| -> Vec<String> {
-        let arguments = prompt["arguments"].as_array().unwrap().iter();
-        let required = arguments.filter(|argument| {
-            assert!(argument["description"].as_str().is_some_and(|text| !text.is_empty()), "{prompt}");
-            argument["required"] == true
-        });
-        required.map(|argument| argument["name"].as_str().unwrap().to_owned()).collect()
-    };
-    let found: Vec<_> = listed.iter().map(|it| (it["name"].as_str().unwrap(), required(it))).collect();
-    let none = Vec::<String>::new;
-    let expected = [("improve-agent", none()), ("generate-tests", none()), ("regression-check", none())];
-    assert_eq!(found, expected);
-}
-
-#[test]
 fn items_that_failed_and_the_places_of_the_source_stand_in_the_prompt() {
     let project = Project::steered();
     project.answers(&WRONG);
     project.cobalt(&["run", "--filter", "strict"], 0);
-    let run = project.newest_result();
-    let place = format!("tests/evals.rs:{}", run["declaredAt"]["line"]);
-    let id = run["id"].as_str().unwrap();
+    let id = project.newest_result()["id"].as_str().unwrap().to_owned();
     let mut assistant = Assistant::of(&project);
     let text = ask(&mut assistant, "improve-agent", json!({ "experiment": "strict", "threshold": "0.9" }));
-    has(
-        &text,
-        &[id, &place, "### Item `rome` (index 1): `right` 0", "output: \"Milan\"", "expected: \"Rome\""],
-    );
-    has(
-        &text,
-        &[
-            "at 0.9 or above",
-            "fn strict(item: Item) -> Result<String, String> {",
-            "It calls `agent`: `tests/evals.rs:",
-        ],
-    );
-    has(&text, &[&format!("`cobalt_compare` with `{{\"runA\":\"{id}\",\"runB\":\"strict@latest\"}}`")]);
-    has(&text, &["`cobalt_run` with `{\"experiments\":[\"strict\"]}`", "1 of 2 items need work"]);
-    assert!(!text.contains("Item `paris`"), "{text}");
+    has(&text, &[&id]);
+    assert_ran!("improve_agent", text);
     // Where no experiment is named, the one that failed is meant.
     let unnamed = ask(&mut assistant, "improve-agent", json!({ "experiment": "" }));
     has(&unnamed, &["# Improve the agent of the experiment `strict`", "every item reaches the pass mark"]);
@@ -120,11 +86,7 @@ fn the_newest_run_is_held_against_the_one_before_it() {
     project.cobalt(&["run"], 0);
     let mut assistant = Assistant::of(&project);
     let text = ask(&mut assistant, "regression-check", json!({}));
-    has(&text, &["## `strict`", "- `rome`: `right` 1 → 0", "output: \"Rome\"", "output: \"Milan\""]);
-    has(
-        &text,
-        &["| figure | base | other |", "Not compared, as there is no run to hold them against: `gated`."],
-    );
+    assert_ran!("regression_check", text.clone());
     has(&text, &[&format!("`cobalt_compare` with `{{\"runA\":{},", before["id"])]);
     let id = before["id"].as_str().unwrap();
     for baseline in [id, &id[..6], "latest~1"] {
@@ -153,10 +115,7 @@ fn two_runs_are_compared_and_one_is_gone_into_by_their_ids() {
     );
     let text = ask(&mut assistant, "improve-agent", json!({ "runId": wrong }));
     has(&text, &["The run: ", "1 of 2 items need work", "### Item `rome` (index 1): `right` 0"]);
-    has(
-        &ask(&mut assistant, "improve-agent", json!({})),
-        &["Its newest whole run: ", "Every item of this run reaches the aim."],
-    );
+    assert_ran!("improve_agent_that_reaches_the_aim", ask(&mut assistant, "improve-agent", json!({})));
 }
 
 #[test]
@@ -166,16 +125,7 @@ fn more_items_are_asked_for_the_data_set_of_an_experiment_that_is_there() {
     let arguments =
         json!({ "experimentFile": "tests/evals.rs", "focus": "edge-cases", "context": "Answers in French." });
     let text = ask(&mut assistant, "generate-tests", arguments);
-    has(
-        &text,
-        &[
-            "# Add items to the dataset of `tests/evals.rs`",
-            "fn strict(item: Item) -> Result<String, String> {",
-            "Write 5 to 10 new items. All of them edge cases",
-            "Answers in French.",
-            "`cobalt_run` with `{\"file\":\"tests/evals.rs\"}`",
-        ],
-    );
+    assert_ran!("more_items", text);
     let of_all = ask(&mut assistant, "generate-tests", json!({ "experimentFile": "tests/evals.rs" }));
     has(&of_all, &["Mix normal, edge and adversarial cases."]);
     let own = json!({ "experimentFile": "tests/evals.rs", "focus": "dates before 1900" });
@@ -204,10 +154,9 @@ fn a_baseline_that_names_a_run_of_each_experiment_is_for_all_of_them() {
 fn without_a_run_the_prompts_say_to_run_first() {
     let project = Project::steered();
     let mut assistant = Assistant::of(&project);
-    for prompt in ["improve-agent", "regression-check"] {
-        let text = ask(&mut assistant, prompt, json!({}));
-        has(&text, &["There is no whole run yet", "`cobalt_run` with `{}`"]);
-    }
+    let prompts = ["improve-agent", "regression-check"];
+    let texts = prompts.map(|prompt| (json!(prompt), ask(&mut assistant, prompt, json!({}))));
+    assert_ran!("without_a_run", listed(texts));
 }
 
 #[test]
@@ -217,21 +166,10 @@ fn an_agents_functions_are_named_with_the_experiments_that_call_them() {
     let mut assistant = Assistant::of(&project);
     let arguments = json!({ "agentFile": "src/agents/desk.rs", "context": "Answers in French." });
     let text = ask(&mut assistant, "generate-tests", arguments.clone());
-    has(
-        &text,
-        &["src/agents/desk.rs:4: Desk: async fn ask(&self, question: &str) -> String", "Answers in French."],
-    );
-    has(
-        &text,
-        &[
-            "No experiment of its package calls any of them yet",
-            "`cobalt_generate` with `{\"agentFile\":\"src/agents/desk.rs\"}`",
-        ],
-    );
-    assert!(!text.contains("fn inner"), "{text}");
+    assert_ran!("generate_tests", text);
     project.write("tests/evals.rs", "#[cobalt::experiment(dataset = \"a.jsonl\")]\nasync fn support(item: Item) -> String {\n    Desk.ask(\"\").await\n}\n");
     let text = ask(&mut assistant, "generate-tests", arguments);
-    has(&text, &["- `support`: `tests/evals.rs:2`", "`cobalt_run` with `{\"file\":\"tests/evals.rs\"}`"]);
+    assert_ran!("generate_tests_beside_an_experiment", text);
 }
 
 #[test]
@@ -239,37 +177,29 @@ fn arguments_that_are_missing_wrong_or_unknown_are_refused_with_what_was_expecte
     let project = Project::steered();
     project.cobalt(&["run", "--filter", "strict"], 0);
     let mut assistant = Assistant::of(&project);
-    let mut refused = |prompt: &str, arguments: Value| refused(&mut assistant, prompt, arguments);
-    for neither_or_both in [
-        json!({}),
-        json!({ "agentFile": "" }),
-        json!({ "agentFile": "src/lib.rs", "experimentFile": "tests/evals.rs" }),
-    ] {
-        has(&refused("generate-tests", neither_or_both), &["give either `agentFile`", "or `experimentFile`"]);
-    }
-    has(&refused("generate-tests", json!({ "experimentFile": "../evals.rs" })), &["`experimentFile`"]);
-    has(&refused("improve-agent", json!({ "runId": "zzz" })), &["`zzz`"]);
-    has(
-        &refused("improve-agent", json!({ "runId": "latest", "experiment": "gated" })),
-        &["is of experiment `strict`"],
-    );
-    has(
-        &refused("regression-check", json!({ "currentRunId": "latest" })),
-        &["give its id as `baselineRunId`"],
-    );
-    let twice = json!({ "baseline": "latest", "baselineRunId": "latest" });
-    has(&refused("regression-check", twice), &["are the same: give one of them"]);
-    has(&refused("generate-tests", json!({ "agentFile": "../../etc/passwd" })), &["`agentFile`"]);
-    has(&refused("generate-tests", json!({ "agentFile": "/etc/passwd" })), &["outside of the project"]);
-    has(&refused("generate-tests", json!({ "agentFile": "Cargo.toml" })), &["`Cargo.toml` is no Rust: line"]);
-    has(
-        &refused("improve-agent", json!({ "threshold": "80" })),
-        &["`threshold`: expected a score from 0 to 1"],
-    );
-    has(&refused("improve-agent", json!({ "experiment": "strct" })), &["`strict`"]);
-    has(&refused("improve-agent", json!({ "agent": "x" })), &["there is no argument `agent`"]);
-    has(&refused("improve-agents", json!({})), &["there is no prompt `improve-agents`", "`improve-agent`"]);
-    has(&refused("regression-check", json!({ "baseline": "../a.json" })), &["looks like a path"]);
+    let wrong = [
+        ("generate-tests", json!({})),
+        ("generate-tests", json!({ "agentFile": "" })),
+        ("generate-tests", json!({ "agentFile": "src/lib.rs", "experimentFile": "tests/evals.rs" })),
+        ("generate-tests", json!({ "experimentFile": "../evals.rs" })),
+        ("improve-agent", json!({ "runId": "zzz" })),
+        ("improve-agent", json!({ "runId": "latest", "experiment": "gated" })),
+        ("regression-check", json!({ "currentRunId": "latest" })),
+        ("regression-check", json!({ "baseline": "latest", "baselineRunId": "latest" })),
+        ("generate-tests", json!({ "agentFile": "../../etc/passwd" })),
+        ("generate-tests", json!({ "agentFile": "/etc/passwd" })),
+        ("generate-tests", json!({ "agentFile": "Cargo.toml" })),
+        ("improve-agent", json!({ "threshold": "80" })),
+        ("improve-agent", json!({ "experiment": "strct" })),
+        ("improve-agent", json!({ "agent": "x" })),
+        ("improve-agents", json!({})),
+        ("regression-check", json!({ "baseline": "../a.json" })),
+    ];
+    let refusals = wrong.map(|(prompt, arguments)| {
+        let asked = json!(format!("{prompt} {arguments}"));
+        (asked, refused(&mut assistant, prompt, arguments))
+    });
+    assert_ran!("refused_arguments", listed(refusals));
 }
 
 #[test]

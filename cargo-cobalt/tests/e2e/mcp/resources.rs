@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::assistant::{Assistant, with_metadata};
+use super::snapshot::{assert_kept, assert_ran, listed, pretty};
 use super::stored::{assistant_of, silent_assistant_of};
 use crate::project::Project;
 use crate::store::{ITEMS, Kept, Store};
@@ -30,6 +31,26 @@ fn refused(assistant: &mut Assistant, uri: &str) -> (i64, String) {
     (error["code"].as_i64().unwrap(), error["message"].as_str().unwrap().to_owned())
 }
 
+/// The codes and the messages of errors.
+#[track_caller]
+fn refusals<const N: usize>(assistant: &mut Assistant, uris: [&str; N]) -> String {
+    let refusal = |uri: &str| {
+        let (code, message) = refused(assistant, uri);
+        (json!(uri), format!("{code}: {message}"))
+    };
+    listed(uris.map(refusal))
+}
+
+/// Without most of the items, which are alike.
+fn with_two_items_each(mut content: Value) -> Value {
+    let items = |run: &mut Value| run["items"].as_array_mut().unwrap().truncate(2);
+    match content.get_mut("runs") {
+        Some(runs) => runs.as_array_mut().unwrap().iter_mut().for_each(items),
+        None => items(&mut content["run"]),
+    }
+    content
+}
+
 fn uris(listed: &Value) -> Vec<&str> {
     listed["resources"].as_array().unwrap().iter().map(|it| it["uri"].as_str().unwrap()).collect()
 }
@@ -37,36 +58,6 @@ fn uris(listed: &Value) -> Vec<&str> {
 fn settings(content: &Value) -> Vec<(&str, &Value, &str)> {
     let settings = content["settings"].as_array().unwrap().iter();
     settings.map(|it| (it["key"].as_str().unwrap(), &it["value"], it["origin"].as_str().unwrap())).collect()
-}
-
-#[test]
-fn resources_are_listed_with_the_newest_runs_and_all_others_are_found_by_templates() {
-    let store = Store::with_a_drop();
-    let mut assistant = assistant_of(&store, &[]);
-    let listed = assistant.ask("resources/list", json!({}));
-    let expected = [
-        "latest-results",
-        "experiments",
-        "config",
-        "runs/bbbbbbbbbbbb",
-        "runs/cccccccccccc",
-        "runs/aaaaaaaaaaaa",
-    ];
-    assert_eq!(uris(&listed), expected.map(|path| format!("cobalt://{path}")));
-    for resource in listed["resources"].as_array().unwrap() {
-        assert_eq!(resource["mimeType"], "application/json", "{resource}");
-        assert_eq!(resource["annotations"]["audience"], json!(["user", "assistant"]));
-        assert!(resource["title"].is_string() && resource["description"].is_string(), "{resource}");
-    }
-    assert_eq!(listed["resources"][3]["annotations"]["lastModified"], "2026-02-03T14:30:00.000Z");
-    let templates = assistant.ask("resources/templates/list", json!({}))["resourceTemplates"].clone();
-    let templates: Vec<_> =
-        templates.as_array().unwrap().iter().map(|it| it["uriTemplate"].clone()).collect();
-    assert_eq!(
-        templates,
-        ["cobalt://runs/{runId}", "cobalt://runs/{runId}/items/{key}", "cobalt://schemas/{tool}"]
-    );
-    assert_eq!(assistant.hang_up(), Some(0));
 }
 
 #[test]
@@ -90,7 +81,7 @@ fn the_latest_results_are_the_newest_run_of_each_experiment_with_its_worst_items
     let runs: Vec<_> = latest["runs"].as_array().unwrap().iter().map(|run| run["id"].clone()).collect();
     assert_eq!(runs, ["bbbbbbbbbbbb", "cccccccccccc"]);
     assert_eq!(latest["runs"][0]["itemsMatching"], ITEMS);
-    assert_eq!(latest["runs"][0]["items"][0]["evaluations"]["right"]["score"], 0.0);
+    assert_kept!("latest_results", pretty(&with_two_items_each(latest)));
 }
 
 #[test]
@@ -114,11 +105,9 @@ fn where_nothing_was_run_there_are_no_results() {
     let store = Store::new();
     fs::remove_dir_all(store.folder().join(".cobalt")).unwrap();
     let mut assistant = assistant_of(&store, &[]);
-    assert_eq!(read(&mut assistant, "cobalt://latest-results")["runs"], json!([]));
+    assert_kept!("no_results", pretty(&read(&mut assistant, "cobalt://latest-results")));
     assert_eq!(uris(&assistant.ask("resources/list", json!({}))).len(), 3);
-    let (code, message) = refused(&mut assistant, "cobalt://runs/latest");
-    assert_eq!(code, -32002);
-    assert!(message.contains("there is no whole run"), "{message}");
+    assert_kept!("no_run", refusals(&mut assistant, ["cobalt://runs/latest"]));
 }
 
 #[test]
@@ -130,9 +119,10 @@ fn a_run_is_read_by_its_id_or_its_name_and_an_item_by_its_key() {
         assert_eq!((&content["run"]["id"], &content["state"]), (&json!("bbbbbbbbbbbb"), &json!("ended")));
         assert_eq!(content["run"]["items"][0]["key"], "item-10", "the worst come first");
     }
+    let run = read(&mut assistant, "cobalt://runs/latest");
+    assert_kept!("run", pretty(&with_two_items_each(run)));
     let content = read(&mut assistant, "cobalt://runs/aaaaaaaaaaaa/items/item-39");
-    assert_eq!((&content["runId"], &content["item"]["key"]), (&json!("aaaaaaaaaaaa"), &json!("item-39")));
-    assert_eq!(content["item"]["evaluations"]["right"]["reason"], "it is worth 1");
+    assert_kept!("item", pretty(&content));
 }
 
 #[test]
@@ -151,29 +141,25 @@ fn keys_with_anything_in_them_are_percent_encoded() {
 fn what_is_not_there_is_said_to_be_missing_with_what_there_is() {
     let store = Store::with_a_drop();
     let mut assistant = assistant_of(&store, &[]);
-    for (uri, hint) in [
-        ("cobalt://nothing", "cobalt://latest-results"),
-        ("file:///etc/passwd", "cobalt://latest-results"),
-        ("cobalt://runs/../config", "cobalt://latest-results"),
-        ("cobalt://config?other=1", "cobalt://latest-results"),
-        ("cobalt://runs/dddddddddddd", "the newest runs are"),
-        ("cobalt://runs/intnt%40latest", "did you mean `intent`?"),
-        ("cobalt://runs/bbbbbbbbbbbb/items/item-4O", "did you mean `item-4`?"),
-        ("cobalt://runs/bbbbbbbbbbbb/items/..%2F..%2FCargo.toml", "shows its items"),
-    ] {
-        let (code, message) = refused(&mut assistant, uri);
-        assert!(code == -32002 && message.contains(hint), "{uri}: {code} {message}");
-    }
-    for (uri, hint) in [
-        ("cobalt://runs/%zz", "two hexadecimal digits"),
-        ("cobalt://runs/%FF", "UTF-8"),
-        ("cobalt://runs/..%2F..%2FCargo.toml", "looks like a path"),
-        ("cobalt://runs/%2Fetc%2Fpasswd/items/a", "looks like a path"),
-        ("cobalt://config?project=other", "no project `other`"),
-    ] {
-        let (code, message) = refused(&mut assistant, uri);
-        assert!(code == -32602 && message.contains(hint), "{uri}: {code} {message}");
-    }
+    let missing = [
+        "cobalt://nothing",
+        "file:///etc/passwd",
+        "cobalt://runs/../config",
+        "cobalt://config?other=1",
+        "cobalt://runs/dddddddddddd",
+        "cobalt://runs/intnt%40latest",
+        "cobalt://runs/bbbbbbbbbbbb/items/item-4O",
+        "cobalt://runs/bbbbbbbbbbbb/items/..%2F..%2FCargo.toml",
+    ];
+    assert_kept!("missing", refusals(&mut assistant, missing));
+    let invalid = [
+        "cobalt://runs/%zz",
+        "cobalt://runs/%FF",
+        "cobalt://runs/..%2F..%2FCargo.toml",
+        "cobalt://runs/%2Fetc%2Fpasswd/items/a",
+        "cobalt://config?project=other",
+    ];
+    assert_kept!("invalid", refusals(&mut assistant, invalid));
     let mut newest = silent_assistant_of(&store, &[]);
     let asked = with_metadata(json!({ "uri": "cobalt://nothing" }), "2026-07-28", json!({}));
     assert_eq!(newest.refused("resources/read", asked)["code"], -32602);
@@ -190,10 +176,7 @@ fn settings_are_told_with_their_origins_and_without_keys() {
     for secret in ["a-very-secret-thing", "another-secret", "a-third-secret"] {
         assert!(!content.to_string().contains(secret), "{content}");
     }
-    let settings = settings(&content);
-    assert!(settings.contains(&("judge.model", &json!("openai/small"), "cobalt.toml:2")), "{content}");
-    assert!(settings.contains(&("judge.api-key", &json!("[redacted]"), "cobalt.toml:3")));
-    assert!(settings.contains(&("concurrency", &json!(7), "COBALT_CONCURRENCY")));
+    assert_kept!("config", pretty(&content));
 }
 
 #[test]
@@ -217,12 +200,11 @@ fn a_mistake_in_the_settings_is_told_in_their_place() {
     fs::write(store.folder().join("cobalt.toml"), "[judge]\nmodel = 7\n").unwrap();
     let mut assistant = assistant_of(&store, &[]);
     let content = read(&mut assistant, "cobalt://config");
-    assert_eq!(content["settings"], json!([]));
-    assert!(content["error"].as_str().unwrap().contains("cobalt.toml:2"), "{content}");
+    assert_kept!("config_with_a_mistake", pretty(&content));
     let quoted = "webhooks = [\"https://user:a-very-secret-thing@example.com\"]\n";
     fs::write(store.folder().join("cobalt.toml"), quoted).unwrap();
     let content = read(&mut assistant, "cobalt://config");
-    assert!(content["error"].as_str().unwrap().contains("expected a table"), "{content}");
+    assert_kept!("config_with_a_mistake_in_an_address", pretty(&content));
     let failed = assistant.fails("cobalt_results", json!({})).to_string();
     let (_, refused) = refused(&mut assistant, "cobalt://latest-results");
     for told in [content.to_string(), failed, refused] {
@@ -248,9 +230,8 @@ fn each_of_several_projects_has_its_own_resources() {
         }
     }
     let templates = assistant.ask("resources/templates/list", json!({}));
-    assert_eq!(templates["resourceTemplates"][0]["uriTemplate"], "cobalt://runs/{runId}{?project}");
-    let (code, message) = refused(&mut assistant, "cobalt://config");
-    assert!(code == -32602 && message.contains("several projects are served"), "{message}");
+    assert_kept!("templates_of_several_projects", pretty(&templates));
+    assert_kept!("several_projects", refusals(&mut assistant, ["cobalt://config"]));
     // Its id tells which project it is of.
     assert_eq!(read(&mut assistant, "cobalt://runs/dddd")["project"]["name"], name);
 }
@@ -291,8 +272,5 @@ fn experiments_are_those_of_the_tool_that_lists_also_where_they_do_not_build() {
     assert_eq!(listed["experiments"].as_array().unwrap().len(), 2);
     project.write("tests/evals.rs", "fn main() {\n    let wrong: u8 = \"text\";\n}\n");
     let broken = read(&mut assistant, "cobalt://experiments");
-    assert_eq!(
-        (&broken["compileErrors"][0]["file"], &broken["compileErrors"][0]["line"]),
-        (&json!("tests/evals.rs"), &json!(2))
-    );
+    assert_ran!("experiments_that_do_not_build", pretty(&broken));
 }

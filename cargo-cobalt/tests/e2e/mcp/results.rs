@@ -5,7 +5,8 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::assistant::Assistant;
-use super::schema::{answered, complaint, output_schema};
+use super::schema::{answered, output_schema};
+use super::snapshot::{answer, assert_kept, refusals, result};
 use crate::store::{ITEMS, Kept, Store};
 
 const TOOL: &str = "cobalt_results";
@@ -29,15 +30,9 @@ fn runs_are_listed_the_newest_first_and_page_by_page() {
     store.keep(&Kept { id: "dddddddddddd", day: 4, partial: true, ..Kept::default() });
     let mut assistant = assistant(&store);
     let schema = output_schema(&mut assistant, TOOL);
+    assert_kept!("runs", answer(&answered(&mut assistant, &schema, TOOL, json!({}))));
     let mut list =
         |arguments| answered(&mut assistant, &schema, TOOL, arguments)["structuredContent"].clone();
-    let all = list(json!({}));
-    assert_eq!(ids(&all), ["d", "b", "c", "a"]);
-    assert_eq!(
-        (&all["runs"][0]["verdict"], &all["runs"][1]["verdict"]),
-        (&json!("partial"), &json!("passed"))
-    );
-    assert_eq!(all["project"]["root"], json!(store.folder().canonicalize().unwrap()));
     let first = list(json!({ "limit": 3 }));
     assert_eq!((ids(&first).len(), &first["runsMatching"]), (3, &json!(4)));
     // A run that is made meanwhile shifts nothing.
@@ -85,17 +80,8 @@ fn the_text_tells_the_verdict_the_scores_and_the_worst_items() {
     let store = Store::with_a_drop();
     let mut assistant = assistant(&store);
     let schema = output_schema(&mut assistant, TOOL);
-    let result = answered(&mut assistant, &schema, TOOL, json!({ "runId": "latest" }));
-    let text = result["content"][0]["text"].as_str().unwrap();
-    for part in [
-        "### `desk`: ",
-        "run `bbbbbbbbbbbb`",
-        "`item-10` below its pass mark in `right` 0: `it is worth 0`\n  - input: `",
-        "\n  - output: `",
-        "- items: 10 of 40 at their pass marks",
-    ] {
-        assert!(text.contains(part), "{part}: {text}");
-    }
+    let result = answered(&mut assistant, &schema, TOOL, json!({ "runId": "latest", "limit": 2 }));
+    assert_kept!("first_items_of_a_run", answer(&result));
 }
 
 #[test]
@@ -146,14 +132,10 @@ fn runs_are_named_as_on_the_command_line_but_by_no_path() {
         assert!(run["id"].as_str().unwrap().starts_with(id), "{name}: {}", run["id"]);
     }
     let inside = ".cobalt/results/2026-02-01T14-30-00_desk_aaaaaaaaaaaa.json";
-    for path in
-        [inside, "./x", "../x", outside.path().to_str().unwrap(), "a/../../etc/passwd", "/etc/passwd", "~/x"]
-    {
-        let said = complaint(&mut assistant, TOOL, json!({ "runId": path }));
-        assert!(said.contains("looks like a path") && said.contains("`latest`"), "{path}: {said}");
-    }
-    let said = complaint(&mut assistant, TOOL, json!({ "runId": "zzzz" }));
-    assert!(said.contains("no run is named `zzzz`"), "{said}");
+    let outside = outside.path().to_str().unwrap();
+    let names = [inside, "./x", "../x", outside, "a/../../etc/passwd", "/etc/passwd", "~/x", "zzzz"];
+    let names = names.map(|name| json!({ "runId": name }));
+    assert_kept!("names_of_no_run", refusals(&mut assistant, TOOL, names));
 }
 
 #[test]
@@ -171,34 +153,27 @@ fn a_run_is_found_by_its_commit() {
 fn what_makes_no_sense_is_refused_with_what_to_do() {
     let store = Store::with_a_drop();
     let mut assistant = assistant(&store);
-    for (arguments, expected) in [
-        (json!({ "evaluator": "right" }), "name the run in `runId`"),
-        (json!({ "maxScore": 0.5 }), "name the run in `runId`"),
-        (json!({ "status": "low" }), "name the run in `runId`"),
-        (json!({ "limit": 0 }), "`limit` is 0: expected a whole number, 1 or more"),
-        (json!({ "limit": -1 }), "`limit`"),
-        (json!({ "experiment": "desks" }), "did you mean `desk`"),
-        (json!({ "cursor": "x" }), "`cursor` is none of ours"),
-        (json!({ "runId": "latest", "experiment": "desk" }), "`desk@latest` in `runId`"),
-        (json!({ "runId": "latest", "status": "partial" }), "`passed`, `failed`, `error` or `low`"),
-        (json!({ "runId": "latest", "evaluator": "rigth" }), "did you mean `right`"),
-        (json!({ "runId": "latest", "maxScore": 1.5 }), "from 0 to 1"),
-        (json!({ "runId": "latest", "cursor": "x" }), "`cursor` is none of ours"),
-        (json!({ "runId": "latest~x" }), "whole number"),
-        (json!({ "runId": "latest", "colour": 1 }), "colour"),
-    ] {
-        let said = complaint(&mut assistant, TOOL, arguments.clone());
-        assert!(said.contains(expected), "{arguments}: {said}");
-    }
     let page = assistant.call(TOOL, json!({ "runId": "bbbb", "limit": 3 }));
     let cursor = &page["run"]["nextCursor"];
-    for other in [
+    let all = [
+        json!({ "evaluator": "right" }),
+        json!({ "maxScore": 0.5 }),
+        json!({ "status": "low" }),
+        json!({ "limit": 0 }),
+        json!({ "limit": -1 }),
+        json!({ "experiment": "desks" }),
+        json!({ "cursor": "x" }),
+        json!({ "runId": "latest", "experiment": "desk" }),
+        json!({ "runId": "latest", "status": "partial" }),
+        json!({ "runId": "latest", "evaluator": "rigth" }),
+        json!({ "runId": "latest", "maxScore": 1.5 }),
+        json!({ "runId": "latest", "cursor": "x" }),
+        json!({ "runId": "latest~x" }),
+        json!({ "runId": "latest", "colour": 1 }),
         json!({ "runId": "aaaa", "cursor": cursor }),
         json!({ "runId": "bbbb", "status": "low", "cursor": cursor }),
-    ] {
-        let said = complaint(&mut assistant, TOOL, other);
-        assert!(said.contains("`cursor` is one of another run"), "{said}");
-    }
+    ];
+    assert_kept!("refused_arguments", refusals(&mut assistant, TOOL, all));
 }
 
 #[test]
@@ -207,12 +182,11 @@ fn a_file_that_is_no_result_is_left_out_and_named() {
     let broken = ".cobalt/results/2026-02-09T14-30-00_desk_ffffffffffff.json";
     fs::write(store.folder().join(broken), "{\"id\": \"ffff").unwrap();
     let mut assistant = assistant(&store);
-    let listed = assistant.call(TOOL, json!({}));
-    assert_eq!(ids(&listed), ["b", "c", "a"]);
-    let skipped = listed["skippedFiles"][0].as_str().unwrap();
-    assert!(skipped.starts_with("2026-02-09T14-30-00_desk_ffffffffffff.json: "), "{skipped}");
-    let said = complaint(&mut assistant, TOOL, json!({ "runId": "ffff" }));
-    assert!(said.contains("desk_ffffffffffff.json"), "{said}");
+    let listed = result(&mut assistant, TOOL, json!({}));
+    assert_eq!(ids(&listed["structuredContent"]), ["b", "c", "a"]);
+    assert_kept!("file_that_is_no_result", answer(&listed));
+    let named = [json!({ "runId": "ffff" })];
+    assert_kept!("file_that_is_no_result_by_its_id", refusals(&mut assistant, TOOL, named));
 }
 
 #[test]
@@ -235,17 +209,10 @@ fn a_run_that_was_cut_off_is_read_as_far_as_it_came() {
     fs::write(store.folder().join(".cobalt/runs/0123456789ab.jsonl"), lines).unwrap();
     let mut assistant = assistant(&store);
     let schema = output_schema(&mut assistant, TOOL);
-    let listed = answered(&mut assistant, &schema, TOOL, json!({}))["structuredContent"].clone();
-    let unfinished = &listed["unfinished"][0];
-    assert_eq!((&unfinished["id"], &unfinished["state"]), (&json!("0123456789ab"), &json!("cutOff")));
-    assert_eq!(unfinished["totalItems"], 5);
+    let listed = answered(&mut assistant, &schema, TOOL, json!({}));
+    assert_kept!("runs_and_one_cut_off", answer(&listed));
     let result = answered(&mut assistant, &schema, TOOL, json!({ "runId": "0123" }));
-    let found = &result["structuredContent"];
-    assert_eq!(
-        (keys(&found["run"]), &found["state"]),
-        (vec!["item-2".to_owned(), "item-0".to_owned()], &json!("cutOff"))
-    );
-    assert!(result["content"][0]["text"].as_str().unwrap().contains("was cut off"));
+    assert_kept!("run_cut_off", answer(&result));
 }
 
 #[test]
@@ -255,11 +222,9 @@ fn of_several_projects_that_one_is_asked_which_has_the_run() {
     let mut assistant = Assistant::over(one.folder(), &[one.folder(), two.folder()], "2025-11-25");
     let found = assistant.call(TOOL, json!({ "runId": "dddd" }));
     assert_eq!(found["project"]["root"], json!(two.folder().canonicalize().unwrap()));
-    let said = complaint(&mut assistant, TOOL, json!({ "runId": "latest" }));
-    assert!(said.contains("several projects are served"), "{said}");
     two.keep(&Kept::default());
-    let said = complaint(&mut assistant, TOOL, json!({ "runId": "aaaa" }));
-    assert!(said.contains("several projects have a run `aaaa`"), "{said}");
+    let unclear = ["latest", "aaaa"].map(|run| json!({ "runId": run }));
+    assert_kept!("several_projects", refusals(&mut assistant, TOOL, unclear));
     fs::write(one.folder().join("cobalt.toml"), "[nonsense").unwrap();
     let found = assistant.call(TOOL, json!({ "runId": "dddd" }));
     assert_eq!(found["run"]["id"], "dddddddddddd", "the other project's settings are in the way of nothing");

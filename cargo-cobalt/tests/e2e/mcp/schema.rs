@@ -33,9 +33,3 @@ pub(super) fn answered(assistant: &mut Assistant, schema: &Validator, tool: &str
     assert!(result["content"][0]["text"].as_str().unwrap().len() < 8_000);
     result
 }
-
-/// What a tool says went wrong.
-#[track_caller]
-pub(super) fn complaint(assistant: &mut Assistant, tool: &str, arguments: Value) -> String {
-    assistant.fails(tool, arguments)["content"][0]["text"].as_str().unwrap().to_owned()
-}

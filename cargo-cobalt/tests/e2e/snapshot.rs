@@ -1,0 +1,107 @@
+//! What people and programs read of the command, kept as snapshots in `snapshots/`, without what differs from run to run.
+
+use crate::project::Said;
+
+/// Checks all that a command printed, on both streams.
+macro_rules! assert_printed {
+    ($said:expr) => {{
+        let printed = $crate::snapshot::printed(&$said);
+        $crate::snapshot::settings().bind(|| insta::assert_snapshot!(printed));
+    }};
+}
+pub(crate) use assert_printed;
+
+/// Checks the text of a file.
+macro_rules! assert_text {
+    ($text:expr) => {{
+        let text = $crate::snapshot::without_ids(&$text);
+        $crate::snapshot::settings().bind(|| insta::assert_snapshot!(text));
+    }};
+}
+pub(crate) use assert_text;
+
+/// The filters for all of these tests: folders, ids of runs, times, durations and what cargo says of a build.
+pub(crate) fn settings() -> insta::Settings {
+    let mut settings = folders();
+    settings.add_filter(
+        r"(?m)^(\x1b\[[\d;]*m)* *(Adding|Blocking|Compiling|Finished|Fresh|Locking|Removing|Running|Updating)\b.*\n",
+        "",
+    );
+    // Of a commit, also where it happens to have no letter.
+    settings.add_filter(r"\bcommit \d{7,}\b", "commit [id]");
+    settings.add_filter(r"\b\d{4}-\d\d-\d\d[T ]\d\d[:-]\d\d([:-]\d\d)?(\.\d+)?Z?", "[time]");
+    settings.add_filter(r"\b\d{4}-\d\d-\d\d\b", "[date]");
+    // Measured latencies, and what a comparison says of them. Their columns are as wide as the figures are long.
+    settings.add_filter(r"(?m)^( +latency) .*[nµ]s.*$", "$1  [durations]");
+    settings.add_filter(r"(?m)^(\| `latency` \|).*[nµ]s.*$", "$1 [durations]");
+    settings.add_filter(r"(?m)^(- `latency`:) .*$", "$1 [durations]");
+    settings.add_filter(r"(?m)^(Against .*?: \*\*).*\*\*$", "$1[verdict]**");
+    settings.add_filter(r"(→ \S+|\)) {2,}", "$1  ");
+    settings.add_filter(r"\([\d.,]+ ?(ns|µs|ms|s|min|h)\b", "([duration]");
+    settings.add_filter(r" +[\d.,]+ ?(ns|µs|ms|s|min|h)\b", " [duration]");
+    settings
+}
+
+/// The filters for files that the command writes: nothing but where they lie.
+pub(crate) fn folders() -> insta::Settings {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/snapshots"));
+    settings.set_omit_expression(true);
+    let workspace = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    settings.add_filter(&format!("{}(?-u:\\b)", workspace.display()), "[workspace]");
+    settings.add_filter(r"(/private)?/(tmp|var/folders)/[\w./+-]*?\.tmp\w{6}", "[folder]");
+    settings.add_filter(r"\.tmp\w{6}\b", "[project]");
+    settings
+}
+
+/// What was printed, stream by stream.
+pub(crate) fn printed(said: &Said) -> String {
+    let stream = |name: &str, text: &str| {
+        if text.is_empty() { String::new() } else { format!("[{name}]\n{}\n", without_ids(text.trim_end())) }
+    };
+    stream("stdout", &said.stdout) + &stream("stderr", &sorted_items(&said.stderr))
+}
+
+/// Puts the lines of items that stand below each other, each with what is said of it, into one order: items run side by side, and end
+/// in any.
+fn sorted_items(text: &str) -> String {
+    let is_item = |line: &str| line.starts_with("  ") && line.trim_start().starts_with(['✓', '✗', '~']);
+    let case = |item: &String| item.split_whitespace().find(|word| word.contains("::")).map(str::to_owned);
+    let mut shown = String::new();
+    let mut items: Vec<String> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        if is_item(line) {
+            items.push(line.to_owned());
+        } else if let Some(item) = items.last_mut().filter(|_| line.starts_with("      ")) {
+            item.push_str(line);
+        } else {
+            items.sort_by_key(case);
+            shown.extend(items.drain(..));
+            shown.push_str(line);
+        }
+    }
+    items.sort_by_key(case);
+    shown.extend(items);
+    shown
+}
+
+/// A text without hashes, commits and ids of runs. The ids that tests have made up, such as `aaaaaaaaaaaa`, stay.
+pub(crate) fn without_ids(text: &str) -> String {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric();
+    let is_id = |word: &str| {
+        (8..=64).contains(&word.len())
+            && word.bytes().all(|letter| letter.is_ascii_digit() || (b'a'..=b'f').contains(&letter))
+            && word.bytes().any(|letter| letter.is_ascii_digit())
+            // Other numbers are figures.
+            && (word.len() == 12 || !word.bytes().all(|letter| letter.is_ascii_digit()))
+    };
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|letter| is_part(letter) != is_part(first)).unwrap_or(rest.len());
+        let (word, others) = rest.split_at(end);
+        shown.push_str(if is_id(word) { "[id]" } else { word });
+        rest = others;
+    }
+    shown
+}

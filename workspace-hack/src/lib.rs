@@ -1,0 +1,1 @@
+//! No code: the manifest says what this crate is for.
