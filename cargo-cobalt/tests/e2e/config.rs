@@ -85,7 +85,7 @@ fn the_parameters_of_a_models_address_are_hidden_but_for_its_version() {
         &format!("[judge]\nmodel = \"m\"\nprovider = \"openai\"\nbase-url = \"{url}\"\n"),
     );
     for arguments in [&["config"][..], &["config", "--json"]] {
-        let said = project.cobalt(arguments, 0);
+        let said = project.cobalt(arguments, 0).says("api-version=2024-10-21");
         assert!(!said.stdout.contains("plain-words"), "{}", said.stdout);
         assert_printed!(said);
     }

@@ -20,25 +20,28 @@ macro_rules! assert_text {
 }
 pub(crate) use assert_text;
 
+/// How the lines begin that cargo prints of a build.
+pub(crate) const CARGO_SAYS: &str = "Adding|Blocking|Checking|Compiling|Downloaded|Downloading|Finished|Fresh|Locking|Removing|Running|Updating";
+
 /// The filters for all of these tests: folders, ids of runs, times, durations and what cargo says of a build.
 pub(crate) fn settings() -> insta::Settings {
     let mut settings = folders();
-    settings.add_filter(
-        r"(?m)^(\x1b\[[\d;]*m)* *(Adding|Blocking|Compiling|Finished|Fresh|Locking|Removing|Running|Updating)\b.*\n",
-        "",
-    );
-    // Of a commit, also where it happens to have no letter.
-    settings.add_filter(r"\bcommit \d{7,}\b", "commit [id]");
+    settings.add_filter(&format!(r"(?m)^(\x1b\[[\d;]*m)* *({CARGO_SAYS})\b.*\n"), "");
+    // Also where it happens to have no letter, or no digit.
+    settings.add_filter(r"\bcommit (`?)[0-9a-f]{7,40}\b", "commit $1[id]");
+    settings.add_filter(r"\b\d+ (second|minute|hour|day|month|year)s? ago\b", "[age] ago");
+    settings.add_filter(r"\(os error \d+\)", "(os error [number])");
     settings.add_filter(r"\b\d{4}-\d\d-\d\d[T ]\d\d[:-]\d\d([:-]\d\d)?(\.\d+)?Z?", "[time]");
     settings.add_filter(r"\b\d{4}-\d\d-\d\d\b", "[date]");
     // Measured latencies, and what a comparison says of them. Their columns are as wide as the figures are long.
-    settings.add_filter(r"(?m)^( +latency) .*[nµ]s.*$", "$1  [durations]");
-    settings.add_filter(r"(?m)^(\| `latency` \|).*[nµ]s.*$", "$1 [durations]");
+    settings.add_filter(r"(?m)^( +latency) .*\d.*$", "$1  [durations]");
+    settings.add_filter(r"(?m)^(\| `latency` \|).*\d.*$", "$1 [durations]");
     settings.add_filter(r"(?m)^(- `latency`:) .*$", "$1 [durations]");
     settings.add_filter(r"(?m)^(Against .*?: \*\*).*\*\*$", "$1[verdict]**");
     settings.add_filter(r"(→ \S+|\)) {2,}", "$1  ");
-    settings.add_filter(r"\([\d.,]+ ?(ns|µs|ms|s|min|h)\b", "([duration]");
-    settings.add_filter(r" +[\d.,]+ ?(ns|µs|ms|s|min|h)\b", " [duration]");
+    // A blank stands before the unit of what was measured, and none in a limit that was set.
+    settings.add_filter(r"\([\d.,]+ (ns|µs|ms|s|min|h)\b", "([duration]");
+    settings.add_filter(r" +[\d.,]+ (ns|µs|ms|s|min|h)\b", " [duration]");
     settings
 }
 
@@ -48,10 +51,22 @@ pub(crate) fn folders() -> insta::Settings {
     settings.set_snapshot_path(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e/snapshots"));
     settings.set_omit_expression(true);
     let workspace = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    settings.add_filter(&format!("{}(?-u:\\b)", workspace.display()), "[workspace]");
-    settings.add_filter(r"(/private)?/(tmp|var/folders)/[\w./+-]*?\.tmp\w{6}", "[folder]");
+    settings.add_filter(&format!("{}(?-u:\\b)", literally(workspace)), "[workspace]");
+    let temporary = literally(&std::env::temp_dir());
+    settings.add_filter(
+        &format!(r"(/private)?({temporary}|/tmp|/var/folders)/[\w./+-]*?\.tmp\w{{6}}"),
+        "[folder]",
+    );
     settings.add_filter(r"\.tmp\w{6}\b", "[project]");
     settings
+}
+
+/// A path as a pattern that nothing else fits.
+fn literally(path: &std::path::Path) -> String {
+    let path = path.display().to_string();
+    let path = path.trim_end_matches('/').chars();
+    path.map(|letter| if letter.is_ascii_punctuation() { format!("\\{letter}") } else { letter.into() })
+        .collect()
 }
 
 /// What was printed, stream by stream.

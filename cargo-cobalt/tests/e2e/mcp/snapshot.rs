@@ -38,12 +38,11 @@ pub(super) fn measured() -> Settings {
     let mut settings = folders();
     settings.add_filter(r#"(?s)"latency": \{.*?\}"#, r#""latency": "[durations]""#);
     settings.add_filter(r#""(\w+Ms)": [\d.]+"#, r#""$1": "[ms]""#);
-    settings
-        .add_filter(r#"(?m)^ *" *(Blocking|Compiling|Finished|Fresh|Locking|Running|Updating)\b.*\n"#, "");
+    settings.add_filter(&format!(r#"(?m)^ *" *({})\b.*\n"#, crate::snapshot::CARGO_SAYS), "");
     // A difference of latencies is noise, and so is what is said of it.
     settings.add_filter(r"(?m)^(\*\*.*), `latency`\*\*$", "$1**");
     settings.add_filter(r"(?m)^\| `latency` \|.*$", "| `latency` | [durations]");
-    settings.add_filter(r"\b[\d.,]+ ?(ns|µs|ms|s|min)\b", "[duration]");
+    settings.add_filter(r"\b[\d.,]+ (ns|µs|ms|s|min)\b", "[duration]");
     settings.add_filter(r"\b\d{4}-\d\d-\d\d[T ]\d\d[:-]\d\d([:-]\d\d)?(\.\d+)?Z?", "[time]");
     settings.add_filter(r"\b[0-9a-f]{64}\b", "[digest]");
     settings.add_filter(r"127\.0\.0\.1:\d+", "[model]");
