@@ -132,13 +132,13 @@ pub(crate) fn with_causes(result: &Ident, library: &Library) -> TokenStream {
     }}
 }
 
-/// Whether a type is one of cobalt's, written `Context` or `cobalt::Context`.
+/// Whether a type is one of cobalt's, written `Context` or with the path to it: `cobalt::Context`.
 pub(crate) fn is_named(ty: &Type, name: &str, library: &Library) -> bool {
     let Type::Path(ty) = ty else { return false };
     let segments: Vec<_> = ty.path.segments.iter().map(|segment| &segment.ident).collect();
     match segments.as_slice() {
         [only] => *only == name,
-        [first, last] => library.is_called(first) && *last == name,
+        [.., first, last] => library.is_called(first) && *last == name,
         _ => false,
     }
 }

@@ -146,7 +146,7 @@ fn nextest_runs_each_experiment_once_and_a_retry_mends_what_broke() {
 
 /// The library by another name, and by a path within a module of the package.
 const RENAMED: &str = r#"
-use evals::{Context, EvalContext, Item, Score};
+use evals::{EvalContext, Item, Score};
 
 mod agents {
     pub(crate) use ::evals as library;
@@ -158,8 +158,8 @@ fn right(item: &Item, output: &str, context: &EvalContext) -> Result<Score, Stri
 }
 
 #[agents::library::evaluator(crate = crate::agents::library, pass_mark = 0.2)]
-async fn short(output: String) -> f64 {
-    if output.len() < 9 { 1.0 } else { 0.0 }
+async fn short(output: String, context: crate::agents::library::EvalContext) -> f64 {
+    if output.len() < 9 && context.output_text() == output { 1.0 } else { 0.0 }
 }
 
 #[evals::experiment(
@@ -177,7 +177,7 @@ async fn desk(item: Item, _context: evals::Context) -> Result<String, std::io::E
     evaluators = [right],
     crate = crate::agents::library,
 )]
-fn plain(item: Item, _context: Context) -> String {
+fn plain(item: Item, _context: crate::agents::library::Context) -> String {
     item["answer"].as_str().unwrap().to_owned()
 }
 

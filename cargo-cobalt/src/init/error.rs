@@ -33,8 +33,8 @@ pub(crate) enum InitError {
     Namesake(PathBuf),
 
     #[error(
-        "the package in `{}` depends on the library under the name `{name}`, and what its macros write calls it \
-         `cobalt`: write `cobalt = {{ … }}` in the manifest instead, without `package`, and run this again",
+        "the package in `{}` depends on the library under the name `{name}`, and the files that `init` writes call it \
+         `cobalt`: write them yourself, with `crate = {name}` in each attribute, or rename the dependency to `cobalt`",
         .folder.display()
     )]
     Renamed { folder: PathBuf, name: String },

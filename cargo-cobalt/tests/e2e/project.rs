@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
@@ -29,8 +30,16 @@ const SHARED: [(&str, &str); 13] = [
     ("tests/talker.rs", include_str!("fixture/talker.rs")),
 ];
 
-/// How the manifest of a package names it that has shared sources alone.
-const SHARED_PACKAGE: &str = "name = \"trial\"\nversion = \"0.1.0";
+/// How the manifest of a package names it that has shared sources alone. The version follows from their texts: a changed one is built
+/// again, also by a folder that has been built into before.
+static SHARED_PACKAGE: LazyLock<String> = LazyLock::new(|| package("", &SHARED));
+
+/// The name of a package, and a version that follows from an earlier name and version, and from sources.
+fn package(before: &str, sources: &[(&str, &str)]) -> String {
+    let mut hasher = DefaultHasher::new();
+    (before, sources).hash(&mut hasher);
+    format!("name = \"trial\"\nversion = \"0.1.0+{:016x}\"", hasher.finish())
+}
 
 /// A package that depends on the library.
 pub(crate) struct Project(TempDir);
@@ -40,16 +49,17 @@ impl Project {
     pub(crate) fn empty() -> Self {
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let project = Self(tempfile::tempdir().unwrap());
-        project.write("src/lib.rs", "");
         project.write("Cargo.lock", &fs::read_to_string(workspace.join("Cargo.lock")).unwrap());
         project.write(
             "Cargo.toml",
             &format!(
-                "[package]\n{SHARED_PACKAGE}\"\nedition = \"2024\"\n\n[workspace]\n\n\
+                "[package]\n{}\nedition = \"2024\"\n\n[workspace]\n\n\
                  [dev-dependencies]\ncobalt = {{ path = {:?}, default-features = false }}\n",
+                *SHARED_PACKAGE,
                 workspace.join("cobalt")
             ),
         );
+        project.write("src/lib.rs", "");
         project
     }
 
@@ -99,31 +109,29 @@ impl Project {
         fs::read_to_string(self.path(file)).unwrap()
     }
 
-    /// Writes a file. A Rust source that is none of the shared ones gives the package a version of its own, so that no other
-    /// package takes what is built of it.
+    /// Writes a file. Each Rust source that is none of the shared ones gives the package another version, so that no other package
+    /// takes what is built of it.
     pub(crate) fn write(&self, file: &str, text: &str) {
         let path = self.path(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
+        let Ok(manifest) = fs::read_to_string(self.path("Cargo.toml")) else { return };
         if SHARED.contains(&(file, text)) {
-            let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_500_000_000);
-            File::options().write(true).open(path).unwrap().set_modified(long_ago).unwrap();
+            // Any other package builds it.
+            if manifest.contains(&*SHARED_PACKAGE) {
+                let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_500_000_000);
+                File::options().write(true).open(path).unwrap().set_modified(long_ago).unwrap();
+            }
         } else if file.ends_with(".rs")
             && ["build.rs", "src/", "tests/"].iter().any(|part| file.starts_with(part))
         {
-            self.version_of_its_own(file, text);
-        }
-    }
-
-    fn version_of_its_own(&self, file: &str, text: &str) {
-        let Ok(manifest) = fs::read_to_string(self.path("Cargo.toml")) else { return };
-        let mut hasher = DefaultHasher::new();
-        (file, text).hash(&mut hasher);
-        let version = format!("{SHARED_PACKAGE}+{:x}\"", hasher.finish());
-        let own = manifest.replace(&format!("{SHARED_PACKAGE}\""), &version);
-        // A change of the manifest would be one that `watch` sees.
-        if own != manifest {
-            fs::write(self.path("Cargo.toml"), own).unwrap();
+            // What is built of a renamed package is its own already, and `watch` would see a change of the manifest.
+            let named = manifest.find("name = \"trial\"\n").zip(manifest.find("\nedition"));
+            if let Some((start, end)) = named {
+                let own = package(&manifest[start..end], &[(file, text)]);
+                fs::write(self.path("Cargo.toml"), [&manifest[..start], &own, &manifest[end..]].concat())
+                    .unwrap();
+            }
         }
     }
 

@@ -101,8 +101,6 @@ fn a_process_that_ends_before_its_experiments_is_no_success() {
     assert!(start.starts_with("strict: 1 item × 1 run × 1 evaluator"), "{start}");
     said.stderr = said.stderr.replace(&start, "");
     assert_printed!(said);
-    // Another name: projects of one name share their binaries in the target folder.
-    project.write("Cargo.toml", &project.read("Cargo.toml").replace("\"trial\"", "\"early\""));
     let declared = project.read("tests/evals.rs");
     let (experiments, _) = declared.split_once("fn main()").unwrap();
     let main = "fn main() {\n    if std::env::args().len() > 9 {\n        cobalt::main();\n    }\n}\n";
