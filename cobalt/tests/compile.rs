@@ -50,7 +50,7 @@ fn mistakes_are_explained_in_their_place_with_one_error_each() {
             unlike.push(name);
         }
     }
-    assert!(unlike.is_empty(), "{unlike:?}");
+    assert!(unlike.is_empty(), "the compiler says something else of these, see above: {unlike:?}");
 }
 
 /// The programs with mistakes, by their names.

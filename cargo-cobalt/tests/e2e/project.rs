@@ -117,7 +117,7 @@ impl Project {
         fs::write(&path, text).unwrap();
         let Ok(manifest) = fs::read_to_string(self.path("Cargo.toml")) else { return };
         if SHARED.contains(&(file, text)) {
-            // Any other package builds it.
+            // Only packages of the same sources share what is built of them: in any other, the file stays new.
             if manifest.contains(&*SHARED_PACKAGE) {
                 let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_500_000_000);
                 File::options().write(true).open(path).unwrap().set_modified(long_ago).unwrap();
