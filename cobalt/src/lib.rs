@@ -43,6 +43,7 @@ pub mod redact;
 pub mod report;
 pub mod reporters;
 mod session;
+mod settings;
 pub mod shards;
 mod slug;
 pub mod store;

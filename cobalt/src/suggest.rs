@@ -44,6 +44,16 @@ pub(crate) fn folded(name: &str) -> String {
     name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
+/// Says that a name is unknown, and which was meant or which there are.
+pub(crate) fn unknown_name(noun: &str, plural: &str, name: &str, known: &[&str]) -> String {
+    match closest(name, known.iter().copied()) {
+        Some(meant) => format!("unknown {noun} `{name}`; did you mean `{meant}`?"),
+        None => {
+            format!("unknown {noun} `{name}`; the {plural} here are {}", list(known.iter().copied()))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ use super::variables::BASELINE;
 use crate::position::line_and_column;
 use crate::redact::redacted;
 use crate::report::Shard;
-use crate::suggest;
+use crate::suggest::{self, unknown_name};
 
 /// Why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -188,14 +188,4 @@ fn in_words_of_toml(message: &str) -> String {
     let words = [("a sequence", "a list"), ("a map", "a table"), ("path string", "a path in quotes")];
     let found = words.into_iter().find_map(|(rust, toml)| Some((message.strip_suffix(rust)?, toml)));
     found.map_or_else(|| message.to_owned(), |(message, toml)| format!("{message}{toml}"))
-}
-
-/// Says that a name is unknown, and which was meant or which there are.
-pub(super) fn unknown_name(noun: &str, plural: &str, name: &str, known: &[&str]) -> String {
-    match suggest::closest(name, known.iter().copied()) {
-        Some(meant) => format!("unknown {noun} `{name}`; did you mean `{meant}`?"),
-        None => {
-            format!("unknown {noun} `{name}`; the {plural} here are {}", suggest::list(known.iter().copied()))
-        }
-    }
 }

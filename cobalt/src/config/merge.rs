@@ -13,17 +13,17 @@ use super::find::{asked_for, candidates};
 use super::flags::Flags;
 use super::merged::{Config, Declarable};
 use super::model::{Ci, File};
-use super::models::{Age, AgeOrOff};
 use super::only::Only;
 use super::read::{Read, dotted};
 use super::reporter::{Reporter, ReporterKind};
 use super::settings::{Origin, Setting, shown_variable, without_secrets};
-use super::values::{Bound, Count, Length, Target, VariableName, VariableValue};
 use super::variables::{CI, CONCURRENCY, CONFIG, RESUME, SOURCES, TIMEOUT, Variables};
 use crate::dataset::settings::{Account, FetchSettings, Platform};
 use crate::paths::workspace_root;
 use crate::redact::{register_env_file, register_variables};
 use crate::report::{Shard, Threshold};
+use crate::settings::{Age, AgeOrOff};
+use crate::settings::{Bound, Count, Length, Target, VariableName, VariableValue};
 use crate::store::Layout;
 
 /// How many items are worked on at a time, unless something is set.

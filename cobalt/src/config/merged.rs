@@ -16,7 +16,6 @@ use super::merge::merge;
 use super::only::Only;
 use super::reporter::Reporter;
 use super::settings::Setting;
-use super::values::Target;
 use super::webhooks::Webhook;
 use crate::dataset::settings::FetchSettings;
 use crate::evaluators::Evaluator;
@@ -25,6 +24,7 @@ use crate::llm::prices::PriceTable;
 use crate::paths::package_root;
 use crate::redact::{register_environment, set_forms};
 use crate::report::{Shard, Threshold};
+use crate::settings::Target;
 use crate::store::Layout;
 
 /// The settings in force.

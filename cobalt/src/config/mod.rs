@@ -2,7 +2,6 @@
 #![doc = include_str!("../../docs/configuration.md")]
 
 mod baseline;
-mod by_type;
 mod dashboard;
 mod datasets;
 mod error;
@@ -25,10 +24,8 @@ mod settings;
 mod storage;
 #[cfg(test)]
 mod tests;
-mod values;
 mod variables;
 mod webhooks;
-mod with_written;
 
 pub use baseline::OnInconclusive;
 pub use dashboard::DashboardSettings;

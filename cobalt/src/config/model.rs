@@ -12,12 +12,13 @@ use super::baseline::Baseline;
 use super::dashboard::Dashboard;
 use super::datasets::Entry as NamedSet;
 use super::evaluators::Entry;
-use super::models::{AgeOrOff, Cache, Embedding, Judge};
+use super::models::{Cache, Embedding, Judge};
 use super::platforms::Platforms;
 use super::redaction::Redaction;
 use super::reporter::Reporter;
-use super::values::{Bound, Count, Dollars, Length, Target, VariableName, VariableValue, bounds};
 use super::webhooks::Hook;
+use crate::settings::AgeOrOff;
+use crate::settings::{Bound, Count, Dollars, Length, Target, VariableName, VariableValue, bounds};
 
 /// The settings of Cobalt, `cargo test` for AI agents. Everything is optional.
 #[derive(Debug, Default, Deserialize)]

@@ -6,8 +6,8 @@ use std::ffi::OsString;
 use super::merge::Merge;
 use super::model::ModelPrice;
 use super::read::dotted;
-use super::values::Dollars;
 use crate::llm::prices::{LongPrompt, Price, PriceTable};
+use crate::settings::Dollars;
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     pub(super) fn prices(&mut self, written: BTreeMap<String, ModelPrice>) -> PriceTable {

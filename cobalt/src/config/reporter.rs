@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::values::Text;
+use crate::settings::Text;
 use crate::store::Layout;
 use crate::suggest;
 

@@ -1,28 +1,19 @@
 //! The JSON schema of the file, from the types that it is read into.
 
-use std::borrow::Cow;
-
+use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
 use super::dashboard::Port;
 use super::datasets::{Bytes, FileAddress, FormatName, HashStart, HeaderName, HeaderText, PageSize};
 use super::evaluators::{KindName, TokenizerName};
 use super::model::File;
-use super::models::{
-    Address, Age, AgeOrOff, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word,
-};
 use super::reporter::{Reporter, ReporterKind};
-use super::values::{
-    Argument, Bound, Count, Dollars, EnvironmentName, Length, Limit, Score, Target, VariableName,
-    VariableValue, Weight,
-};
 use super::webhooks::{HookAddress, HookTimeout};
 use crate::dataset::Format;
 use crate::evaluators::{ALIASES, AutoevalKind};
-use crate::llm::Provider;
+use crate::settings::schema_of;
 
 /// The JSON schema of `cobalt.toml`.
 #[must_use]
@@ -54,53 +45,10 @@ fn without_null(schema: &mut Schema) {
     }
 }
 
-macro_rules! schema_of {
-    ($($type:ident: $schema:tt),* $(,)?) => {$(
-        impl JsonSchema for $type {
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($type).into()
-            }
-
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!($schema)
-            }
-        }
-    )*};
-}
-
 schema_of! {
-    Count: { "type": "integer", "minimum": 1 },
     Port: { "type": "integer", "minimum": 0, "maximum": 65535 },
-    Limit: { "type": "integer", "minimum": 0 },
-    Score: { "type": "number", "minimum": 0, "maximum": 1 },
-    Dollars: { "type": "number", "minimum": 0 },
     KindName: { "type": "string", "enum": kinds() },
     TokenizerName: { "type": "string", "enum": TokenizerName::NAMES },
-    Weight: { "type": "number", "minimum": 0 },
-    Length: {
-        "type": "string",
-        "pattern": "^(?=.*[1-9])\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h)\\s*$",
-        "examples": ["30s", "500ms", "1.5s", "2m"],
-    },
-    Age: {
-        "type": "string",
-        "pattern": "^(?=.*[1-9])\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h|d)\\s*$",
-        "examples": ["7d", "12h"],
-    },
-    AgeOrOff: {
-        "type": "string",
-        "pattern": "^\\s*off\\s*$|^(?=.*[1-9])\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h|d)\\s*$",
-        "examples": ["12h", "off"],
-    },
-    Word: { "type": "string", "pattern": "\\S" },
-    JudgeVendor: { "type": "string", "enum": Provider::names(Provider::judges) },
-    EmbeddingVendor: { "type": "string", "enum": Provider::names(Provider::embeds) },
-    KeyVariable: { "type": "string", "pattern": "^[A-Za-z0-9_]+$", "examples": ["GATEWAY_API_KEY"] },
-    Address: { "type": "string", "pattern": "^https?://.+", "examples": ["http://localhost:11434/v1"] },
     HookAddress: { "type": "string", "pattern": "^https?://[^/?#\\s][^\\s]*$", "examples": ["https://example.com/hook"] },
     HookTimeout: {
         "type": "string",
@@ -123,23 +71,11 @@ schema_of! {
         "pattern": "^\\s*[0-9.][0-9._]*\\s*([kKmMgGtT]?[bB]|[kKmMgGtT][iI][bB])\\s*$",
         "examples": ["200 MB", 200_000_000],
     },
-    Temperature: { "type": "number", "minimum": 0, "maximum": 2 },
-    Retries: { "type": "integer", "minimum": 0, "maximum": 20 },
-    Bound: {
-        "type": "string",
-        "pattern": "^.+\\.\\s*(avg|min|max|p50|p95|p99|total|drop|rise|ratio|pass_rate\\s*(\\(.+\\))?)\\s*[<>]=?\\s*[0-9.].*$",
-        "examples": ["score.avg >= 0.8", "latency.p95 <= 5s", "right.pass_rate >= 0.95", "vs_baseline.score.drop <= 0.02"],
-    },
     Reporter: {
         "type": "string",
         "pattern": reporters(),
         "examples": ["cli", "junit", "html=target/report.html"],
     },
-    Target: { "type": "string", "examples": ["evals", "evals-*"] },
-    Argument: { "type": "string" },
-    EnvironmentName: { "type": "string", "pattern": "^[^=]+$" },
-    VariableName: { "type": "string", "pattern": "^(?!COBALT_|CARGO_)[^=]+$" },
-    VariableValue: { "type": "string" },
 }
 
 /// The names of the reporters, and a path behind those that write a file.

@@ -9,10 +9,10 @@ use super::file::FileTable;
 use super::lookup::Opening;
 use super::platforms::{BasaltTable, BraintrustTable, LangSmithTable, LangfuseTable};
 use super::url::UrlTable;
-use crate::config::by_type::{ReadTable, read_by_type};
-use crate::config::models::KeyVariable;
 use crate::dataset::Dataset;
 use crate::error::Error;
+use crate::settings::KeyVariable;
+use crate::settings::{ReadTable, read_by_type};
 
 /// What a table of one type holds, without its `type`.
 pub(super) trait Table: for<'de> Deserialize<'de> {

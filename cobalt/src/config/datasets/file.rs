@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::entry::Table;
 use super::lookup::Opening;
-use crate::config::models::Word;
 use crate::dataset::Dataset;
 use crate::error::Error;
+use crate::settings::Word;
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

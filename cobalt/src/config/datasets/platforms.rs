@@ -9,11 +9,11 @@ use super::fetched_table::on_terms;
 use super::lookup::Opening;
 use super::values::PageSize;
 use crate::config::model::at_least_one;
-use crate::config::models::Word;
-#[cfg(feature = "remote")]
-use crate::config::with_written::with_written;
 use crate::dataset::{Dataset, Item};
 use crate::error::Error;
+use crate::settings::Word;
+#[cfg(feature = "remote")]
+use crate::settings::with_written;
 
 fetched_table! {
     LangfuseTable {

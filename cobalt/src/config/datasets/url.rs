@@ -10,11 +10,11 @@ use super::fetched_table::fetched_table;
 use super::fetched_table::on_terms;
 use super::lookup::Opening;
 use super::values::{FileAddress, FormatName, HeaderName, HeaderText};
-use crate::config::models::KeyVariable;
-#[cfg(feature = "remote")]
-use crate::config::with_written::with_written;
 use crate::dataset::Dataset;
 use crate::error::Error;
+use crate::settings::KeyVariable;
+#[cfg(feature = "remote")]
+use crate::settings::with_written;
 
 fetched_table! {
     UrlTable {

@@ -5,11 +5,11 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 use serde::{Serialize, Serializer};
 
-use crate::config::values::{Number, Text};
 use crate::config::webhooks::is_address;
 use crate::dataset::Format;
 use crate::hash::begins_hash;
 use crate::redact::REDACTED;
+use crate::settings::{Number, Text};
 use crate::suggest;
 
 /// The units of sizes, by their bytes.

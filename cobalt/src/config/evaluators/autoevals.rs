@@ -15,13 +15,13 @@ use super::typed::Settings;
 #[cfg(not(feature = "judge"))]
 use super::typed::without_judge;
 use crate::config::error::{ConfigError, Place};
-use crate::config::models::{Address, EmbeddingVendor, Word};
-use crate::config::values::{Count, Score, Weight};
-#[cfg(feature = "judge")]
-use crate::config::with_written::with_written;
 #[cfg(feature = "judge")]
 use crate::evaluators::Autoeval;
 use crate::evaluators::Evaluator;
+#[cfg(feature = "judge")]
+use crate::settings::with_written;
+use crate::settings::{Address, EmbeddingVendor, Word};
+use crate::settings::{Count, Score, Weight};
 
 judge_table! {
     Autoevals {

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::typed::Settings;
 use crate::config::error::{ConfigError, Place};
-use crate::config::models::Word;
-use crate::config::values::{Argument, Count, EnvironmentName, Length, Score, VariableValue};
-use crate::config::with_written::with_written;
 use crate::evaluators::{CommandEvaluator, Evaluator};
+use crate::settings::Word;
+use crate::settings::with_written;
+use crate::settings::{Argument, Count, EnvironmentName, Length, Score, VariableValue};
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

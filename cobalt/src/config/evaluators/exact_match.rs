@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::typed::Settings;
 use crate::config::error::{ConfigError, Place};
-use crate::config::models::Word;
-use crate::config::values::Score;
-use crate::config::with_written::with_written;
 use crate::evaluators::{Evaluator, ExactMatch};
+use crate::settings::Score;
+use crate::settings::Word;
+use crate::settings::with_written;
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

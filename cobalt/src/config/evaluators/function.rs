@@ -8,9 +8,9 @@ use toml::de::{DeTable, DeValue};
 
 use super::typed::{Settings, TYPES};
 use crate::config::error::{ConfigError, Place};
-use crate::config::values::Score;
 use crate::evaluators::{AutoevalKind, Evaluator, FnEvaluator, Preset};
 use crate::private::EvaluatorDefinition;
+use crate::settings::Score;
 use crate::suggest::{self, folded};
 
 #[derive(Clone, Debug, Deserialize, Serialize)]

@@ -11,19 +11,19 @@ macro_rules! judge_table {
             $($own)*
             /// The model that judges; that of `[judge]` unless it is set.
             #[serde(skip_serializing_if = "Option::is_none")]
-            model: Option<crate::config::models::Word>,
+            model: Option<crate::settings::Word>,
             /// Whose API is spoken; follows from the model, else from `[judge]`, unless it is set.
             #[serde(skip_serializing_if = "Option::is_none")]
-            provider: Option<crate::config::models::JudgeVendor>,
+            provider: Option<crate::settings::JudgeVendor>,
             /// Where the API is; that of `[judge]`, else the vendor's own, unless it is set.
             #[serde(skip_serializing_if = "Option::is_none")]
-            base_url: Option<crate::config::models::Address>,
+            base_url: Option<crate::settings::Address>,
             /// The environment variable that holds the key; the vendor's own unless it is set.
             #[serde(skip_serializing_if = "Option::is_none")]
-            api_key_env: Option<crate::config::models::KeyVariable>,
+            api_key_env: Option<crate::settings::KeyVariable>,
             /// How freely the model chooses its words; sent only where the model takes it.
             #[serde(skip_serializing_if = "Option::is_none")]
-            temperature: Option<crate::config::models::Temperature>,
+            temperature: Option<crate::settings::Temperature>,
         }
     };
 }
@@ -32,13 +32,13 @@ macro_rules! judge_table {
 #[cfg(feature = "judge")]
 macro_rules! with_judge {
     ($written:ident, $evaluator:expr) => {
-        crate::config::with_written::with_written!(
+        crate::settings::with_written!(
             $evaluator,
-            model($written.model.map(|crate::config::models::Word(model)| model)),
-            provider($written.provider.map(|crate::config::models::JudgeVendor(provider)| provider)),
-            base_url($written.base_url.map(|crate::config::models::Address(url)| url)),
-            api_key_env($written.api_key_env.map(|crate::config::models::KeyVariable(name)| name)),
-            temperature($written.temperature.map(|crate::config::models::Temperature(number)| number)),
+            model($written.model.map(|crate::settings::Word(model)| model)),
+            provider($written.provider.map(|crate::settings::JudgeVendor(provider)| provider)),
+            base_url($written.base_url.map(|crate::settings::Address(url)| url)),
+            api_key_env($written.api_key_env.map(|crate::settings::KeyVariable(name)| name)),
+            temperature($written.temperature.map(|crate::settings::Temperature(number)| number)),
         )
     };
 }

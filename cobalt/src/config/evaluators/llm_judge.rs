@@ -14,13 +14,13 @@ use super::typed::Settings;
 use super::typed::without_judge;
 use crate::config::error::{ConfigError, Place};
 use crate::config::model::at_least_one;
-use crate::config::models::Word;
-use crate::config::values::Score;
-#[cfg(feature = "judge")]
-use crate::config::with_written::with_written;
 use crate::evaluators::Evaluator;
 #[cfg(feature = "judge")]
 use crate::evaluators::{LlmJudge, Scoring};
+use crate::settings::Score;
+use crate::settings::Word;
+#[cfg(feature = "judge")]
+use crate::settings::with_written;
 use crate::suggest;
 
 judge_table! {

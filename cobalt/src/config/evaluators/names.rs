@@ -3,11 +3,11 @@
 use serde::de::{Deserialize, Deserializer};
 use serde::{Serialize, Serializer};
 
-use crate::config::error::unknown_name;
-use crate::config::values::Text;
 use crate::evaluators::{
     Aggregate, AutoevalKind, CallCheck, Distance, Measure, Preset, Quantity, RougeVariant, Scoring,
 };
+use crate::settings::Text;
+use crate::suggest::unknown_name;
 
 macro_rules! names {
     ($($(#[$doc:meta])* $name:ident($type:ident), $noun:literal, $plural:literal: $($word:literal => $variant:ident),+;)+) => {$(

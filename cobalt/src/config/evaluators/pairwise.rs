@@ -10,13 +10,13 @@ use super::typed::Settings;
 #[cfg(not(feature = "judge"))]
 use super::typed::without_judge;
 use crate::config::error::{ConfigError, Place};
-use crate::config::models::Word;
-use crate::config::values::Score;
-#[cfg(feature = "judge")]
-use crate::config::with_written::with_written;
 use crate::evaluators::Evaluator;
 #[cfg(feature = "judge")]
 use crate::evaluators::Pairwise;
+use crate::settings::Score;
+use crate::settings::Word;
+#[cfg(feature = "judge")]
+use crate::settings::with_written;
 
 judge_table! {
     Compared {

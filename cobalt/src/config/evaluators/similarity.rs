@@ -9,13 +9,13 @@ use super::typed::Settings;
 #[cfg(not(feature = "judge"))]
 use super::typed::without_judge;
 use crate::config::error::{ConfigError, Place};
-use crate::config::models::{Address, EmbeddingVendor, KeyVariable, Word};
-use crate::config::values::Score;
-#[cfg(feature = "judge")]
-use crate::config::with_written::with_written;
 use crate::evaluators::Evaluator;
 #[cfg(feature = "judge")]
 use crate::evaluators::Similarity;
+use crate::settings::Score;
+#[cfg(feature = "judge")]
+use crate::settings::with_written;
+use crate::settings::{Address, EmbeddingVendor, KeyVariable, Word};
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Similarity"))]

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::names::CallCheckName;
 use super::typed::Settings;
 use crate::config::error::{ConfigError, Place};
-use crate::config::models::Word;
-use crate::config::values::{Limit, Score};
-use crate::config::with_written::with_written;
 use crate::evaluators::{Evaluator, ToolCalls};
+use crate::settings::Word;
+use crate::settings::with_written;
+use crate::settings::{Limit, Score};
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[cfg_attr(

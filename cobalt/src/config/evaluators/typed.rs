@@ -19,9 +19,9 @@ use super::text::{
     TokenF1Table, WerTable,
 };
 use super::tool_calls::Calls;
-use crate::config::by_type::{ReadTable, read_by_type};
 use crate::config::error::{ConfigError, Place};
 use crate::evaluators::Evaluator;
+use crate::settings::{ReadTable, read_by_type};
 
 /// What a table of one type holds, without its `type`.
 pub(super) trait Settings: for<'de> Deserialize<'de> {

@@ -3,17 +3,17 @@
 use std::ffi::OsString;
 
 use super::tables::{Cache, Embedding, Judge};
-use super::values::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word};
 use crate::config::error::ConfigError;
 use crate::config::merge::{Merge, first};
 use crate::config::settings::Origin;
-use crate::config::values::{Count, Length};
 use crate::config::variables::CACHE;
 use crate::llm::{
     CacheSettings, DEFAULT_CONCURRENCY, DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, ModelChoice,
     ModelSettings, Provider, Secret,
 };
 use crate::redact::{REDACTED, register_address, register_secret};
+use crate::settings::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word};
+use crate::settings::{Count, Length};
 use crate::store::Layout;
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {

@@ -2,9 +2,5 @@
 
 mod merge;
 mod tables;
-mod values;
 
 pub(super) use tables::{Cache, Embedding, Judge};
-pub(super) use values::{
-    Address, Age, AgeOrOff, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word,
-};

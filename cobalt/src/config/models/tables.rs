@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::values::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word};
-use crate::config::values::{Count, Length};
+use crate::settings::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word};
+use crate::settings::{Count, Length};
 
 /// Whom judges ask that do not say it themselves, and how.
 #[derive(Debug, Default, Deserialize)]

@@ -6,10 +6,10 @@ use std::ffi::OsString;
 use super::tables::{Braintrust, LangSmith, Langfuse, OneKey, Platforms};
 use crate::config::error::ConfigError;
 use crate::config::merge::Merge;
-use crate::config::models::{Address, KeyVariable, Word};
 use crate::dataset::settings::{Account, Key, Platform};
 use crate::llm::Secret;
 use crate::redact::{REDACTED, register_address, register_secret};
+use crate::settings::{Address, KeyVariable, Word};
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     /// How each platform is asked that has a table.

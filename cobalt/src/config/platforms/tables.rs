@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::config::models::{Address, KeyVariable, Word};
+use crate::settings::{Address, KeyVariable, Word};
 
 /// By which accounts the platforms are asked where teams keep their data sets.
 #[derive(Debug, Default, Deserialize)]

@@ -9,9 +9,9 @@ use super::values::host;
 use super::webhook::{Source, Webhook};
 use crate::config::merge::Merge;
 use crate::config::settings::Origin;
-use crate::config::values::Length;
 use crate::llm::Secret;
 use crate::redact::{REDACTED, register_secret, register_webhook};
+use crate::settings::Length;
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     /// Who is told of the end of a run.

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::values::{HookAddress, HookTimeout};
 use super::webhook::{DEFAULT_RETRIES, DEFAULT_TIMEOUT, WebhookOn};
-use crate::config::models::{KeyVariable, Retries};
+use crate::settings::{KeyVariable, Retries};
 
 /// Whom `cargo cobalt run` and `merge` tell of the end of a run, by a request with JSON.
 #[derive(Debug, Deserialize)]

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde::de::{Deserialize, Deserializer};
 
 use super::webhook::LONGEST_WAIT;
-use crate::config::values::{Text, written};
 use crate::report::duration;
+use crate::settings::{Text, written};
 
 /// An address that requests are sent to.
 #[derive(Debug)]

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::table::{name_of, text_table, with_common};
-use crate::config::error::{ConfigError, Place, unknown_name};
+use crate::config::error::{ConfigError, Place};
 use crate::config::evaluators::typed::Settings;
-use crate::config::models::Word;
-use crate::config::values::{Count, Text};
-use crate::config::with_written::with_written;
 use crate::evaluators::{Bleu, Evaluator};
 use crate::metrics::BleuTokenizer;
+use crate::settings::Word;
+use crate::settings::with_written;
+use crate::settings::{Count, Text};
+use crate::suggest::unknown_name;
 
 text_table! {
     BleuTable {

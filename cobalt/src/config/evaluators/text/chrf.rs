@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::table::{name_of, text_table, with_common};
 use crate::config::error::{ConfigError, Place};
 use crate::config::evaluators::typed::Settings;
-use crate::config::models::Word;
-use crate::config::values::{Count, Weight};
-use crate::config::with_written::with_written;
 use crate::evaluators::{ChrF, Evaluator};
+use crate::settings::Word;
+use crate::settings::with_written;
+use crate::settings::{Count, Weight};
 
 text_table! {
     ChrfTable {

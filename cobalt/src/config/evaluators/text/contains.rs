@@ -12,10 +12,10 @@ use crate::config::error::{ConfigError, Place};
 use crate::config::evaluators::names::QuantityName;
 use crate::config::evaluators::typed::Settings;
 use crate::config::model::at_least_one;
-use crate::config::models::Word;
-use crate::config::values::Text;
-use crate::config::with_written::with_written;
 use crate::evaluators::{Contains, Evaluator};
+use crate::settings::Text;
+use crate::settings::Word;
+use crate::settings::with_written;
 
 text_table! {
     #[cfg_attr(feature = "schema", schemars(extend("oneOf" = one_of(&["field", "texts"]))))]

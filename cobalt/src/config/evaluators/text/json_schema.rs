@@ -15,10 +15,10 @@ use crate::config::error::{ConfigError, Place};
 use crate::config::evaluators::typed::Settings;
 #[cfg(not(feature = "judge"))]
 use crate::config::evaluators::typed::without_judge;
-use crate::config::models::Word;
 use crate::evaluators::Evaluator;
 #[cfg(feature = "judge")]
 use crate::evaluators::JsonSchema;
+use crate::settings::Word;
 
 text_table! {
     #[cfg_attr(feature = "schema", schemars(extend("oneOf" = one_of(&["field", "schema", "file"]))))]

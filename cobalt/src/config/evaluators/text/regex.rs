@@ -10,10 +10,10 @@ use super::one_of::one_of;
 use super::table::{name_of, text_table, with_common};
 use crate::config::error::{ConfigError, Place};
 use crate::config::evaluators::typed::Settings;
-use crate::config::models::Word;
-use crate::config::values::Text;
-use crate::config::with_written::with_written;
 use crate::evaluators::{Evaluator, RegexMatch, expression};
+use crate::settings::Text;
+use crate::settings::Word;
+use crate::settings::with_written;
 
 text_table! {
     #[cfg_attr(feature = "schema", schemars(extend("oneOf" = one_of(&["field", "pattern"]))))]

@@ -6,9 +6,9 @@ use super::table::{text_table, with_common};
 use crate::config::error::{ConfigError, Place};
 use crate::config::evaluators::names::{MeasureName, RougeName};
 use crate::config::evaluators::typed::Settings;
-use crate::config::models::Word;
-use crate::config::with_written::with_written;
 use crate::evaluators::{Evaluator, Rouge};
+use crate::settings::Word;
+use crate::settings::with_written;
 
 text_table! {
     RougeTable {

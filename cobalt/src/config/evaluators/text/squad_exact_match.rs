@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::table::{name_of, text_table, with_common};
 use crate::config::error::{ConfigError, Place};
 use crate::config::evaluators::typed::Settings;
-use crate::config::models::Word;
 use crate::evaluators::{Evaluator, SquadExactMatch};
+use crate::settings::Word;
 
 text_table! {
     SquadExactMatchTable {

@@ -10,15 +10,15 @@ macro_rules! text_table {
         pub(in crate::config) struct $table {
             /// The name in reports; that of the type unless it is set.
             #[serde(skip_serializing_if = "Option::is_none")]
-            name: Option<crate::config::models::Word>,
+            name: Option<crate::settings::Word>,
             $($own)*
             /// The part of what the agent gave to look at, a path such as "output.answer" or "metadata.answer"; "output"
             /// unless it is set.
             #[serde(skip_serializing_if = "Option::is_none")]
-            output: Option<crate::config::models::Word>,
+            output: Option<crate::settings::Word>,
             /// From which score an output passes; 0.5 unless it is set.
             #[serde(skip_serializing_if = "Option::is_none")]
-            pass_mark: Option<crate::config::values::Score>,
+            pass_mark: Option<crate::settings::Score>,
         }
     };
 }
@@ -26,10 +26,10 @@ macro_rules! text_table {
 /// The evaluator with what is written of these keys. The first argument is a table of which all else is taken out.
 macro_rules! with_common {
     ($written:ident, $evaluator:expr) => {
-        crate::config::with_written::with_written!(
+        crate::settings::with_written!(
             $evaluator,
-            output($written.output.map(|crate::config::models::Word(path)| path)),
-            pass_mark($written.pass_mark.map(|crate::config::values::Score(mark)| mark)),
+            output($written.output.map(|crate::settings::Word(path)| path)),
+            pass_mark($written.pass_mark.map(|crate::settings::Score(mark)| mark)),
         )
     };
 }
@@ -37,7 +37,7 @@ macro_rules! with_common {
 /// The name that a table gives, or that of its type.
 macro_rules! name_of {
     ($written:ident) => {
-        $written.name.map_or_else(|| Self::TYPE.to_owned(), |crate::config::models::Word(name)| name)
+        $written.name.map_or_else(|| Self::TYPE.to_owned(), |crate::settings::Word(name)| name)
     };
 }
 

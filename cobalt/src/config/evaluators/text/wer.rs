@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::table::{name_of, text_table, with_common};
 use crate::config::error::{ConfigError, Place};
 use crate::config::evaluators::typed::Settings;
-use crate::config::models::Word;
-use crate::config::with_written::with_written;
 use crate::evaluators::{Evaluator, Wer};
+use crate::settings::Word;
+use crate::settings::with_written;
 
 text_table! {
     WerTable {

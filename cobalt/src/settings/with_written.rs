@@ -12,4 +12,4 @@ macro_rules! with_written {
     }};
 }
 
-pub(super) use with_written;
+pub(crate) use with_written;

@@ -6,11 +6,15 @@ use std::time::Duration;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Serialize, Serializer};
 
+use crate::llm::Provider;
+use crate::redact::looks_like_key;
 use crate::report::{Threshold, duration};
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// A whole number of at least 1.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Count(pub(super) usize);
+pub(crate) struct Count(pub(crate) usize);
 
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -35,7 +39,7 @@ impl<'de> Deserialize<'de> for Count {
 
 /// The most that there may be of something: a whole number from 0.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Limit(pub(super) usize);
+pub(crate) struct Limit(pub(crate) usize);
 
 impl<'de> Deserialize<'de> for Limit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -49,7 +53,7 @@ impl<'de> Deserialize<'de> for Limit {
 
 /// A score: a number from 0 to 1.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Score(pub(super) f64);
+pub(crate) struct Score(pub(crate) f64);
 
 impl<'de> Deserialize<'de> for Score {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -60,7 +64,7 @@ impl<'de> Deserialize<'de> for Score {
 
 /// What a part counts in a whole: a number that is 0 or more.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Weight(pub(super) f64);
+pub(crate) struct Weight(pub(crate) f64);
 
 impl<'de> Deserialize<'de> for Weight {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -71,7 +75,7 @@ impl<'de> Deserialize<'de> for Weight {
 
 /// An amount of US dollars: a number that is 0 or more.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Dollars(pub(super) f64);
+pub(crate) struct Dollars(pub(crate) f64);
 
 impl<'de> Deserialize<'de> for Dollars {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -83,7 +87,7 @@ impl<'de> Deserialize<'de> for Dollars {
 
 /// A duration: a number and its unit, one of `ns`, `us`, `ms`, `s`, `m` and `h`, as in `30s`, `1.5s` or `500ms`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Length(pub(super) Duration);
+pub(crate) struct Length(pub(crate) Duration);
 
 impl<'de> Deserialize<'de> for Length {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -94,7 +98,7 @@ impl<'de> Deserialize<'de> for Length {
 
 /// A threshold: `<category>.<metric> <comparison> <bound>`, as in `score.avg >= 0.8` or `latency.p95 <= 5s`.
 #[derive(Clone, Debug)]
-pub(super) struct Bound(pub(super) Threshold);
+pub(crate) struct Bound(pub(crate) Threshold);
 
 impl<'de> Deserialize<'de> for Bound {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -105,7 +109,7 @@ impl<'de> Deserialize<'de> for Bound {
 }
 
 /// The list of thresholds; a table says how it is written as a list.
-pub(super) fn bounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Bound>>, D::Error> {
+pub(crate) fn bounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<Bound>>, D::Error> {
     struct Bounds;
 
     impl<'de> Visitor<'de> for Bounds {
@@ -139,11 +143,11 @@ pub(super) fn bounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
 
 /// A test target by name, or several by a pattern with `*`, `?` or `[…]`.
 #[derive(Clone, Debug)]
-pub(super) struct Target(pub(super) glob::Pattern);
+pub(crate) struct Target(pub(crate) glob::Pattern);
 
 impl Target {
     /// What matches every target.
-    pub(super) fn any() -> Self {
+    pub(crate) fn any() -> Self {
         Self(glob::Pattern::new("*").expect("a star is a pattern"))
     }
 }
@@ -161,7 +165,7 @@ impl<'de> Deserialize<'de> for Target {
 
 /// The name of an environment variable.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub(super) struct EnvironmentName(pub(super) String);
+pub(crate) struct EnvironmentName(pub(crate) String);
 
 impl EnvironmentName {
     fn read(name: &str) -> Result<Self, String> {
@@ -180,7 +184,7 @@ impl<'de> Deserialize<'de> for EnvironmentName {
 
 /// The name of an environment variable that the file may set.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct VariableName(pub(super) String);
+pub(crate) struct VariableName(pub(crate) String);
 
 impl VariableName {
     fn read(name: &str) -> Result<Self, String> {
@@ -205,7 +209,7 @@ impl<'de> Deserialize<'de> for VariableName {
 
 /// The value of an environment variable.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct VariableValue(pub(super) String);
+pub(crate) struct VariableValue(pub(crate) String);
 
 impl<'de> Deserialize<'de> for VariableValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -219,7 +223,7 @@ impl<'de> Deserialize<'de> for VariableValue {
 
 /// A program, or one of its arguments.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Argument(pub(super) String);
+pub(crate) struct Argument(pub(crate) String);
 
 impl<'de> Deserialize<'de> for Argument {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -232,9 +236,9 @@ impl<'de> Deserialize<'de> for Argument {
 }
 
 /// Reads one kind of text.
-pub(super) struct Text<F> {
-    pub(super) expected: &'static str,
-    pub(super) read: F,
+pub(crate) struct Text<F> {
+    pub(crate) expected: &'static str,
+    pub(crate) read: F,
 }
 
 impl<T, F: Fn(&str) -> Result<T, String>> Visitor<'_> for Text<F> {
@@ -250,9 +254,9 @@ impl<T, F: Fn(&str) -> Result<T, String>> Visitor<'_> for Text<F> {
 }
 
 /// Reads a number in a range.
-pub(super) struct Number<F> {
-    pub(super) expected: &'static str,
-    pub(super) range: F,
+pub(crate) struct Number<F> {
+    pub(crate) expected: &'static str,
+    pub(crate) range: F,
 }
 
 impl<F: Fn(&f64) -> bool> Visitor<'_> for Number<F> {
@@ -299,7 +303,7 @@ impl Serialize for Target {
 }
 
 /// A duration in the largest unit of which it is a whole number.
-pub(super) fn written(duration: Duration) -> String {
+pub(crate) fn written(duration: Duration) -> String {
     let nanos = duration.as_nanos();
     let units = [
         ("h", 3_600_000_000_000),
@@ -312,4 +316,224 @@ pub(super) fn written(duration: Duration) -> String {
         Some((unit, length)) => format!("{}{unit}", nanos / length),
         None => format!("{nanos}ns"),
     }
+}
+
+/// A name, or anything else that cannot be empty.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Word(pub(crate) String);
+
+impl Word {
+    fn read(text: &str) -> Result<Self, String> {
+        match text.trim() {
+            "" => Err("the text is empty; leave the key out for what is usual".to_owned()),
+            text => Ok(Self(text.to_owned())),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Word {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(Text { expected: "a text in quotes", read: Self::read })
+    }
+}
+
+/// The name of an environment variable.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct KeyVariable(pub(crate) String);
+
+impl<'de> Deserialize<'de> for KeyVariable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        // Some keys are of the same letters: their form tells them apart.
+        let is_name = |text: &str| !text.is_empty() && text.chars().all(is_of_name) && !looks_like_key(text);
+        let read = |text: &str| match is_name(text) {
+            true => Ok(Self(text.to_owned())),
+            // It is not repeated: it may be the key itself.
+            false => {
+                Err("this is the name of the variable that holds the key, such as \"GATEWAY_API_KEY\", \
+                          never the key"
+                    .to_owned())
+            }
+        };
+        deserializer.deserialize_str(Text { expected: "the name of a variable in quotes", read })
+    }
+}
+
+/// The address of an API.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Address(pub(crate) String);
+
+impl<'de> Deserialize<'de> for Address {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |text: &str| {
+            let text = text.trim();
+            let host = ["https://", "http://"].iter().find_map(|scheme| text.strip_prefix(scheme));
+            match host.is_some_and(|host| !host.is_empty()) {
+                true => Ok(Self(text.to_owned())),
+                false => Err(format!("`{text}` is no address; write it like \"https://gateway.example/v1\"")),
+            }
+        };
+        deserializer.deserialize_str(Text { expected: "an address in quotes", read })
+    }
+}
+
+/// A provider of models that judge, by its name.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct JudgeVendor(pub(crate) Provider);
+
+impl<'de> Deserialize<'de> for JudgeVendor {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        vendor(deserializer, "models that judge", Provider::judges).map(Self)
+    }
+}
+
+/// A provider of embeddings, by its name.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct EmbeddingVendor(pub(crate) Provider);
+
+impl<'de> Deserialize<'de> for EmbeddingVendor {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        vendor(deserializer, "embeddings", Provider::embeds).map(Self)
+    }
+}
+
+/// A provider that has what is wanted of it.
+fn vendor<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    wanted: &str,
+    can: fn(Provider) -> bool,
+) -> Result<Provider, D::Error> {
+    let read = |name: &str| match name.parse::<Provider>() {
+        Ok(provider) if can(provider) => Ok(provider),
+        Ok(provider) => Err(provider.lacks(wanted, can)),
+        Err(unknown) => Err(unknown.to_string()),
+    };
+    deserializer.deserialize_str(Text { expected: "the name of a provider in quotes", read })
+}
+
+/// A temperature: from 0 to 2.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Temperature(pub(crate) f64);
+
+impl<'de> Deserialize<'de> for Temperature {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let range = |number: &f64| (0.0..=2.0).contains(number);
+        deserializer.deserialize_f64(Number { expected: "a number from 0 to 2", range }).map(Self)
+    }
+}
+
+/// How often something is tried again: from 0 to 20.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Retries(pub(crate) u32);
+
+impl<'de> Deserialize<'de> for Retries {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let range = |number: &f64| (0.0..=20.0).contains(number) && number.fract() == 0.0;
+        let number = deserializer.deserialize_f64(Number { expected: "a whole number from 0 to 20", range });
+        number.map(|number| Self(number as u32))
+    }
+}
+
+/// A duration that may be long: `7d` as well as `12h` or `90s`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Age(pub(crate) Duration);
+
+impl Age {
+    fn read(text: &str) -> Result<Self, String> {
+        let days =
+            text.trim().strip_suffix('d').filter(|number| number.ends_with(|c: char| c.is_ascii_digit()));
+        match days {
+            Some(days) => Ok(Self(duration(&format!("{days}h"))?.saturating_mul(24))),
+            // Of the durations, only an age can be in days.
+            None => duration(text).map(Self).map_err(|problem| {
+                if problem.contains("no unit of time") {
+                    format!("{problem}; of an age also `d`")
+                } else {
+                    problem
+                }
+            }),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Age {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let expected = "a duration in quotes, such as \"7d\" or \"12h\"";
+        deserializer.deserialize_str(Text { expected, read: Self::read })
+    }
+}
+
+/// A duration that may be long, or `off`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AgeOrOff(pub(crate) Option<Age>);
+
+impl<'de> Deserialize<'de> for AgeOrOff {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |text: &str| match text.trim() {
+            "off" => Ok(Self(None)),
+            text => Age::read(text).map(|age| Self(Some(age))),
+        };
+        let expected = "a duration in quotes, such as \"12h\", or \"off\"";
+        deserializer.deserialize_str(Text { expected, read })
+    }
+}
+
+impl Serialize for AgeOrOff {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Some(age) => age.serialize(serializer),
+            None => serializer.serialize_str("off"),
+        }
+    }
+}
+
+/// As it would be written in the file.
+impl Serialize for Age {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.as_nanos().is_multiple_of(DAY.as_nanos()) {
+            true => serializer.collect_str(&format_args!("{}d", self.0.as_nanos() / DAY.as_nanos())),
+            false => serializer.serialize_str(&written(self.0)),
+        }
+    }
+}
+
+#[cfg(feature = "schema")]
+super::schema::schema_of! {
+    Count: { "type": "integer", "minimum": 1 },
+    Limit: { "type": "integer", "minimum": 0 },
+    Score: { "type": "number", "minimum": 0, "maximum": 1 },
+    Dollars: { "type": "number", "minimum": 0 },
+    Weight: { "type": "number", "minimum": 0 },
+    Length: {
+        "type": "string",
+        "pattern": "^(?=.*[1-9])\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h)\\s*$",
+        "examples": ["30s", "500ms", "1.5s", "2m"],
+    },
+    Age: {
+        "type": "string",
+        "pattern": "^(?=.*[1-9])\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h|d)\\s*$",
+        "examples": ["7d", "12h"],
+    },
+    AgeOrOff: {
+        "type": "string",
+        "pattern": "^\\s*off\\s*$|^(?=.*[1-9])\\s*[0-9.][0-9._]*\\s*(ns|us|ms|s|m|h|d)\\s*$",
+        "examples": ["12h", "off"],
+    },
+    Word: { "type": "string", "pattern": "\\S" },
+    JudgeVendor: { "type": "string", "enum": Provider::names(Provider::judges) },
+    EmbeddingVendor: { "type": "string", "enum": Provider::names(Provider::embeds) },
+    KeyVariable: { "type": "string", "pattern": "^[A-Za-z0-9_]+$", "examples": ["GATEWAY_API_KEY"] },
+    Address: { "type": "string", "pattern": "^https?://.+", "examples": ["http://localhost:11434/v1"] },
+    Temperature: { "type": "number", "minimum": 0, "maximum": 2 },
+    Retries: { "type": "integer", "minimum": 0, "maximum": 20 },
+    Bound: {
+        "type": "string",
+        "pattern": "^.+\\.\\s*(avg|min|max|p50|p95|p99|total|drop|rise|ratio|pass_rate\\s*(\\(.+\\))?)\\s*[<>]=?\\s*[0-9.].*$",
+        "examples": ["score.avg >= 0.8", "latency.p95 <= 5s", "right.pass_rate >= 0.95", "vs_baseline.score.drop <= 0.02"],
+    },
+    Target: { "type": "string", "examples": ["evals", "evals-*"] },
+    Argument: { "type": "string" },
+    EnvironmentName: { "type": "string", "pattern": "^[^=]+$" },
+    VariableName: { "type": "string", "pattern": "^(?!COBALT_|CARGO_)[^=]+$" },
+    VariableValue: { "type": "string" },
 }

@@ -6,15 +6,14 @@ use serde::de::{Deserializer, Error as _};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use super::error::unknown_name;
 use super::values::Text;
-use crate::suggest;
+use crate::suggest::{self, unknown_name};
 
 /// How the settings of one type are read.
-pub(super) type ReadTable<T> = fn(ValueDeserializer<'_>) -> Result<T, toml::de::Error>;
+pub(crate) type ReadTable<T> = fn(ValueDeserializer<'_>) -> Result<T, toml::de::Error>;
 
 /// Reads a table by the reader of the type that it names. `noun` is what such a table is, and `span` where it stands.
-pub(super) fn read_by_type<T>(
+pub(crate) fn read_by_type<T>(
     noun: &str,
     types: &[&str],
     readers: &[ReadTable<T>],

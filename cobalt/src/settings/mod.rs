@@ -1,0 +1,17 @@
+//! What tables of settings are made of: single values, each with what it may be, and tables that are told apart by their `type`.
+
+mod by_type;
+#[cfg(feature = "schema")]
+mod schema;
+mod values;
+mod with_written;
+
+pub(crate) use by_type::{ReadTable, read_by_type};
+#[cfg(feature = "schema")]
+pub(crate) use schema::schema_of;
+pub(crate) use values::{
+    Address, Age, AgeOrOff, Argument, Bound, Count, Dollars, EmbeddingVendor, EnvironmentName, JudgeVendor,
+    KeyVariable, Length, Limit, Number, Retries, Score, Target, Temperature, Text, VariableName,
+    VariableValue, Weight, Word, bounds, written,
+};
+pub(crate) use with_written::with_written;

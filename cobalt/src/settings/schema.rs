@@ -1,0 +1,22 @@
+//! JSON schemas of single values.
+
+/// Gives types the JSON schemas beside them, each written where it is used.
+macro_rules! schema_of {
+    ($($type:ident: $schema:tt),* $(,)?) => {$(
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!($schema)
+            }
+        }
+    )*};
+}
+
+pub(crate) use schema_of;
