@@ -13,7 +13,7 @@ use crate::serve::store::Store;
 
 /// What this server is.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Index {
+pub(crate) struct Index {
     name: &'static str,
     /// The version of the command.
     version: &'static str,
@@ -25,7 +25,7 @@ pub(super) struct Index {
 
 /// That the server is there.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Health {
+pub(crate) struct Health {
     /// `ok`
     status: &'static str,
     /// The version of the command.
@@ -36,14 +36,14 @@ pub(super) struct Health {
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-pub(super) async fn index(State(store): State<Arc<Store>>) -> Json<Index> {
+pub(crate) async fn index(State(store): State<Arc<Store>>) -> Json<Index> {
     Json(Index { name: "Cobalt", version: VERSION, project: store.project_name(), endpoints: paths() })
 }
 
-pub(super) async fn health(State(store): State<Arc<Store>>) -> Json<Health> {
+pub(crate) async fn health(State(store): State<Arc<Store>>) -> Json<Health> {
     Json(Health { status: "ok", version: VERSION, project: store.project_hash() })
 }
 
-pub(super) async fn openapi() -> Json<Value> {
+pub(crate) async fn openapi() -> Json<Value> {
     Json(description())
 }

@@ -1,19 +1,48 @@
-//! The OpenAPI description of the API, made of the types that are asked and answered with.
+//! The endpoints: their routes, and their OpenAPI description, made of the types that are asked and answered with.
 
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::get;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
-use super::compare::{CompareQuery, Compared};
-use super::error::Problem;
-use super::events::Happening;
-use super::export::ExportQuery;
-use super::health::{Health, Index};
-use super::items::{Items, ItemsQuery, WholeItem};
-use super::overview::Overview;
-use super::run::WholeRun;
-use super::runs::{Runs, RunsQuery};
-use super::trends::{Trends, TrendsQuery};
+use super::compare::{self, CompareQuery, Compared};
+use super::events;
+use super::export::{self, ExportQuery};
+use super::health::{self, Health, Index};
+use super::items::{self, Items, ItemsQuery, WholeItem};
+use super::run::{self, Overview, WholeRun};
+use super::runs::{self, Runs, RunsQuery};
+use super::trends::{self, Trends, TrendsQuery};
+use crate::serve::error::{ApiError, Problem};
+use crate::serve::live::ServerEvent;
+use crate::serve::store::Store;
+
+pub(crate) fn routes(store: Arc<Store>) -> Router {
+    Router::new()
+        .route("/", get(health::index))
+        .route("/health", get(health::health))
+        .route("/openapi.json", get(health::openapi))
+        .route("/runs", get(runs::runs))
+        .route("/runs/{id}", get(run::run))
+        .route("/runs/{id}/overview", get(run::overview))
+        .route("/runs/{id}/items", get(items::items))
+        .route("/runs/{id}/items/{key}", get(items::item))
+        .route("/compare", get(compare::compare))
+        .route("/trends", get(trends::trends))
+        .route("/export", get(export::export))
+        .route("/events", get(events::events))
+        .fallback(no_endpoint)
+        .method_not_allowed_fallback(|| async { ApiError::method() })
+        .with_state(store)
+}
+
+/// What is answered at an address below `/api` that there is none at.
+pub(crate) async fn no_endpoint() -> ApiError {
+    ApiError::not_found("there is no such endpoint; `/api` names those there are")
+}
 
 type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
@@ -85,13 +114,13 @@ fn endpoints() -> [Endpoint; 11] {
         ),
         Endpoint {
             media_type: "text/event-stream",
-            ..json("/api/events", "events", "What happens, as it happens", None, schema::<Happening>)
+            ..json("/api/events", "events", "What happens, as it happens", None, schema::<ServerEvent>)
         },
     ]
 }
 
 /// The addresses of the endpoints.
-pub(super) fn paths() -> Vec<&'static str> {
+pub(crate) fn paths() -> Vec<&'static str> {
     endpoints().map(|endpoint| endpoint.path).into_iter().chain([EXPORT]).collect()
 }
 
@@ -116,7 +145,7 @@ fn questions() -> SchemaGenerator {
 }
 
 /// The description of the whole API, as OpenAPI 3.1 has it.
-pub(in crate::serve) fn description() -> Value {
+pub(crate) fn description() -> Value {
     let mut generator = answers();
     let problem = schema::<Problem>(&mut generator);
     let mut paths = serde_json::Map::new();

@@ -8,7 +8,7 @@ use sha2::Sha256;
 
 use crate::environment::Environment;
 use crate::error::Error;
-use crate::serve::project::hex;
+use crate::serve::running::hex;
 
 /// The variable that gives the token.
 const VARIABLE: &str = "COBALT_TOKEN";

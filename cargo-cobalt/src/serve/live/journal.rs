@@ -1,4 +1,4 @@
-//! A journal that is followed: only what was added since the last time is read.
+//! A run that has not ended, by its journal, of which only what was added since the last time is read.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -8,12 +8,50 @@ use std::time::{Duration, SystemTime};
 
 use cobalt::report::ItemResult;
 use cobalt::store::{JournalEntry, JournalHeader, is_going_on, read_journal};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::serve::api::{LiveRun, RunState};
+/// Whether a run has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum RunState {
+    /// It has ended, and its result file is there.
+    Finished,
+    /// It is going on.
+    Running,
+    /// Its process has ended before it had: `cargo cobalt run --resume ID` runs what is missing.
+    CutOff,
+}
+
+/// A run that has not ended.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LiveRun {
+    pub(crate) id: String,
+    /// The experiment's name.
+    pub(crate) name: String,
+    /// The start, ISO 8601 in UTC.
+    pub(crate) timestamp: String,
+    pub(crate) tags: Vec<String>,
+    pub(crate) state: RunState,
+    /// Whether it is a run of some of the items.
+    pub(crate) partial: bool,
+    /// How many items there are to run.
+    pub(crate) total_items: usize,
+    pub(crate) finished_items: usize,
+    /// Those of the finished items that passed.
+    pub(crate) passed_items: usize,
+    /// Those of the finished items whose agent, or an evaluator, failed.
+    pub(crate) error_items: usize,
+    /// Each evaluator's mean so far.
+    pub(crate) avg_scores: BTreeMap<String, f64>,
+    /// How long it has gone on, in milliseconds.
+    pub(crate) elapsed_ms: u64,
+}
 
 /// A journal as far as it was read.
 #[derive(Debug)]
-pub(super) struct Journal {
+pub(crate) struct Journal {
     path: PathBuf,
     /// When the file was made: one that takes its place was made later.
     made: Option<SystemTime>,
@@ -40,7 +78,7 @@ struct Finished {
 
 impl Journal {
     /// A journal of which nothing has been read.
-    pub(super) fn new(path: &Path) -> Self {
+    pub(crate) fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
             made: None,
@@ -59,7 +97,7 @@ impl Journal {
     /// # Errors
     ///
     /// The file is gone, or cannot be read.
-    pub(super) fn follow(&mut self) -> io::Result<Vec<ItemResult>> {
+    pub(crate) fn follow(&mut self) -> io::Result<Vec<ItemResult>> {
         let mut file = File::open(&self.path)?;
         let metadata = file.metadata()?;
         if metadata.len() < self.read || (self.read > 0 && made(&metadata) != self.made) {
@@ -112,17 +150,17 @@ impl Journal {
         item
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The run's id; `None` as long as nothing is known of it.
-    pub(super) fn id(&self) -> Option<&str> {
+    pub(crate) fn id(&self) -> Option<&str> {
         Some(&self.header.as_ref()?.id)
     }
 
     /// The run as it stands; `None` as long as nothing is known of it.
-    pub(super) fn run(&self) -> Option<LiveRun> {
+    pub(crate) fn run(&self) -> Option<LiveRun> {
         let header = self.header.as_ref()?;
         let count = |is: fn(&Finished) -> bool| self.finished.values().filter(|item| is(item)).count();
         Some(LiveRun {

@@ -18,19 +18,19 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// The runs at one time.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(crate) struct Known {
     /// The whole runs, the newest first.
-    pub(super) runs: Vec<Run>,
+    pub(crate) runs: Vec<Run>,
     /// The runs of some of the items, the newest first.
-    pub(super) partial: Vec<Run>,
+    pub(crate) partial: Vec<Run>,
     /// What could not be read.
-    pub(super) skipped: Vec<Skipped>,
+    pub(crate) skipped: Vec<Skipped>,
     /// Of each id the place among the whole runs and, behind them, the partial ones.
     places: HashMap<String, usize>,
     /// Of each experiment the places of its whole runs, the newest first.
     of_experiments: HashMap<String, Vec<usize>>,
     /// Another number for each list that differs from the one before.
-    pub(super) version: u64,
+    pub(crate) version: u64,
 }
 
 impl Known {
@@ -48,13 +48,13 @@ impl Known {
     }
 
     /// The whole run of this id, or the partial one.
-    pub(super) fn run(&self, id: &str) -> Option<&Run> {
+    pub(crate) fn run(&self, id: &str) -> Option<&Run> {
         let place = *self.places.get(id)?;
         self.runs.get(place).or_else(|| self.partial.get(place - self.runs.len()))
     }
 
     /// The whole runs of an experiment up to one of them, or up to a partial one, the newest first.
-    pub(super) fn up_to(&self, run: &Run) -> impl Iterator<Item = &Run> {
+    pub(crate) fn up_to(&self, run: &Run) -> impl Iterator<Item = &Run> {
         let places = self.of_experiments.get(&run.name).map(Vec::as_slice).unwrap_or_default();
         // Runs of the same start are in the order of their ids.
         let is_later = |later: &Run| (&later.timestamp, &run.id) > (&run.timestamp, &later.id);
@@ -65,7 +65,7 @@ impl Known {
 
 /// Keeps the list.
 #[derive(Debug, Default)]
-pub(super) struct KnownRuns(Mutex<Option<Seen>>);
+pub(crate) struct KnownRuns(Mutex<Option<Seen>>);
 
 /// What was seen when the folder was looked at last.
 #[derive(Debug)]
@@ -78,12 +78,12 @@ struct Seen {
 
 impl KnownRuns {
     /// The runs as they are now.
-    pub(super) fn now(&self, layout: &Layout) -> Result<Arc<Known>, Error> {
+    pub(crate) fn now(&self, layout: &Layout) -> Result<Arc<Known>, Error> {
         self.seen_within(PATIENCE, layout)
     }
 
     /// The same, whatever was seen a moment ago.
-    pub(super) fn anew(&self, layout: &Layout) -> Result<Arc<Known>, Error> {
+    pub(crate) fn anew(&self, layout: &Layout) -> Result<Arc<Known>, Error> {
         self.seen_within(Duration::ZERO, layout)
     }
 

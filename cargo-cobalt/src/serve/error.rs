@@ -10,43 +10,43 @@ use crate::error::Error;
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub(in crate::serve) struct ApiError {
+pub(crate) struct ApiError {
     status: StatusCode,
     message: String,
 }
 
 /// The body of each answer whose status is no success.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Problem {
+pub(crate) struct Problem {
     /// What went wrong, and what to do.
     error: String,
 }
 
 impl ApiError {
-    pub(in crate::serve) fn new(status: StatusCode, message: impl Into<String>) -> Self {
+    pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, message: message.into() }
     }
 
     /// What was asked cannot be understood.
-    pub(in crate::serve) fn bad_request(message: impl Into<String>) -> Self {
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    pub(in crate::serve) fn not_found(message: impl Into<String>) -> Self {
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, message)
     }
 
-    pub(super) fn method() -> Self {
+    pub(crate) fn method() -> Self {
         Self::new(StatusCode::METHOD_NOT_ALLOWED, "nothing can be changed here; ask with GET")
     }
 
     /// What works on the answer has panicked.
-    pub(in crate::serve) fn broken() -> Self {
+    pub(crate) fn broken() -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "the server failed to answer; its terminal tells why")
     }
 
     /// The thread that worked on the answer has panicked.
-    pub(super) fn lost(_: tokio::task::JoinError) -> Self {
+    pub(crate) fn lost(_: tokio::task::JoinError) -> Self {
         Self::broken()
     }
 }

@@ -1,42 +1,40 @@
-//! What there is to be shown: the runs of the project, out of its index and its result files.
+//! The runs of the project, out of its index and its result files, for whoever answers for them.
 //!
 //! The list of [`known`] runs is in memory. Runs whose items are asked for are [`loaded`], as far as there is [room](crate::recent)
 //! for them, and what is large is read from the files again, item by item.
 
-mod compare;
-mod gate;
-mod items;
+mod file;
 mod known;
 mod loaded;
-mod order;
-mod overview;
-mod runs;
-mod search;
-mod trends;
+mod matched;
+mod preview;
+mod unfinished;
 
 use std::fs::File;
 use std::panic::resume_unwind;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 use axum::body::Bytes;
 use cobalt::Report;
 use cobalt::config::Config;
+use cobalt::llm::prices::PriceTable;
+use cobalt::report::ItemResult;
 use cobalt::report::comparison::Comparison;
 use cobalt::store::{Layout, read_report};
+use serde_json::Value;
 
-use self::compare::Matched;
-use self::gate::Gate;
-use self::known::{Known, KnownRuns};
-pub(in crate::serve) use self::loaded::FileProblem;
-use self::loaded::{LoadedRun, RunFile, Unfinished};
-use super::api::{ApiError, ExportFormat, ExportQuery};
+pub(crate) use self::file::{FileProblem, ItemReader, RunFile};
+pub(crate) use self::known::Known;
+use self::known::KnownRuns;
+pub(crate) use self::loaded::{LoadedItem, LoadedRun};
+pub(crate) use self::matched::{Matched, change};
+use self::unfinished::Unfinished;
+use super::error::ApiError;
 use super::live::Live;
-use super::project;
+use super::running;
 use crate::error::Error;
-use crate::formats::{csv, html, junit, markdown};
-use crate::recent::Recent;
-use crate::reporters::{Finished, Results};
+use crate::recent::{Recent, lock};
 
 /// How many bytes all loaded runs may take. One of 10,000 items takes about 7 MB.
 const ROOM: usize = 32 << 20;
@@ -57,7 +55,7 @@ const TRIES: usize = 3;
 
 /// The runs of a project.
 #[derive(Debug)]
-pub(super) struct Store {
+pub(crate) struct Store {
     settings: Config,
     live: Arc<Live>,
     known: KnownRuns,
@@ -69,7 +67,7 @@ pub(super) struct Store {
     comparisons: Recent<Vec<RunFile>, Vec<Comparison>>,
     /// The items of compared runs, matched; by the runs and the evaluator whose changes count alone.
     matches: Recent<(Vec<RunFile>, Option<String>), Vec<Matched>>,
-    comparers: Gate,
+    pub(crate) comparers: Gate,
     /// Answers as they are sent, by their tags.
     answers: Recent<String, Bytes>,
     /// Another number for each start, as other prices and other versions make other answers.
@@ -77,7 +75,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    pub(super) fn open(settings: &Config) -> Result<Self, Error> {
+    pub(crate) fn open(settings: &Config) -> Result<Self, Error> {
         Ok(Self {
             settings: settings.clone(),
             live: Arc::new(Live::of(settings.layout())),
@@ -94,37 +92,24 @@ impl Store {
     }
 
     /// What happens in it.
-    pub(super) fn live(&self) -> Arc<Live> {
+    pub(crate) fn live(&self) -> Arc<Live> {
         Arc::clone(&self.live)
     }
 
     /// How many runs have ended, those of some of the items among them.
-    pub(super) fn count(&self) -> Result<usize, Error> {
+    pub(crate) fn count(&self) -> Result<usize, Error> {
         let known = self.known.now(self.layout())?;
         Ok(known.runs.len() + known.partial.len())
     }
 
     /// The name of the project's folder.
-    pub(super) fn project_name(&self) -> String {
-        project::name(&self.settings)
+    pub(crate) fn project_name(&self) -> String {
+        running::project_name(&self.settings)
     }
 
     /// A hash of where the project lies.
-    pub(super) fn project_hash(&self) -> String {
-        project::hash(&self.settings)
-    }
-
-    /// A run in another format.
-    pub(super) fn export(&self, query: &ExportQuery) -> Result<String, ApiError> {
-        let report = self.report(&query.run)?;
-        let results = Results::of(vec![Finished { report, path: None, without_items: None }]);
-        Ok(match query.format {
-            ExportFormat::Csv => csv(&results, self.settings.prices()),
-            ExportFormat::Html => html(&results),
-            ExportFormat::Json => results.experiments[0].report.to_json().map_err(Error::from)?,
-            ExportFormat::Junit => junit(&results),
-            ExportFormat::Markdown => markdown::markdown(&results),
-        })
+    pub(crate) fn project_hash(&self) -> String {
+        running::project_hash(&self.settings)
     }
 
     fn layout(&self) -> &Layout {
@@ -132,12 +117,12 @@ impl Store {
     }
 
     /// The runs that there are.
-    fn known(&self) -> Result<Arc<Known>, ApiError> {
+    pub(crate) fn known(&self) -> Result<Arc<Known>, ApiError> {
         Ok(self.known.now(self.layout())?)
     }
 
     /// The file of a run. An id is looked for among those that are known; no path is made of it.
-    fn file(&self, id: &str) -> Result<RunFile, ApiError> {
+    pub(crate) fn file(&self, id: &str) -> Result<RunFile, ApiError> {
         let found = |known: &Known| {
             let run = known.run(id)?;
             RunFile::find(&self.layout().results().join(&run.file)).ok()
@@ -166,12 +151,16 @@ impl Store {
     }
 
     /// Asks for a run; again where its file is another one meanwhile.
-    fn of_run<T>(&self, id: &str, ask: impl Fn(&LoadedRun) -> Result<T, FileProblem>) -> Result<T, ApiError> {
+    pub(crate) fn of_run<T>(
+        &self,
+        id: &str,
+        ask: impl Fn(&LoadedRun) -> Result<T, FileProblem>,
+    ) -> Result<T, ApiError> {
         self.of_runs(&[id], |runs| ask(&runs[0]))
     }
 
     /// Asks for runs; again where a file is another one meanwhile.
-    fn of_runs<T>(
+    pub(crate) fn of_runs<T>(
         &self,
         ids: &[&str],
         ask: impl Fn(&[Arc<LoadedRun>]) -> Result<T, FileProblem>,
@@ -212,17 +201,17 @@ impl Store {
     }
 
     /// What all that is answered of runs that have ended follows from.
-    pub(super) fn runs_state(&self) -> Result<String, ApiError> {
+    pub(crate) fn runs_state(&self) -> Result<String, ApiError> {
         Ok(format!("{}\0{}\0", self.start, self.known()?.version))
     }
 
     /// What the list of runs follows from.
-    pub(super) fn list_state(&self) -> Result<String, ApiError> {
+    pub(crate) fn list_state(&self) -> Result<String, ApiError> {
         Ok(self.runs_state()? + &format!("{:?}", self.live.runs()))
     }
 
     /// What all that is answered of a run follows from.
-    pub(super) fn run_state(&self, id: &str) -> Result<String, ApiError> {
+    pub(crate) fn run_state(&self, id: &str) -> Result<String, ApiError> {
         let file = self.file(id)?;
         // A run is cut off without a change of its journal.
         let live = file.is_journal().then(|| self.live.runs().into_iter().find(|run| run.id == id));
@@ -231,7 +220,7 @@ impl Store {
     }
 
     /// An answer by its tag, made where it is not kept.
-    pub(super) fn answer(
+    pub(crate) fn answer(
         &self,
         tag: &str,
         make: impl FnOnce() -> Result<Bytes, ApiError>,
@@ -240,11 +229,22 @@ impl Store {
     }
 
     /// The text of a run with all of its items: its file where it has ended, else what is finished.
-    pub(super) fn text(&self, id: &str) -> Result<RunText, ApiError> {
+    pub(crate) fn text(&self, id: &str) -> Result<RunText, ApiError> {
         self.of_files(&[id], |files| match files[0].is_journal() {
             true => Ok(RunText::Unfinished(Box::new(self.unfinished(&files[0])?))),
             false => Ok(RunText::File(files[0].open_text()?)),
         })
+    }
+
+    /// The prices of models.
+    pub(crate) fn prices(&self) -> &PriceTable {
+        self.settings.prices()
+    }
+
+    /// Reads the file of a run, which is not loaded.
+    pub(crate) fn read<T>(&self, id: &str, read: impl FnOnce(&[u8]) -> T) -> Result<T, FileProblem> {
+        let _pass = self.loaders.pass();
+        Ok(read(&self.file(id)?.read()?))
     }
 
     fn unfinished(&self, file: &RunFile) -> Result<Report, FileProblem> {
@@ -252,18 +252,91 @@ impl Store {
     }
 
     /// A run with all of its items, as far as they are finished.
-    fn report(&self, id: &str) -> Result<Report, ApiError> {
+    pub(crate) fn report(&self, id: &str) -> Result<Report, ApiError> {
         self.of_files(&[id], |files| match files[0].is_journal() {
             true => self.unfinished(&files[0]),
             false => Ok(read_report(files[0].path()).map_err(|error| ApiError::from(Error::from(error)))?),
         })
     }
+
+    /// The places of the items with a text in their key, input, output or error, whatever its case.
+    pub(crate) fn found(&self, run: &LoadedRun, text: &str) -> Result<Arc<Vec<usize>>, FileProblem> {
+        let wanted = text.to_lowercase();
+        let size = |found: &Vec<usize>| size_of_val(&**found) + wanted.len();
+        self.found.get(&(run.file.clone(), wanted.clone()), size, || {
+            let (mut reader, mut found) = (run.file.reader()?, Vec::new());
+            for (place, item) in run.items.iter().enumerate() {
+                if has_text(&item.key, &wanted) || says(&reader.item(&item.place)?, &wanted) {
+                    found.push(place);
+                }
+            }
+            Ok(found)
+        })
+    }
+}
+
+/// Whether an item says something, in small letters.
+fn says(item: &ItemResult, wanted: &str) -> bool {
+    item.input.values().any(|value| is_in(value, wanted))
+        || item.runs.iter().any(|run| {
+            let failed = run.evaluations.iter().filter_map(|(_, evaluation)| evaluation.error.as_ref());
+            run.output.as_ref().is_some_and(|output| has_text(&output.text(), wanted))
+                || run.error.iter().chain(failed).any(|error| has_text(error, wanted))
+        })
+}
+
+/// Whether a text stands anywhere in a value: names of fields do not count.
+fn is_in(value: &Value, wanted: &str) -> bool {
+    match value {
+        Value::Null => false,
+        Value::String(text) => has_text(text, wanted),
+        Value::Array(values) => values.iter().any(|value| is_in(value, wanted)),
+        Value::Object(fields) => fields.values().any(|value| is_in(value, wanted)),
+        Value::Bool(_) | Value::Number(_) => has_text(&value.to_string(), wanted),
+    }
+}
+
+/// Whether a text has another one, which is in small letters.
+pub(crate) fn has_text(text: &str, wanted: &str) -> bool {
+    text.to_lowercase().contains(wanted)
 }
 
 /// A run with all of its items.
 #[derive(Debug)]
-pub(super) enum RunText {
+pub(crate) enum RunText {
     /// As it is kept, behind the byte order mark if there is one.
     File(File),
     Unfinished(Box<Report>),
+}
+
+/// Lets so many do something at a time, so that what they need of memory stays bounded.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+/// One of the places; it is free again when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Pass<'a>(&'a Gate);
+
+impl Gate {
+    /// With so many places.
+    pub(crate) fn new(places: usize) -> Self {
+        Self { free: Mutex::new(places), freed: Condvar::new() }
+    }
+
+    /// Waits for a place.
+    pub(crate) fn pass(&self) -> Pass<'_> {
+        let free = self.freed.wait_while(lock(&self.free), |free| *free == 0);
+        *free.unwrap_or_else(PoisonError::into_inner) -= 1;
+        Pass(self)
+    }
+}
+
+impl Drop for Pass<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.free) += 1;
+        self.0.freed.notify_one();
+    }
 }
