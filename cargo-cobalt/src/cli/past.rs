@@ -5,8 +5,7 @@ use std::num::NonZeroUsize;
 use clap::Args;
 
 use super::{ExperimentName, Settings, count};
-use crate::history::Since;
-use crate::runs::RunName;
+use crate::runs::{RunName, Since};
 
 #[derive(Debug, Args)]
 pub(crate) struct History {

@@ -2,6 +2,7 @@
 
 use cobalt::{name, suggest};
 
+use super::view::minute;
 use crate::index::Run;
 use crate::terminal::one_line;
 
@@ -102,8 +103,7 @@ fn meant(typed: &str, experiments: &[&str]) -> Option<String> {
 
 /// A run as a message names it.
 pub(super) fn described(run: &Run) -> String {
-    let day = run.timestamp.get(..16).unwrap_or(&run.timestamp).replace('T', " ");
-    format!("{} (`{}`, {day})", one_line(&run.id), one_line(&run.name))
+    format!("{} (`{}`, {})", one_line(&run.id), one_line(&run.name), minute(&run.timestamp))
 }
 
 /// A commit as a message names it.

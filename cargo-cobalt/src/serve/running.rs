@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use tokio::runtime::Builder;
 use url::{Host, Url};
 
+use super::guard::hex;
 use crate::requests;
 use crate::written::write_private;
 
@@ -114,11 +115,6 @@ fn settled(path: &Path) -> String {
     let there = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
     let settled = there.and_then(|(above, settled)| Some(settled.join(path.strip_prefix(above).ok()?)));
     settled.unwrap_or_else(|| path.to_owned()).to_string_lossy().into_owned()
-}
-
-/// Bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

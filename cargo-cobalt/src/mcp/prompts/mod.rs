@@ -17,24 +17,13 @@ use cobalt::suggest;
 use rmcp::ErrorData;
 use rmcp::handler::server::prompt::cached_arguments_from_schema;
 use rmcp::model::{GetPromptRequestParams, GetPromptResult, JsonObject, Prompt, PromptMessage, Role};
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use tokio::task::spawn_blocking;
 
-use self::text::Tools;
-use super::projects::{Project, Projects};
+use self::text::{Arguments, Tools};
+use super::projects::Projects;
 use super::refusal;
 use super::tools::read;
 use crate::error::Error;
-
-/// What a prompt is written from: its arguments.
-trait Arguments: DeserializeOwned + JsonSchema + Send + 'static {
-    /// The project that is named.
-    fn project(&self) -> Option<&str>;
-
-    /// Writes the prompt.
-    fn write(&self, project: &Project, tools: &Tools) -> Result<String, Error>;
-}
 
 /// All prompts.
 pub(super) fn all() -> Vec<Prompt> {

@@ -41,7 +41,7 @@ pub(super) struct Arguments {
     project: Option<String>,
 }
 
-impl super::Arguments for Arguments {
+impl super::text::Arguments for Arguments {
     fn project(&self) -> Option<&str> {
         self.project.as_deref()
     }
@@ -154,8 +154,8 @@ fn pair(past: &Past, experiment: &str, baseline: &str) -> Result<[Arc<Report>; 2
 /// How many whole runs there are of each experiment.
 fn whole_runs(past: &Past) -> HashMap<&str, usize> {
     let mut counts = HashMap::new();
-    for run in past.runs().into_iter().filter(|run| !run.is_partial) {
-        *counts.entry(&*run.run.name).or_default() += 1;
+    for run in past.whole() {
+        *counts.entry(&*run.name).or_default() += 1;
     }
     counts
 }

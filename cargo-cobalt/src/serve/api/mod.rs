@@ -6,7 +6,6 @@
 mod compare;
 mod events;
 mod export;
-mod health;
 mod items;
 mod openapi;
 mod query;

@@ -1,17 +1,18 @@
-//! The endpoints: their routes, and their OpenAPI description, made of the types that are asked and answered with.
+//! `/api`, `/api/health` and `/api/openapi.json`, which tell of the server itself; and all endpoints: their routes, and their OpenAPI description, made of the types that are asked and answered with.
 
 use std::sync::Arc;
 
-use axum::Router;
+use axum::extract::State;
 use axum::routing::get;
+use axum::{Json, Router};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::compare::{self, CompareQuery, Compared};
 use super::events;
 use super::export::{self, ExportQuery};
-use super::health::{self, Health, Index};
 use super::items::{self, Items, ItemsQuery, WholeItem};
 use super::run::{self, Overview, WholeRun};
 use super::runs::{self, Runs, RunsQuery};
@@ -22,9 +23,9 @@ use crate::serve::store::Store;
 
 pub(crate) fn routes(store: Arc<Store>) -> Router {
     Router::new()
-        .route("/", get(health::index))
-        .route("/health", get(health::health))
-        .route("/openapi.json", get(health::openapi))
+        .route("/", get(index))
+        .route("/health", get(health))
+        .route("/openapi.json", get(openapi))
         .route("/runs", get(runs::runs))
         .route("/runs/{id}", get(run::run))
         .route("/runs/{id}/overview", get(run::overview))
@@ -42,6 +43,43 @@ pub(crate) fn routes(store: Arc<Store>) -> Router {
 /// What is answered at an address below `/api` that there is none at.
 pub(crate) async fn no_endpoint() -> ApiError {
     ApiError::not_found("there is no such endpoint; `/api` names those there are")
+}
+
+/// What this server is.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Index {
+    name: &'static str,
+    /// The version of the command.
+    version: &'static str,
+    /// The name of the project's folder.
+    project: String,
+    /// The endpoints that there are.
+    endpoints: Vec<&'static str>,
+}
+
+/// That the server is there.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Health {
+    /// `ok`
+    status: &'static str,
+    /// The version of the command.
+    version: &'static str,
+    /// A hash of where the project lies, by which its own commands know its server.
+    project: String,
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+async fn index(State(store): State<Arc<Store>>) -> Json<Index> {
+    Json(Index { name: "Cobalt", version: VERSION, project: store.project_name(), endpoints: paths() })
+}
+
+async fn health(State(store): State<Arc<Store>>) -> Json<Health> {
+    Json(Health { status: "ok", version: VERSION, project: store.project_hash() })
+}
+
+async fn openapi() -> Json<Value> {
+    Json(description())
 }
 
 type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
@@ -168,7 +206,7 @@ pub(crate) fn description() -> Value {
         "info": {
             "title": "Cobalt",
             "description": "The runs of a project, as `cargo cobalt serve` answers for them.",
-            "version": env!("CARGO_PKG_VERSION"),
+            "version": VERSION,
         },
         "paths": paths,
         "components": { "schemas": generator.take_definitions(true) },

@@ -17,7 +17,7 @@ use tokio_util::io::ReaderStream;
 use super::items::{ItemState, is_in};
 use super::query::Named;
 use super::respond::{Conditional, answer, respond};
-use crate::index::Run;
+use crate::runs::RunView;
 use crate::serve::error::ApiError;
 use crate::serve::live::RunState;
 use crate::serve::store::{FileProblem, LoadedRun, RunText, Store};
@@ -204,13 +204,13 @@ fn states(run: &LoadedRun) -> StateCounts {
 }
 
 /// The runs of the experiment before and after one, of all that are known, the newest first.
-fn neighbours(known: &[Run], report: &Report) -> (Option<Neighbour>, Option<Neighbour>) {
+fn neighbours(known: &[RunView], report: &Report) -> (Option<Neighbour>, Option<Neighbour>) {
     let place = (report.timestamp.to_string(), &report.id);
-    let others = || known.iter().filter(|run| run.name == report.name && run.id != report.id);
-    let place_of = |run: &Run| (run.timestamp.clone(), run.id.clone());
-    let is_before = |run: &&Run| (&run.timestamp, &run.id) < (&place.0, place.1);
+    let others = || known.iter().filter(|run| run.experiment == report.name && run.id != report.id);
+    let place_of = |run: &RunView| (run.timestamp.clone(), run.id.clone());
+    let is_before = |run: &&RunView| (&run.timestamp, &run.id) < (&place.0, place.1);
     let before = others().filter(is_before).max_by_key(|run| place_of(run));
     let after = others().filter(|run| !is_before(run)).min_by_key(|run| place_of(run));
-    let neighbour = |run: &Run| Neighbour { id: run.id.clone(), timestamp: run.timestamp.clone() };
+    let neighbour = |run: &RunView| Neighbour { id: run.id.clone(), timestamp: run.timestamp.clone() };
     (before.map(neighbour), after.map(neighbour))
 }

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::query::{Asked, Order, known_first, moment};
 use super::respond::{Conditional, answer};
-use crate::index::{Run, RunStatus};
+use crate::index::RunStatus;
+use crate::runs::{RunFigures, RunVerdict, RunView};
 use crate::serve::error::ApiError;
 use crate::serve::live::LiveRun;
 use crate::serve::store::{Known, Store, has_text};
@@ -66,19 +67,6 @@ pub(crate) enum RunSort {
     Tokens,
     /// The agent's and the judges'.
     Cost,
-}
-
-/// What became of a run, from the best to the worst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum RunVerdict {
-    Passed,
-    /// Only some of the items were run, whatever became of them.
-    Partial,
-    /// A threshold or, in a strict experiment, an item missed.
-    Failed,
-    /// An item or an evaluator was in error.
-    Error,
 }
 
 /// The runs that were asked for.
@@ -185,22 +173,23 @@ pub(crate) struct RunFacts {
     dataset_hash: Option<String>,
 }
 
-impl RunFacts {
-    pub(crate) fn of(run: &Run, verdict: RunVerdict) -> Self {
+impl From<&RunView> for RunFacts {
+    fn from(run: &RunView) -> Self {
+        let RunFigures { avg_latency_ms, total_tokens, cost, judge_cost, git_dirty, .. } = run.figures;
         Self {
             id: run.id.clone(),
             timestamp: run.timestamp.clone(),
             tags: run.tags.clone(),
-            verdict,
-            total_items: run.total_items,
+            verdict: run.verdict(),
+            total_items: integer(run.items.total),
             duration_ms: run.duration_ms,
-            avg_latency_ms: run.avg_latency_ms,
-            total_tokens: run.total_tokens,
-            cost: run.cost,
-            judge_cost: run.judge_cost,
-            git_commit: run.git_commit.clone(),
-            git_dirty: run.git_dirty,
-            dataset_hash: run.dataset_hash.clone(),
+            avg_latency_ms,
+            total_tokens,
+            cost,
+            judge_cost,
+            git_commit: run.figures.git_commit.clone(),
+            git_dirty,
+            dataset_hash: run.figures.dataset_hash.clone(),
         }
     }
 }
@@ -219,13 +208,14 @@ const DATE: usize = 10;
 fn list(store: &Store, query: &RunsQuery) -> Result<Runs, ApiError> {
     let known = store.known()?;
     let wanted = Wanted::of(query)?;
-    let all = Listed::all(&known);
-    let mut found: Vec<_> = all.iter().filter(|listed| wanted.has(listed)).collect();
+    let mut all: Vec<_> = known.runs.iter().chain(&known.partial).collect();
+    all.sort_by(|one, two| two.timestamp.cmp(&one.timestamp));
+    let mut found: Vec<_> = all.iter().copied().filter(|run| wanted.has(run)).collect();
     sort(&mut found, query);
     let page = found.iter().skip(query.offset).take(query.limit.unwrap_or(usize::MAX));
     let skipped = known.skipped.iter();
     Ok(Runs {
-        runs: page.map(|listed| row(listed, recent_scores(&known, listed.run, query.recent))).collect(),
+        runs: page.map(|run| row(run, recent_scores(&known, run, query.recent))).collect(),
         matching: found.len(),
         known: all.len(),
         live: store.live().runs(),
@@ -235,40 +225,22 @@ fn list(store: &Store, query: &RunsQuery) -> Result<Runs, ApiError> {
     })
 }
 
-/// A run as the list has it.
-#[derive(Clone, Copy)]
-struct Listed<'a> {
-    run: &'a Run,
-    verdict: RunVerdict,
-}
-
-impl<'a> Listed<'a> {
-    /// All runs, the newest first.
-    fn all(known: &'a Known) -> Vec<Self> {
-        let whole = known.runs.iter().map(|run| Self { run, verdict: verdict(run.status) });
-        let partial = known.partial.iter().map(|run| Self { run, verdict: RunVerdict::Partial });
-        let mut runs: Vec<_> = whole.chain(partial).collect();
-        runs.sort_by(|one, two| two.run.timestamp.cmp(&one.run.timestamp));
-        runs
-    }
-}
-
 /// The experiments, that of the newest run first.
-fn experiments(runs: &[Listed<'_>]) -> Vec<Counted> {
+fn experiments(runs: &[&RunView]) -> Vec<Counted> {
     let (mut experiments, mut places) = (Vec::<Counted>::new(), HashMap::new());
-    for Listed { run, .. } in runs {
-        let place = *places.entry(&run.name).or_insert(experiments.len());
+    for run in runs {
+        let place = *places.entry(&run.experiment).or_insert(experiments.len());
         match experiments.get_mut(place) {
             Some(experiment) => experiment.runs += 1,
-            None => experiments.push(Counted { name: run.name.clone(), runs: 1 }),
+            None => experiments.push(Counted { name: run.experiment.clone(), runs: 1 }),
         }
     }
     experiments
 }
 
-fn tags(runs: &[Listed<'_>]) -> Vec<Counted> {
+fn tags(runs: &[&RunView]) -> Vec<Counted> {
     let mut tags: BTreeMap<&str, usize> = BTreeMap::new();
-    runs.iter().flat_map(|it| &it.run.tags).for_each(|tag| *tags.entry(tag).or_default() += 1);
+    runs.iter().flat_map(|run| &run.tags).for_each(|tag| *tags.entry(tag).or_default() += 1);
     tags.into_iter().map(|(name, runs)| Counted { name: name.to_owned(), runs }).collect()
 }
 
@@ -304,78 +276,61 @@ impl<'a> Wanted<'a> {
         })
     }
 
-    fn has(&self, listed: &Listed<'_>) -> bool {
-        let run = listed.run;
+    fn has(&self, run: &RunView) -> bool {
         let RunsQuery { experiment, tag, tags, verdict, .. } = self.query;
         let has_one = |tags: &String| {
             let mut tags = tags.split(',').map(str::trim).filter(|tag| !tag.is_empty()).peekable();
             tags.peek().is_none() || tags.any(|tag| run.tags.iter().any(|has| has == tag))
         };
         let has_text = |text: &String| {
-            let texts = run.tags.iter().chain([&run.name, &run.id]).chain(&run.git_commit);
+            let texts = run.tags.iter().chain([&run.experiment, &run.id]).chain(&run.figures.git_commit);
             texts.into_iter().any(|it| has_text(it, text))
         };
         let is_before = |until: &Until<'_>| match until {
             Until::Date(date) => run.timestamp.get(..DATE).is_some_and(|day| day <= *date),
             Until::Time(time) => run.timestamp <= *time,
         };
-        experiment.as_ref().is_none_or(|typed| is_name_of(typed, &run.name))
+        experiment.as_ref().is_none_or(|typed| is_name_of(typed, &run.experiment))
             && tag.as_ref().is_none_or(|tag| run.tags.contains(tag))
             && tags.as_ref().is_none_or(has_one)
-            && verdict.is_none_or(|verdict| verdict == listed.verdict)
+            && verdict.is_none_or(|verdict| verdict == run.verdict())
             && self.since.as_ref().is_none_or(|since| run.timestamp >= *since)
             && self.until.as_ref().is_none_or(is_before)
             && self.search.as_ref().is_none_or(has_text)
     }
 }
 
-pub(crate) fn verdict(status: RunStatus) -> RunVerdict {
-    match status {
-        RunStatus::Passed => RunVerdict::Passed,
-        // Only runs of some of the items are not evaluated.
-        RunStatus::NotEvaluated => RunVerdict::Partial,
-        RunStatus::Failed => RunVerdict::Failed,
-        RunStatus::Error => RunVerdict::Error,
-    }
-}
-
 /// Sorts runs, of which the newest is the first: that remains among equals.
-fn sort(runs: &mut [&Listed<'_>], query: &RunsQuery) {
+fn sort(runs: &mut [&RunView], query: &RunsQuery) {
     let is_descending = match query.order {
         Some(order) => order == Order::Desc,
         None => query.sort != RunSort::Name,
     };
     let turned = |order: Ordering| if is_descending { order.reverse() } else { order };
     runs.sort_by(|one, two| match query.sort {
-        RunSort::Timestamp => turned(one.run.timestamp.cmp(&two.run.timestamp)),
-        RunSort::Name => turned(one.run.name.cmp(&two.run.name)),
-        RunSort::Verdict => turned(one.verdict.cmp(&two.verdict)),
-        sort => known_first(figure(one.run, sort), figure(two.run, sort), is_descending),
+        RunSort::Timestamp => turned(one.timestamp.cmp(&two.timestamp)),
+        RunSort::Name => turned(one.experiment.cmp(&two.experiment)),
+        RunSort::Verdict => turned(one.verdict().cmp(&two.verdict())),
+        sort => known_first(figure(one, sort), figure(two, sort), is_descending),
     });
 }
 
-fn figure(run: &Run, sort: RunSort) -> Option<f64> {
+fn figure(run: &RunView, sort: RunSort) -> Option<f64> {
     let integer = |number: i64| Some(number as f64);
     match sort {
         RunSort::Timestamp | RunSort::Name | RunSort::Verdict => None,
-        RunSort::Score => {
-            let total = run.scores.values().sum::<f64>();
-            (!run.scores.is_empty()).then(|| total / run.scores.len() as f64)
-        }
-        RunSort::Items => integer(run.total_items),
-        RunSort::Errors => integer(run.failed_items.saturating_add(run.eval_errors)),
+        RunSort::Score => run.mean_score(),
+        RunSort::Items => Some(run.items.total as f64),
+        RunSort::Errors => integer(run.errors()),
         RunSort::Duration => integer(run.duration_ms),
-        RunSort::Latency => Some(run.avg_latency_ms),
-        RunSort::Tokens => run.total_tokens.and_then(integer),
-        RunSort::Cost => match (run.cost, run.judge_cost) {
-            (None, None) => None,
-            (agents, judges) => Some(agents.unwrap_or(0.0) + judges.unwrap_or(0.0)),
-        },
+        RunSort::Latency => Some(run.figures.avg_latency_ms),
+        RunSort::Tokens => run.figures.total_tokens.and_then(integer),
+        RunSort::Cost => run.total_cost(),
     }
 }
 
 /// Each evaluator's means in so many runs of an experiment up to this one.
-fn recent_scores(known: &Known, run: &Run, recent: usize) -> BTreeMap<String, Vec<Option<f64>>> {
+fn recent_scores(known: &Known, run: &RunView, recent: usize) -> BTreeMap<String, Vec<Option<f64>>> {
     if recent == 0 {
         return BTreeMap::new();
     }
@@ -385,17 +340,20 @@ fn recent_scores(known: &Known, run: &Run, recent: usize) -> BTreeMap<String, Ve
     names.map(|name| (name.clone(), runs.iter().map(|run| run.scores.get(name).copied()).collect())).collect()
 }
 
-fn row(listed: &Listed<'_>, recent_scores: BTreeMap<String, Vec<Option<f64>>>) -> RunRow {
-    let run = listed.run;
+fn row(run: &RunView, recent_scores: BTreeMap<String, Vec<Option<f64>>>) -> RunRow {
     RunRow {
-        facts: RunFacts::of(run, listed.verdict),
-        name: run.name.clone(),
+        facts: RunFacts::from(run),
+        name: run.experiment.clone(),
         avg_scores: run.scores.clone(),
         status: run.status,
-        passed_items: run.passed_items,
-        low_items: run.low_items,
-        failed_items: run.failed_items,
-        eval_errors: run.eval_errors,
+        passed_items: integer(run.items.passed),
+        low_items: integer(run.items.below_pass_mark),
+        failed_items: run.figures.failed_items,
+        eval_errors: run.figures.eval_errors,
         recent_scores,
     }
+}
+
+fn integer(number: usize) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
 }

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::query::{Asked, moment};
 use super::respond::{Conditional, answer};
-use super::runs::{RunFacts, verdict};
-use crate::index::Run;
+use super::runs::RunFacts;
+use crate::runs::RunView;
 use crate::serve::error::ApiError;
 use crate::serve::store::{FileProblem, Store};
 
@@ -92,9 +92,9 @@ pub(crate) async fn trends(
 fn over_time(store: &Store, query: &TrendsQuery) -> Result<Trends, ApiError> {
     let known = store.known()?;
     let since = query.since.as_deref().map(|text| moment("since", text)).transpose()?;
-    let experiment = name::find(&query.experiment, known.runs.iter().map(|run| &*run.name));
-    let is_meant = |run: &&Run| {
-        Some(&*run.name) == experiment
+    let experiment = name::find(&query.experiment, known.runs.iter().map(|run| &*run.experiment));
+    let is_meant = |run: &&RunView| {
+        Some(&*run.experiment) == experiment
             && query.tag.as_ref().is_none_or(|tag| run.tags.contains(tag))
             && since.as_ref().is_none_or(|since| run.timestamp >= *since)
     };
@@ -120,14 +120,10 @@ fn thresholds(store: &Store, id: &str) -> Result<Vec<Threshold>, ApiError> {
     }
 }
 
-fn point(run: &Run, evaluator: Option<&str>) -> TrendPoint {
+fn point(run: &RunView, evaluator: Option<&str>) -> TrendPoint {
     let mut scores = run.scores.clone();
     scores.retain(|name, _| evaluator.is_none_or(|evaluator| name == evaluator));
-    TrendPoint {
-        facts: RunFacts::of(run, verdict(run.status)),
-        scores,
-        errors: run.failed_items + run.eval_errors,
-    }
+    TrendPoint { facts: RunFacts::from(run), scores, errors: run.errors() }
 }
 
 /// A threshold as a line, where the points of runs have its figure.

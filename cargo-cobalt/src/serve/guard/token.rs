@@ -8,7 +8,6 @@ use sha2::Sha256;
 
 use crate::environment::Environment;
 use crate::error::Error;
-use crate::serve::running::hex;
 
 /// The variable that gives the token.
 const VARIABLE: &str = "COBALT_TOKEN";
@@ -18,7 +17,7 @@ const SHORTEST: usize = 16;
 const RANDOM: usize = 32;
 
 /// What is known of the token: hashes, compared in constant time.
-pub(in crate::serve) struct Token {
+pub(crate) struct Token {
     hash: Secret,
     /// What stands in the cookie in its place, so that it may hold characters that cookies may not.
     stand_in: String,
@@ -29,7 +28,7 @@ pub(in crate::serve) struct Token {
 
 impl Token {
     /// The text of the token that the environment gives.
-    pub(in crate::serve) fn given(settings: &Config) -> Result<Option<String>, Error> {
+    pub(crate) fn given(settings: &Config) -> Result<Option<String>, Error> {
         let environment = Environment::read(&[settings.workspace_root()])?;
         let Some(text) = environment.get(VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
         let is_visible =
@@ -38,14 +37,14 @@ impl Token {
     }
 
     /// The text of a token that nobody can guess.
-    pub(in crate::serve) fn random() -> Result<String, Error> {
+    pub(crate) fn random() -> Result<String, Error> {
         let mut bytes = [0; RANDOM];
         getrandom::fill(&mut bytes).map_err(Error::NoToken)?;
         Ok(hex(&bytes))
     }
 
     /// The token of this text, for a server at this port.
-    pub(in crate::serve) fn of(text: &str, port: u16) -> Self {
+    pub(crate) fn of(text: &str, port: u16) -> Self {
         let stand_in =
             hex(&code(text.as_bytes(), "the cookie of the dashboard of Cobalt").finalize().into_bytes());
         Self {
@@ -101,4 +100,9 @@ impl Secret {
 
 fn code(key: &[u8], text: &str) -> Hmac<Sha256> {
     Hmac::<Sha256>::new_from_slice(key).expect("a key of any length is taken").chain_update(text)
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -11,6 +11,8 @@ use cobalt::store::{JournalEntry, JournalHeader, is_going_on, read_journal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::runs::{self, RunView};
+
 /// Whether a run has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -21,6 +23,16 @@ pub(crate) enum RunState {
     Running,
     /// Its process has ended before it had: `cargo cobalt run --resume ID` runs what is missing.
     CutOff,
+}
+
+impl From<runs::RunState> for RunState {
+    fn from(state: runs::RunState) -> Self {
+        match state {
+            runs::RunState::Ended => Self::Finished,
+            runs::RunState::GoingOn => Self::Running,
+            runs::RunState::CutOff => Self::CutOff,
+        }
+    }
 }
 
 /// A run that has not ended.
@@ -163,15 +175,17 @@ impl Journal {
     pub(crate) fn run(&self) -> Option<LiveRun> {
         let header = self.header.as_ref()?;
         let count = |is: fn(&Finished) -> bool| self.finished.values().filter(|item| is(item)).count();
+        let state = if self.is_going_on { runs::RunState::GoingOn } else { runs::RunState::CutOff };
+        let run = RunView::unfinished(header, state, self.finished.len());
         Some(LiveRun {
-            id: header.id.clone(),
-            name: header.name.clone(),
-            timestamp: header.timestamp.to_string(),
-            tags: header.tags.clone(),
-            state: if self.is_going_on { RunState::Running } else { RunState::CutOff },
-            partial: header.selection.is_some(),
-            total_items: header.planned_items(),
-            finished_items: self.finished.len(),
+            id: run.id,
+            name: run.experiment,
+            timestamp: run.timestamp,
+            tags: run.tags,
+            state: run.state.into(),
+            partial: run.is_partial,
+            total_items: run.items.total,
+            finished_items: run.items.finished,
             passed_items: count(|item| item.passed),
             error_items: count(|item| item.is_in_error),
             avg_scores: self.averages(header),

@@ -276,9 +276,7 @@ fn brief(report: &Report) -> BriefRun {
 
 /// The id of the last run of all items before this one.
 fn previous(past: &Past, report: &Report) -> Option<String> {
-    let runs = past.runs().into_iter().map(|past| (past.is_partial, past.run));
-    let mut earlier =
-        runs.filter(|(is_partial, run)| !is_partial && run.name == report.name && run.id != report.id);
+    let mut others = past.whole().iter().filter(|run| run.name == report.name && run.id != report.id);
     let began = report.timestamp.to_string();
-    earlier.find(|(_, run)| run.timestamp < began).map(|(_, run)| run.id.clone())
+    others.find(|run| run.timestamp < began).map(|run| run.id.clone())
 }

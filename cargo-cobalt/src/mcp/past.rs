@@ -1,26 +1,26 @@
 //! The past runs of a project: which there are, and what each of them found.
 
-mod recent;
-mod unfinished;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use cobalt::Report;
 use cobalt::config::Config;
 use cobalt::llm::prices::PriceTable;
-use cobalt::store::read_journal;
+use cobalt::store::{read_journal, read_report};
 use cobalt::suggest;
 
-use self::recent::result;
-pub(super) use self::unfinished::{State, UnfinishedRun};
-pub(crate) use self::unfinished::{journals, so_far};
 use super::projects::{Project, Projects};
 use crate::error::Error;
 use crate::index::{Index, Run, Skipped};
-use crate::runs::{FoundRun, KnownRuns, RunName, UnknownRun};
+use crate::recent::Recent;
+pub(super) use crate::runs::RunState as State;
+use crate::runs::{FoundRun, KnownRuns, RunName, RunView, UnknownRun, journals, so_far};
+
+/// How many runs a message names.
+const MOST_NAMED: usize = 5;
 
 /// The past runs of a project, as they were when it was looked at.
 #[derive(Debug)]
@@ -33,14 +33,6 @@ pub(super) struct Past {
     pub(super) skipped: Vec<Skipped>,
     /// The journals of runs that have not ended, by the runs' ids.
     journals: BTreeMap<String, PathBuf>,
-}
-
-/// A run as the index has it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PastRun<'a> {
-    pub(super) run: &'a Run,
-    /// Whether it is of some of the items.
-    pub(super) is_partial: bool,
 }
 
 /// A run that was found by its name, and read.
@@ -72,12 +64,20 @@ impl Past {
     }
 
     /// All runs that have ended, the newest first.
-    pub(super) fn runs(&self) -> Vec<PastRun<'_>> {
-        let whole = self.known.whole().iter().map(|run| PastRun { run, is_partial: false });
-        let partial = self.partial.iter().map(|run| PastRun { run, is_partial: true });
-        let mut runs: Vec<_> = whole.chain(partial).collect();
-        runs.sort_by(|one, two| two.run.timestamp.cmp(&one.run.timestamp));
-        runs
+    pub(super) fn runs(&self) -> Vec<RunView> {
+        let whole = self.known.whole().iter().map(|run| RunView::ended(run.clone(), false));
+        let partial = self.partial.iter().map(|run| RunView::ended(run.clone(), true));
+        RunView::newest_first(whole.chain(partial))
+    }
+
+    /// The whole runs as the index has them, the newest first.
+    pub(super) fn whole(&self) -> &[Run] {
+        self.known.whole()
+    }
+
+    /// All that have ended as the index has them, the whole ones before those of some of the items.
+    pub(super) fn rows(&self) -> impl Iterator<Item = &Run> {
+        self.known.whole().iter().chain(&self.partial)
     }
 
     /// The names of the experiments that have whole runs, that of the newest run first.
@@ -86,10 +86,8 @@ impl Past {
     }
 
     /// The runs that have not ended, the newest first. Of each, only its header is understood.
-    pub(super) fn unfinished(&self) -> Vec<UnfinishedRun> {
-        let mut runs: Vec<_> = self.journals.values().filter_map(|path| UnfinishedRun::read(path)).collect();
-        runs.sort_by(|one, two| two.timestamp.cmp(&one.timestamp));
-        runs
+    pub(super) fn unfinished(&self) -> Vec<RunView> {
+        RunView::newest_first(self.journals.values().filter_map(|path| RunView::of_journal(path)))
     }
 
     /// The prices of models.
@@ -111,7 +109,7 @@ impl Past {
 
     /// Whether a name is the id of a run, or the beginning of one.
     pub(super) fn has_id(&self, name: &str) -> bool {
-        let runs = self.known.whole().iter().chain(&self.partial).map(|run| &*run.id);
+        let runs = self.rows().map(|run| &*run.id);
         !name.is_empty()
             && runs.chain(self.journals.keys().map(String::as_str)).any(|id| id.starts_with(name))
     }
@@ -131,7 +129,7 @@ impl Past {
             return Ok(Some(Place::Journal(path.clone())));
         }
         let journals: Vec<_> = self.journals.iter().filter(|(id, _)| id.starts_with(name)).collect();
-        let ended = self.known.whole().iter().chain(&self.partial).map(|run| &run.id);
+        let ended = self.rows().map(|run| &run.id);
         let ended: Vec<_> = ended.filter(|id| id.starts_with(name)).collect();
         match (&journals[..], &ended[..]) {
             _ if name.is_empty() || ended.iter().any(|id| *id == name) => Ok(None),
@@ -162,8 +160,6 @@ impl Past {
     }
 }
 
-/// How many runs a message names.
-const MOST_NAMED: usize = 5;
 /// The project in which a run is to be looked for: the one that is named, or the only one; where there are several, that which
 /// has a run of such an id.
 pub(super) fn project_of(
@@ -230,4 +226,48 @@ fn unreadable(path: &Path, error: &dyn std::error::Error) -> Error {
         "{error}; it may have been removed or written anew meanwhile: ask again, or `cobalt_results` lists the runs"
     );
     Error::RunFile { path: path.to_owned(), reason }
+}
+
+/// How many bytes the files have together whose reports are kept; in memory, these take a few times as much. A run that is read page
+/// by page is asked for again and again.
+const ROOM: usize = 64 << 20;
+
+/// A result file as it was at some time: its path, its length in bytes, and when it was written.
+type Written = (PathBuf, u64, Option<SystemTime>);
+
+/// For all projects, so that the room is that of the program.
+static RECENT: Recent<Written, Report> = Recent::new(ROOM);
+
+/// The report in a result file, which is read where it is another than it was.
+fn result(path: &Path) -> Result<Arc<Report>, Box<dyn std::error::Error>> {
+    let metadata = fs::metadata(path)?;
+    let written = (path.to_owned(), metadata.len(), metadata.modified().ok());
+    let size = usize::try_from(metadata.len()).unwrap_or(ROOM);
+    Ok(RECENT.get(&written, |_| size, || read_report(path))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(path: &Path, name: &str) {
+        let report = serde_json::json!({
+            "schema": 1, "id": "0123456789ab", "name": name, "timestamp": "2026-02-05T14:30:00.000Z", "summary": {}, "items": [],
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": [] },
+        });
+        fs::write(path, report.to_string()).unwrap();
+    }
+
+    #[test]
+    fn a_file_is_read_again_once_it_is_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        write(&path, "desk");
+        let first = result(&path).unwrap();
+        assert!(Arc::ptr_eq(&first, &result(&path).unwrap()), "it is kept");
+        write(&path, "another");
+        assert_eq!((&*first.name, &*result(&path).unwrap().name), ("desk", "another"));
+        fs::remove_file(&path).unwrap();
+        assert!(result(&path).is_err());
+    }
 }
