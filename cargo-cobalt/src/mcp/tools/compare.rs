@@ -1,25 +1,23 @@
 //! `cobalt_compare`: whether a run is better or worse than another, and by which items.
 
-mod text;
-
+use std::fmt::Write as _;
 use std::sync::Arc;
 
-use cobalt::report::comparison::{
-    ChangedItems, Comparison, ItemChange, Quantity, RunIdentity, Verdict, changed_items,
-};
+use cobalt::report::comparison::{ChangedItems, Comparison, ItemChange, RunIdentity, changed_items};
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::task::block_in_place;
 
-use self::text::text;
 use super::{Answer, Call, tool};
-use crate::compare::{compare_reports, regressions, words};
+use crate::compare::view::{ComparisonView, Finding, Headline, ItemView, Row, weight};
+use crate::compare::{compare_reports, markdown};
 use crate::error::Error;
+use crate::markdown::{code, sentence};
 use crate::mcp::past::{Past, project_of};
 use crate::mcp::projects::Project;
-use crate::mcp::shown::{self, BUDGET, cut, keep, size};
+use crate::mcp::shown::{self, BUDGET, ROOM, cut, keep, size};
 
 pub(super) const NAME: &str = "cobalt_compare";
 
@@ -33,6 +31,12 @@ const KEYS: usize = 1_500;
 /// The longest name and sentence, in bytes.
 const NAME_ROOM: usize = 300;
 const SENTENCE: usize = 600;
+/// The longest key of an item among others, in bytes.
+const KEY: usize = 60;
+/// The longest reason, in bytes.
+const REASON: usize = 300;
+/// How many of the figures and items the text tells of take how many bytes.
+const FIGURES: usize = 3_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -44,24 +48,6 @@ pub(super) struct Arguments {
     run_a: String,
     /// The run after the change, such as `latest`.
     run_b: String,
-}
-
-/// What can be said of the scores and errors of the second run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-enum Finding {
-    /// More than noise explains, and nothing is worse.
-    Better,
-    /// More than noise explains, and nothing is better.
-    Worse,
-    /// Some scores are better, and others worse.
-    Mixed,
-    /// There may be a difference that is worth having, and these items do not tell.
-    Inconclusive,
-    /// Nothing beyond what chance explains.
-    NoDifference,
-    /// No evaluator has scores in both runs: nothing is known of the scores.
-    NothingToCompare,
 }
 
 /// Two runs held against each other.
@@ -121,11 +107,15 @@ fn compare(call: Call<'_>, arguments: &Arguments) -> Result<Answer<Compared>, Er
     let mut comparison = compare_reports(&base.report, &other.report, past.prices())?;
     shorten_names(&mut comparison);
     let changed = changed_items(&base.report, &other.report, MOST_ITEMS);
-    let text = text(&comparison, &changed);
+    let view = ComparisonView::of(&comparison);
+    let (finding, conclusion) = (view.finding, conclusion(&view));
+    let text = text(&view, &conclusion, &comparison, &changed);
     let choice_notes: Vec<_> = [&base, &other].into_iter().filter_map(|found| found.note.clone()).collect();
     let base_project = (base_project != project).then(|| (*base_project).clone());
-    let structured =
-        Compared { base_project, ..compared((*project).clone(), comparison, changed, choice_notes) };
+    let structured = Compared {
+        base_project,
+        ..compared((*project).clone(), (finding, conclusion), comparison, changed, choice_notes)
+    };
     Ok(Answer { structured, text, is_error: false })
 }
 
@@ -146,11 +136,11 @@ fn projects(call: Call<'_>, arguments: &Arguments) -> Result<[(Arc<Project>, Pas
 /// The comparison with the items for which there is room.
 fn compared(
     project: Project,
+    (finding, conclusion): (Finding, String),
     mut comparison: Comparison,
     changed: ChangedItems,
     choice_notes: Vec<String>,
 ) -> Compared {
-    let (finding, conclusion) = (finding(&comparison), conclusion(&comparison));
     let mut left_out = Vec::new();
     shorten(&mut comparison, &mut left_out);
     let room = BUDGET.saturating_sub(size(&comparison) + size(&conclusion) + 2_000);
@@ -214,40 +204,63 @@ fn shorten(comparison: &mut Comparison, left_out: &mut Vec<String>) {
     }
 }
 
-/// What is worth telling first.
-fn weight(verdict: Verdict) -> u8 {
-    match verdict {
-        Verdict::Worse => 0,
-        Verdict::Better => 1,
-        Verdict::Inconclusive => 2,
-        Verdict::WithinNoise => 3,
-    }
-}
-
-fn finding(comparison: &Comparison) -> Finding {
-    let has = |verdict| comparison.evaluators.iter().any(|it| it.verdict == verdict);
-    let is_worse = regressions(comparison).next().is_some();
-    let errors = comparison.amounts.iter().filter(|it| it.quantity == Quantity::Errors);
-    let is_better = has(Verdict::Better) || errors.into_iter().any(|it| it.verdict == Verdict::Better);
-    match (is_worse, is_better) {
-        (true, true) => Finding::Mixed,
-        (true, false) => Finding::Worse,
-        (false, _) if comparison.evaluators.is_empty() => Finding::NothingToCompare,
-        (false, true) => Finding::Better,
-        (false, false) if has(Verdict::Inconclusive) => Finding::Inconclusive,
-        (false, false) => Finding::NoDifference,
-    }
-}
-
 /// The verdicts with what they are on.
-fn conclusion(comparison: &Comparison) -> String {
-    if let Some(nothing) = words::without_headline(comparison).filter(|_| !comparison.evaluators.is_empty()) {
-        return nothing.to_owned();
-    }
-    let unknown = "no evaluator has scores in both runs".to_owned();
-    let unknown = comparison.evaluators.is_empty().then_some(unknown);
-    let said = words::headline(comparison).into_iter();
-    let said =
-        said.map(|(verdict, names)| cut::text(&format!("{verdict} in {}", names.join(", ")), SENTENCE));
+fn conclusion(view: &ComparisonView<'_>) -> String {
+    let unknown = view.scores.is_empty().then(|| "no evaluator has scores in both runs".to_owned());
+    let said = match &view.headline {
+        Headline::Nothing(nothing) => unknown.is_none().then(|| (*nothing).to_owned()).into_iter().collect(),
+        Headline::Verdicts(verdicts) => {
+            let said = verdicts.iter().map(|(verdict, names)| format!("{verdict} in {}", names.join(", ")));
+            said.map(|said| cut::text(&said, SENTENCE)).collect::<Vec<_>>()
+        }
+    };
     unknown.into_iter().chain(said).collect::<Vec<_>>().join("; ")
+}
+
+/// The comparison for who reads: what it comes to, its figures and the items that changed most, in Markdown.
+fn text(
+    view: &ComparisonView<'_>,
+    conclusion: &str,
+    comparison: &Comparison,
+    changed: &ChangedItems,
+) -> String {
+    let experiments = code(&cut::text(&view.title, NAME_ROOM));
+    let mut text = format!("### {experiments}: {}\n\n", sentence(conclusion));
+    text += &markdown::runs(view);
+    let _ = writeln!(text, "\nItems: {}.", view.matching(|key| code(&cut::text(key, KEY))));
+    for note in view.notes.iter().take(3) {
+        let _ = writeln!(text, "\n> {}", sentence(&cut::text(note, REASON)));
+    }
+    text += "\n";
+    text += &shown::list(view.by_weight().into_iter().map(row), FIGURES / 2, "figure");
+    for (changes, count, what) in [
+        (&changed.regressed, changed.regressed_count, "worse"),
+        (&changed.improved, changed.improved_count, "better"),
+    ] {
+        if count > 0 {
+            let _ = writeln!(text, "\nItems that became {what}: {count}\n");
+            let room = (ROOM.saturating_sub(size(&text))).min(FIGURES / 2);
+            let items = changes.iter().map(|change| item(ItemView::of(comparison, change)));
+            text += &shown::list(items, room, "item");
+        }
+    }
+    text
+}
+
+/// A figure in a line.
+fn row(row: &Row<'_>) -> String {
+    let [base, other, change, interval, p, _, verdict] = &row.cells;
+    let interval = if interval.is_empty() { String::new() } else { format!(", 95 % interval {interval}") };
+    let p = if p.is_empty() { String::new() } else { format!(", p {p}") };
+    let name = code(&cut::text(row.name(), NAME_ROOM / 3));
+    format!("- {name} {verdict}: {base} → {other}, {change}{interval}{p}; {}", row.explained())
+}
+
+/// An item in a line.
+fn item(item: ItemView<'_>) -> String {
+    let item = item.with_scores(3);
+    let scores = item.scores(|name| code(&cut::text(name, NAME_ROOM / 5)));
+    let key = code(&cut::text(item.key(), NAME_ROOM / 3));
+    let why = item.why().map_or(String::new(), |why| format!(": {}", code(&cut::text(&why, REASON))));
+    format!("- {key} {scores}{why}")
 }
