@@ -7,8 +7,6 @@ use serde::Serialize;
 use terminal_size::{Height, Width, terminal_size_of};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::error::Error;
-
 /// The width where a terminal does not tell its own.
 const USUAL: usize = 80;
 
@@ -36,14 +34,15 @@ pub(crate) fn paint(stream: &impl anstream::stream::RawStream) -> Paint {
 }
 
 /// Prints all at once on stdout.
-pub(crate) fn print(text: &str) -> Result<(), Error> {
+pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Error::Print)
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
 }
 
 /// Prints a value as JSON on stdout.
-pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Error> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Error::Print(error.into()))?;
+pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(value)?;
     print(&(text + "\n"))
 }
 

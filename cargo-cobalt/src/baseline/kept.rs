@@ -4,16 +4,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use crate::error::Error;
+use crate::index::IndexError;
 use crate::terminal::one_line;
 
 /// The JSON files in a folder, sorted by their names. A folder that is not there has none.
-pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, IndexError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.and_then(Iterator::collect::<io::Result<Vec<_>>>),
     };
-    let entries = entries.map_err(|source| Error::Results { path: folder.to_owned(), source })?;
+    let entries = entries.map_err(|source| IndexError::Results { path: folder.to_owned(), source })?;
     let mut files: Vec<_> =
         entries.into_iter().map(|entry| entry.path()).filter(|path| is_json(path)).collect();
     files.sort();

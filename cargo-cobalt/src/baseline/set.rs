@@ -36,7 +36,7 @@ pub(super) fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Er
     for run in &runs {
         let before = read_measurements(&layout.baseline(&run.name), settings.prices()).ok();
         let path = write_baseline(layout, run)?;
-        print(&said(run, before.as_ref(), &path))?;
+        print(&said(run, before.as_ref(), &path)).map_err(Error::Print)?;
         warnings(run, before.as_ref())
             .iter()
             .for_each(|warning| eprint_folded(&format!("warning: {warning}")));

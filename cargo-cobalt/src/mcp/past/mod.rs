@@ -217,11 +217,11 @@ fn run_name(name: &str) -> Result<RunName, Error> {
 
 /// The same, with what shows the names that there are.
 fn for_assistants(error: Error) -> Error {
-    match error {
-        Error::UnknownRun(unknown) => {
+    match error.of_room::<UnknownRun>() {
+        Some(unknown) => {
             Error::NothingMatched(format!("{unknown}; the tool `cobalt_results` lists the runs"))
         }
-        other => other,
+        None => error,
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) use self::catalogue::{is_template, templates};
 use super::projects::Project;
 use super::refusal;
 use super::tools::{self, Call};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 
 /// How many bytes a content takes at the most, as [`size`](super::shown::size) counts them: beside it there is only its URI.
 const ROOM: usize = 55_000;
@@ -69,9 +69,9 @@ fn json_text(content: &impl Serialize) -> Result<String, Error> {
 /// An error of the protocol: whether nothing is there, the URI is wrong, or what is there cannot be read.
 pub(super) fn refused(error: &Error, uri: &str) -> ErrorData {
     let (message, data) = (refusal::text(error), Some(json!({ "uri": uri })));
-    match error {
-        Error::NothingMatched(_) | Error::UnknownRun(_) => ErrorData::resource_not_found(message, data),
-        Error::Arguments(_) => ErrorData::invalid_params(message, data),
+    match error.kind() {
+        ErrorKind::NothingMatched => ErrorData::resource_not_found(message, data),
+        ErrorKind::Arguments => ErrorData::invalid_params(message, data),
         _ => ErrorData::internal_error(message, data),
     }
 }
