@@ -1,6 +1,8 @@
 //! What a terminal shows: how wide it is, how wide a text is on it, and what may be sent to it.
 
+use std::env;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
 use cobalt::reporters::Paint;
 use serde::Serialize;
@@ -90,6 +92,12 @@ pub(crate) fn table_up_to<const N: usize>(
 /// written out.
 pub(crate) fn one_line(text: &str) -> String {
     cobalt::reporters::printable(text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
+/// A path as seen from the current folder.
+pub(crate) fn seen(path: &Path) -> String {
+    let folder = env::current_dir().unwrap_or_default();
+    one_line(&path.strip_prefix(&folder).unwrap_or(path).display().to_string())
 }
 
 /// How many columns a text takes.

@@ -10,10 +10,11 @@ use tempfile::TempDir;
 
 use super::committed::committed;
 use super::head::Head;
-use super::kept::{json_files, seen};
+use super::kept::json_files;
+use crate::cli::RunName;
 use crate::error::{CommandError, Error};
-use crate::runs::{FoundRun, KnownRuns, RunName, UnknownRun, short};
-use crate::terminal::eprint_folded;
+use crate::runs::{FoundRun, KnownRuns, UnknownRun, short};
+use crate::terminal::{eprint_folded, seen};
 
 /// The baselines that were asked for.
 #[derive(Debug, Default)]

@@ -1,11 +1,10 @@
 //! The files of a folder, and how messages name them.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
 use crate::index::IndexError;
-use crate::terminal::one_line;
 
 /// The JSON files in a folder, sorted by their names. A folder that is not there has none.
 pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, IndexError> {
@@ -24,10 +23,4 @@ pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, IndexError> {
 fn is_json(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.ends_with(".json") && !name.starts_with('.')
-}
-
-/// A path as seen from the current folder.
-pub(crate) fn seen(path: &Path) -> String {
-    let folder = env::current_dir().unwrap_or_default();
-    one_line(&path.strip_prefix(&folder).unwrap_or(path).display().to_string())
 }

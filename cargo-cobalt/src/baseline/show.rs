@@ -8,14 +8,14 @@ use cobalt::config::{Config, Flags};
 use cobalt::store::read_measurements;
 use cobalt::suggest;
 
-use super::kept::{json_files, seen};
+use super::kept::json_files;
 use super::state::{Shown, State};
 use super::table::lines;
-use crate::cli::ShowBaselines;
+use crate::cli::{RunName, ShowBaselines};
 use crate::config::settings;
 use crate::error::Error;
-use crate::runs::{FoundRun, KnownRuns, RunName, UnknownRun};
-use crate::terminal::{eprint_folded, for_stdout, paint, print, print_json};
+use crate::runs::{FoundRun, KnownRuns, UnknownRun};
+use crate::terminal::{eprint_folded, for_stdout, paint, print, print_json, seen};
 
 /// What to do about stale ones.
 const WHEN_STALE: &str = "a stale baseline still counts; if the newest run is good enough, keep that one with `cargo cobalt baseline set`";

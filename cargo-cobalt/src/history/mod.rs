@@ -1,6 +1,5 @@
 //! `cargo cobalt history`: shows past runs, out of an index of the result files.
 
-mod since;
 mod table;
 mod trends;
 
@@ -11,8 +10,6 @@ use std::process::ExitCode;
 
 use cobalt::config::Flags;
 use cobalt::report::Timestamp;
-
-pub(crate) use since::Since;
 
 use crate::cli::History;
 use crate::config::settings;

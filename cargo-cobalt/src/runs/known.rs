@@ -8,8 +8,8 @@ use cobalt::name;
 use cobalt::store::Layout;
 
 use super::git;
-use super::name::RunName;
 use super::resolve::FoundRun;
+use crate::cli::RunName;
 use crate::error::Error;
 use crate::index::{Filter, Index, Run};
 use crate::terminal::one_line;

@@ -11,12 +11,10 @@
 mod error;
 mod git;
 mod known;
-mod name;
 mod report;
 mod resolve;
 
 pub(crate) use error::{UnknownRun, short};
 pub(crate) use known::KnownRuns;
-pub(crate) use name::RunName;
 pub(crate) use report::report_of;
 pub(crate) use resolve::FoundRun;

@@ -15,12 +15,12 @@ use cobalt::store::read_journal;
 use cobalt::suggest;
 use serde_json::Value;
 
-use crate::cli::Show;
+use crate::cli::{RunName, Show};
 use crate::config::settings;
 use crate::datasets::{place, within};
 use crate::error::Error;
 use crate::mcp::{journals, so_far};
-use crate::runs::{KnownRuns, RunName, report_of};
+use crate::runs::{KnownRuns, report_of};
 use crate::terminal::{one_line, paint, print, print_json, stdout_width};
 
 /// The most keys that an ambiguous one is said to begin.

@@ -20,11 +20,10 @@ pub(crate) use self::scope::{Scope, is_made};
 pub(crate) use self::watched::{Watched, is_change};
 
 use self::changes::Changes;
-use crate::baseline::seen;
 use crate::cli::{Color, RunOptions};
 use crate::error::{Error, ErrorKind};
 use crate::run::Repeats;
-use crate::terminal::eprint_folded;
+use crate::terminal::{eprint_folded, seen};
 use crate::{interrupt, run};
 
 /// How many of the files that have changed are named.

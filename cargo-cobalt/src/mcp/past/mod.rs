@@ -18,9 +18,10 @@ use self::recent::result;
 pub(super) use self::unfinished::{State, UnfinishedRun};
 pub(crate) use self::unfinished::{journals, so_far};
 use super::projects::{Project, Projects};
+use crate::cli::RunName;
 use crate::error::Error;
 use crate::index::{Index, Run, Skipped};
-use crate::runs::{FoundRun, KnownRuns, RunName, UnknownRun};
+use crate::runs::{FoundRun, KnownRuns, UnknownRun};
 
 /// The past runs of a project, as they were when it was looked at.
 #[derive(Debug)]

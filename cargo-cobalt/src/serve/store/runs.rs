@@ -8,7 +8,7 @@ use cobalt::name::is_name_of;
 use super::Store;
 use super::known::Known;
 use super::order::known_first;
-use crate::history::Since;
+use crate::cli::Since;
 use crate::index::{Run, RunStatus};
 use crate::serve::api::{
     ApiError, Counted, Order, RunFacts, RunRow, RunSort, RunVerdict, Runs, RunsQuery, SkippedFile,
