@@ -25,7 +25,7 @@ pub(crate) fn export(arguments: &Export, flags: &Flags) -> Result<ExitCode, Erro
     }
     let text = render(found, format, &settings)?;
     match &arguments.output {
-        None => print(&text)?,
+        None => print(&text).map_err(Error::Print)?,
         Some(path) => {
             write(path, &text).map_err(|source| Error::ReportFile { path: path.clone(), source })?;
         }

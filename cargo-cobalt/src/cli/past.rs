@@ -4,8 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::Args;
 
-use super::{ExperimentName, Settings, count};
-use crate::runs::{RunName, Since};
+use super::{ExperimentName, RunName, Settings, Since, count};
 
 #[derive(Debug, Args)]
 pub(crate) struct History {

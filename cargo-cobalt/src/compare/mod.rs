@@ -37,7 +37,7 @@ pub(crate) fn compare(arguments: &Compare, flags: &Flags) -> Result<ExitCode, Er
     let paths: Vec<_> = found.iter().map(|run| &*run.path).collect();
     let runs = read_all(&paths, settings.prices())?;
     let compared = compare_runs(&runs, arguments.items)?;
-    let shown = show(&compared, arguments);
+    let shown = show(&compared, arguments).map_err(Error::Print);
     // A gate holds whether or not somebody reads on.
     if !arguments.fail_on_regression || !shown.as_ref().is_err_and(Error::is_broken_pipe) {
         shown?;
@@ -46,7 +46,7 @@ pub(crate) fn compare(arguments: &Compare, flags: &Flags) -> Result<ExitCode, Er
 }
 
 /// Prints the comparisons in the form that is asked for.
-fn show(compared: &[Compared], arguments: &Compare) -> Result<(), Error> {
+fn show(compared: &[Compared], arguments: &Compare) -> io::Result<()> {
     #[derive(Serialize)]
     struct Comparisons<'a> {
         comparisons: &'a [Compared],

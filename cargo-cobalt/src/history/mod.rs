@@ -35,15 +35,15 @@ pub(crate) fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Er
         eprint_folded(&format!("warning: `{path}` is left out: {}", one_line(&skipped.reason)));
     }
     if arguments.json {
-        print_json(&found.runs)?;
+        print_json(&found.runs).map_err(Error::Print)?;
     } else if !found.runs.is_empty() {
         let today = Timestamp::now().to_string();
         let (width, paint) = (stdout_width(), paint(&io::stdout()));
         let runs: Vec<_> = found.runs.iter().map(|run| RunView::ended(run.clone(), false)).collect();
-        print(&table::table(&runs, width, &today, paint))?;
+        print(&table::table(&runs, width, &today, paint)).map_err(Error::Print)?;
         let trends = trends::trends(&runs, width, paint);
         if !trends.is_empty() {
-            print(&format!("\n{trends}"))?;
+            print(&format!("\n{trends}")).map_err(Error::Print)?;
         }
     }
     if let Some(note) = note(&found, &shown(layout.results())) {

@@ -13,11 +13,12 @@ use cobalt::store::{read_journal, read_report};
 use cobalt::suggest;
 
 use super::projects::{Project, Projects};
+use crate::cli::RunName;
 use crate::error::Error;
 use crate::index::{Index, Run, Skipped};
 use crate::recent::Recent;
 pub(super) use crate::runs::RunState as State;
-use crate::runs::{FoundRun, KnownRuns, RunName, RunView, UnknownRun, journals, so_far};
+use crate::runs::{FoundRun, KnownRuns, RunView, UnknownRun, journals, so_far};
 
 /// How many runs a message names.
 const MOST_NAMED: usize = 5;
@@ -213,11 +214,11 @@ fn run_name(name: &str) -> Result<RunName, Error> {
 
 /// The same, with what shows the names that there are.
 fn for_assistants(error: Error) -> Error {
-    match error {
-        Error::UnknownRun(unknown) => {
+    match error.of_room::<UnknownRun>() {
+        Some(unknown) => {
             Error::NothingMatched(format!("{unknown}; the tool `cobalt_results` lists the runs"))
         }
-        other => other,
+        None => error,
     }
 }
 

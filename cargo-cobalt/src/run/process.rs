@@ -12,7 +12,7 @@ use cobalt::{Request, Wanted};
 
 use super::pipe::{Ends, Pipe};
 use crate::cli::Selection;
-use crate::error::Error;
+use crate::error::{CommandError, Error};
 use crate::interrupt::Below;
 use crate::project::Binary;
 
@@ -73,8 +73,8 @@ impl Ended {
 
 /// Runs a binary to its end, hands over what comes from it, and answers with how it ended.
 pub(crate) fn run(binary: &Binary, asked: Asked<'_>, mut hear: impl FnMut(Message)) -> Result<Ended, Error> {
-    let pipe = Pipe::new().map_err(Error::Pipe)?;
-    let ends = pipe.ends().map_err(Error::Pipe)?;
+    let pipe = Pipe::new().map_err(PipeError)?;
+    let ends = pipe.ends().map_err(PipeError)?;
     let child = start(binary, asked, &pipe)?;
     let _below = Below::runs(&child);
     let heard = listen(child, ends);
@@ -102,16 +102,22 @@ pub(crate) fn run(binary: &Binary, asked: Asked<'_>, mut hear: impl FnMut(Messag
             None => break,
         }
     }
-    pipe.close().map_err(Error::Pipe)?;
+    pipe.close().map_err(PipeError)?;
     let gone = || Error::Wait { program: binary.name(), source: io::ErrorKind::UnexpectedEof.into() };
     status.map(|status| Ended { status, told }).ok_or_else(gone)
 }
+
+#[derive(Debug, thiserror::Error)]
+#[error("failed to make the pipe for events: {0}; make the folder of temporary files writable")]
+struct PipeError(io::Error);
+
+impl CommandError for PipeError {}
 
 fn start(binary: &Binary, asked: Asked<'_>, pipe: &Pipe) -> Result<Child, Error> {
     let mut request = Request::new(pipe.path().to_owned(), asked.wanted);
     request.filters.clone_from(&asked.selection.filter);
     request.experiments.clone_from(&asked.selection.experiment);
-    let (name, value) = request.variable().map_err(|error| Error::Pipe(error.into()))?;
+    let (name, value) = request.variable().map_err(|error| PipeError(error.into()))?;
     let mut command = Command::new(&binary.path);
     command.args(asked.arguments).current_dir(&binary.root).env(name, value);
     command.envs(asked.variables.iter().map(|(name, value)| (name, value)));

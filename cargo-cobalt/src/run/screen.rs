@@ -186,7 +186,7 @@ impl Screen {
             let mut printed = Ok(());
             match &self.guard {
                 Some(guard) if !self.look.json => printed = guard.text(text).map_err(Error::Print),
-                _ => self.bars.above(|| printed = print(text)),
+                _ => self.bars.above(|| printed = print(text).map_err(Error::Print)),
             }
             self.stdout_failed = printed.err();
         }

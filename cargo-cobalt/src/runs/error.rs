@@ -3,6 +3,7 @@
 use cobalt::{name, suggest};
 
 use super::view::minute;
+use crate::error::{CommandError, ErrorKind};
 use crate::index::Run;
 use crate::terminal::one_line;
 
@@ -39,6 +40,12 @@ pub(crate) enum UnknownRun {
 
     #[error("`{typed}` may mean the run {run} or commit {}, of which there is another run; type more of it", short(.commit))]
     RunOrCommit { typed: String, run: String, commit: String },
+}
+
+impl CommandError for UnknownRun {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::NothingMatched
+    }
 }
 
 /// What shows the names that there are.

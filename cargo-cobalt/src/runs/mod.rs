@@ -11,14 +11,10 @@
 mod error;
 mod git;
 mod known;
-mod name;
 mod resolve;
-mod since;
 mod view;
 
 pub(crate) use error::{UnknownRun, short};
 pub(crate) use known::KnownRuns;
-pub(crate) use name::RunName;
 pub(crate) use resolve::{FoundRun, report_of};
-pub(crate) use since::Since;
 pub(crate) use view::{ItemCounts, RunFigures, RunState, RunVerdict, RunView, journals, minute, so_far};

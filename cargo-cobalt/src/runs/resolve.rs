@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::error::{UnknownRun, described};
 use super::git;
 use super::known::KnownRuns;
-use super::name::{Meaning, RunName};
+use crate::cli::{Meaning, RunName};
 use crate::error::Error;
 use crate::index::Run;
 

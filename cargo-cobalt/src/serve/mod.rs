@@ -31,7 +31,7 @@ use crate::{browser, interrupt};
 
 pub(crate) fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.openapi {
-        print_json(&api::description())?;
+        print_json(&api::description()).map_err(Error::Print)?;
         return Ok(ExitCode::SUCCESS);
     }
     let settings = settings(flags)?;

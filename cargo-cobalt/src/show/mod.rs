@@ -14,10 +14,10 @@ use cobalt::config::{Config, Flags};
 use cobalt::store::read_journal;
 
 use self::items::{Named, as_in_file, find, is_low, named};
-use crate::cli::Show;
+use crate::cli::{RunName, Show};
 use crate::config::settings;
 use crate::error::Error;
-use crate::runs::{KnownRuns, RunName, journals, report_of, so_far};
+use crate::runs::{KnownRuns, journals, report_of, so_far};
 use crate::terminal::{one_line, paint, print, print_json, stdout_width};
 
 pub(crate) fn show(arguments: &Show, flags: &Flags) -> Result<ExitCode, Error> {
@@ -30,18 +30,20 @@ pub(crate) fn show(arguments: &Show, flags: &Flags) -> Result<ExitCode, Error> {
         Some(item) => {
             let found = find(&report, &named, item)?;
             if arguments.json {
-                print_json(&as_in_file(found))?;
+                print_json(&as_in_file(found)).map_err(Error::Print)?;
             } else {
-                print(&item::text(&report, found, settings.prices(), paint(&io::stdout())))?;
+                print(&item::text(&report, found, settings.prices(), paint(&io::stdout())))
+                    .map_err(Error::Print)?;
             }
         }
         None => {
             let is_shown = |named: &&Named<'_>| !arguments.low || is_low(&report, named.item);
             let shown: Vec<_> = named.iter().filter(is_shown).collect();
             if arguments.json {
-                print_json(&shown.into_iter().map(as_in_file).collect::<Vec<_>>())?;
+                print_json(&shown.into_iter().map(as_in_file).collect::<Vec<_>>()).map_err(Error::Print)?;
             } else {
-                print(&table::text(&report, &shown, stdout_width(), paint(&io::stdout())))?;
+                print(&table::text(&report, &shown, stdout_width(), paint(&io::stdout())))
+                    .map_err(Error::Print)?;
             }
         }
     }

@@ -23,7 +23,7 @@ use self::text::{Arguments, Tools};
 use super::projects::Projects;
 use super::refusal;
 use super::tools::read;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 
 /// All prompts.
 pub(super) fn all() -> Vec<Prompt> {
@@ -72,10 +72,8 @@ pub(super) async fn get(
 /// An error of the protocol: whether the arguments are wrong, or what the prompt is made of cannot be read.
 fn refused(error: &Error) -> ErrorData {
     let message = refusal::text(error);
-    match error {
-        Error::Arguments(_) | Error::NothingMatched(_) | Error::UnknownRun(_) => {
-            ErrorData::invalid_params(message, None)
-        }
+    match error.kind() {
+        ErrorKind::Arguments | ErrorKind::NothingMatched => ErrorData::invalid_params(message, None),
         _ => ErrorData::internal_error(message, None),
     }
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::difference::section;
 use super::text::{DATA, LONGEST, Tools, name};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::mcp::past::Past;
 use crate::mcp::projects::Project;
 
@@ -132,7 +132,7 @@ fn all<'a>(past: &'a Past, baseline: &str, alone: impl Fn(&str) -> bool) -> Resu
             MOST_EXPERIMENTS.. => chosen.further.push(experiment),
             _ => match pair(past, experiment, baseline) {
                 Ok(pair) => chosen.pairs.push(pair),
-                Err(error @ (Error::UnknownRun(_) | Error::NothingMatched(_))) => {
+                Err(error) if error.kind() == ErrorKind::NothingMatched => {
                     chosen.alone.push(experiment);
                     missing = missing.or(Some(error));
                 }

@@ -18,7 +18,7 @@ use self::contents::{JSON, json_text};
 use super::projects::Project;
 use super::refusal;
 use super::tools::{self, Call};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 
 /// All resources of these projects, but for the runs that are too old.
 pub(super) fn all(projects: &[Arc<Project>]) -> Result<Vec<Resource>, ErrorData> {
@@ -58,9 +58,9 @@ async fn text(call: Call<'_>, uri: &str) -> Result<String, Error> {
 /// An error of the protocol: whether nothing is there, the URI is wrong, or what is there cannot be read.
 pub(super) fn refused(error: &Error, uri: &str) -> ErrorData {
     let (message, data) = (refusal::text(error), Some(json!({ "uri": uri })));
-    match error {
-        Error::NothingMatched(_) | Error::UnknownRun(_) => ErrorData::resource_not_found(message, data),
-        Error::Arguments(_) => ErrorData::invalid_params(message, data),
+    match error.kind() {
+        ErrorKind::NothingMatched => ErrorData::resource_not_found(message, data),
+        ErrorKind::Arguments => ErrorData::invalid_params(message, data),
         _ => ErrorData::internal_error(message, data),
     }
 }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::runs::Since;
+use crate::cli::Since;
 use crate::serve::error::ApiError;
 
 /// Parameters that are understood, all of them.

@@ -7,7 +7,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 use crate::environment::Environment;
-use crate::error::Error;
+use crate::error::{CommandError, Error};
 
 /// The variable that gives the token.
 const VARIABLE: &str = "COBALT_TOKEN";
@@ -15,6 +15,19 @@ const VARIABLE: &str = "COBALT_TOKEN";
 const SHORTEST: usize = 16;
 /// How many random bytes a token is made of.
 const RANDOM: usize = 32;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TokenError {
+    #[error(
+        "COBALT_TOKEN is no token: it has at least {SHORTEST} characters, each a letter, a digit or another visible one of ASCII"
+    )]
+    Unfit,
+
+    #[error("failed to make a token: {0}; set one in COBALT_TOKEN")]
+    NoRandom(getrandom::Error),
+}
+
+impl CommandError for TokenError {}
 
 /// What is known of the token: hashes, compared in constant time.
 pub(crate) struct Token {
@@ -33,13 +46,16 @@ impl Token {
         let Some(text) = environment.get(VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
         let is_visible =
             |text: &&str| text.len() >= SHORTEST && text.bytes().all(|byte| byte.is_ascii_graphic());
-        text.to_str().filter(is_visible).map(|text| Some(text.to_owned())).ok_or(Error::Token(SHORTEST))
+        text.to_str()
+            .filter(is_visible)
+            .map(|text| Some(text.to_owned()))
+            .ok_or_else(|| TokenError::Unfit.into())
     }
 
     /// The text of a token that nobody can guess.
-    pub(crate) fn random() -> Result<String, Error> {
+    pub(crate) fn random() -> Result<String, TokenError> {
         let mut bytes = [0; RANDOM];
-        getrandom::fill(&mut bytes).map_err(Error::NoToken)?;
+        getrandom::fill(&mut bytes).map_err(TokenError::NoRandom)?;
         Ok(hex(&bytes))
     }
 

@@ -6,16 +6,16 @@ use std::str::FromStr;
 /// What names the newest run.
 const LATEST: &str = "latest";
 
-/// A run as it was typed, which [`KnownRuns`](super::KnownRuns) can find.
+/// A run as it was typed, which `KnownRuns` can find.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunName {
     typed: String,
-    pub(super) meaning: Meaning,
+    pub(crate) meaning: Meaning,
 }
 
 /// What a name can mean without a look at the runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(crate) enum Meaning {
     /// The newest run but so many, of an experiment or of any.
     Latest { experiment: Option<String>, back: usize },
     /// A file, an id, the beginning of one, or a git revision.
