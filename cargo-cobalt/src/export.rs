@@ -11,7 +11,7 @@ use crate::cli::{Export, Format};
 use crate::config::settings;
 use crate::error::Error;
 use crate::formats::{csv, html, json, junit, markdown};
-use crate::reporters::{Finished, Results};
+use crate::results::{Finished, Results};
 use crate::runs::{FoundRun, KnownRuns, report_of};
 use crate::terminal::{one_line, print};
 use crate::written::write;

@@ -11,7 +11,7 @@ use cobalt::report::{Execution, ItemResult, Status};
 use cobalt::reporters::expected_field;
 use serde_json::Value;
 
-use crate::reporters::Results;
+use crate::results::Results;
 
 /// The columns before those of the evaluators.
 const COLUMNS: [&str; 17] = [

@@ -10,7 +10,7 @@ use super::markdown::{at_marks, conclusion, origin, regressed, title, troubles, 
 use super::{Gravity, fitting, notable};
 use crate::compare::markdown as comparison;
 use crate::markdown::code;
-use crate::reporters::{Finished, Results};
+use crate::results::{Finished, Results};
 
 /// By this line, which is not shown, the comment is found again when there is something new to say.
 pub(crate) const MARKER: &str = "<!-- cobalt -->\n";

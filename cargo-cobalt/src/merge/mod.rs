@@ -21,8 +21,9 @@ use crate::baseline::Given;
 use crate::cli::Merge;
 use crate::config::settings;
 use crate::error::Error;
-use crate::reporters::{Finished, Reporters, Results};
-use crate::run::{FAILS_WITH_CI, Screen};
+use crate::reporters::Reporters;
+use crate::results::{Finished, Output as _};
+use crate::run::{Call, FAILS_WITH_CI, Screen};
 
 pub(crate) fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
     let given = match &arguments.outcome.baseline {
@@ -34,12 +35,9 @@ pub(crate) fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error>
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
     let (whole, groups): (Vec<_>, Vec<_>) =
         groups(find(&arguments.paths)?).into_iter().partition(|group| group.shards.is_empty());
-    let mut reporters = Reporters::with_webhooks(&settings)?;
-    let mut teller = Teller {
-        screen: Screen::of(&settings, false, folder),
-        reporters: &mut reporters,
-        results: Results::default(),
-    };
+    let reporters = Reporters::with_webhooks(&settings)?;
+    let call = Call::new(Screen::of(&settings, false, folder), reporters);
+    let mut teller = Teller { call, merged: Vec::new() };
     whole.iter().for_each(|group| teller.note(&group.passed_over()));
     if groups.is_empty() {
         return Err(nothing(arguments));
@@ -65,13 +63,12 @@ fn nothing(arguments: &Merge) -> Error {
 }
 
 /// Merges, and tells of it.
-struct Teller<'a> {
-    screen: Screen,
-    reporters: &'a mut Reporters,
-    results: Results,
+struct Teller {
+    call: Call,
+    merged: Vec<Finished>,
 }
 
-impl Teller<'_> {
+impl Teller {
     /// Merges the shards of one experiment. That they do not fit together keeps no other from being merged.
     fn merge(&mut self, number: usize, group: Group, settings: &Config) -> Result<(), Error> {
         let (name, declared_at) = (group.name.clone(), group.declared_at.clone());
@@ -82,7 +79,7 @@ impl Teller<'_> {
             Ok(report) => self.keep(number, report, settings),
             Err(reason) => {
                 let error = format!("experiment `{name}` cannot be merged: {reason}");
-                self.tell(Event::ExperimentBroken { name, error, declared_at })
+                self.call.tell(&Event::ExperimentBroken { name, error, declared_at })
             }
         }
     }
@@ -94,11 +91,11 @@ impl Teller<'_> {
         let finished = ExperimentFinished::of(number, &report, &report.case_names(), path);
         let path = path.map(ToOwned::to_owned);
         if let Some(warning) = Warning::of_report(&report) {
-            self.tell(Event::Warning(warning))?;
+            self.call.tell(&Event::Warning(warning))?;
         }
         let finished = ExperimentFinished { unsaved: written.err(), ..finished };
-        self.tell(Event::ExperimentFinished(Box::new(finished)))?;
-        self.results.experiments.push(Finished { report, path, without_items: None });
+        self.call.tell(&Event::ExperimentFinished(Box::new(finished)))?;
+        self.merged.push(Finished { report, path, without_items: None });
         Ok(())
     }
 
@@ -108,38 +105,31 @@ impl Teller<'_> {
         let names: BTreeSet<_> = names.filter(|name| !settings.names_variable(name)).collect();
         let warnings = names.iter().filter_map(|name| unknown_variable(name));
         let likely: Vec<_> = warnings.filter(|warning| warning.contains("did you mean")).collect();
-        likely.into_iter().try_for_each(|warning| self.tell(Event::Warning(Warning::of_call(warning))))
-    }
-
-    fn tell(&mut self, event: Event) -> Result<(), Error> {
-        let line = serde_json::to_string(&event).map_err(|error| Error::Print(error.into()))?;
-        self.results.hear(&event);
-        self.reporters.hear(&event, &self.screen);
-        self.screen.event(event, &line, true);
-        Ok(())
+        likely.into_iter().try_for_each(|warning| self.call.tell(&Event::Warning(Warning::of_call(warning))))
     }
 
     fn note(&self, note: &str) {
-        self.screen.tell(&format!("note: {note}"));
+        self.call.screen.tell(&format!("note: {note}"));
     }
 
     /// Shows what all came to, and gives the exit code.
     fn conclude(mut self, ci: bool) -> Result<ExitCode, Error> {
-        self.screen.binary_ended();
-        self.screen.summaries();
-        let Self { screen, reporters, results } = self;
+        self.call.state.binary_ended();
+        self.call.summaries();
+        let Self { mut call, merged } = self;
+        let results = std::mem::take(&mut call.state).into_results(merged);
         let code = if !results.broken.is_empty() || !results.errors.is_empty() {
             ExitCode::from(3)
         } else if !results.failed() {
             ExitCode::SUCCESS
         } else {
             if !ci {
-                screen.tell(FAILS_WITH_CI);
+                call.screen.tell(FAILS_WITH_CI);
             }
             ExitCode::from(u8::from(ci))
         };
-        reporters.finish(&results, &screen)?;
-        screen.into_result().map(|()| code)
+        call.finish(&results)?;
+        call.screen.into_result().map(|()| code)
     }
 }
 

@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::{Reporter, Results};
 use crate::error::Error;
-use crate::run::Screen;
+use crate::results::{Output, Reporter, Results};
 use crate::written::write;
 
 /// Writes what a run came to into a file, as a function renders it.
@@ -14,10 +13,10 @@ pub(crate) struct FileReporter {
 }
 
 impl Reporter for FileReporter {
-    fn finish(&mut self, results: &Results, screen: &Screen) -> Result<(), Error> {
+    fn finish(&mut self, results: &Results, output: &dyn Output) -> Result<(), Error> {
         let text = (self.render)(results);
         write(&self.path, &text).map_err(|source| Error::ReportFile { path: self.path.clone(), source })?;
-        screen.wrote(&self.path);
+        output.wrote(&self.path);
         Ok(())
     }
 }

@@ -2,7 +2,6 @@
 
 mod file;
 pub(crate) mod github;
-mod results;
 
 use std::fs;
 use std::io;
@@ -13,20 +12,10 @@ use cobalt::reporters::Event;
 
 pub(crate) use self::file::FileReporter;
 use self::github::GithubActions;
-pub(crate) use self::results::{Broken, CutOff, Finished, Results};
 use crate::error::Error;
 use crate::formats::{html, junit, markdown, pr_comment};
-use crate::run::Screen;
+use crate::results::{Output, Reporter, Results, RunState};
 use crate::webhooks::Webhooks;
-
-/// Something that shows a run.
-pub(crate) trait Reporter {
-    /// Hears of something as it happens.
-    fn hear(&mut self, _event: &Event, _screen: &Screen) {}
-
-    /// Shows what the run came to.
-    fn finish(&mut self, results: &Results, screen: &Screen) -> Result<(), Error>;
-}
 
 /// All that show a run, but for the screen.
 pub(crate) struct Reporters(Vec<Box<dyn Reporter>>);
@@ -54,13 +43,13 @@ impl Reporters {
         Ok(all)
     }
 
-    pub(crate) fn hear(&mut self, event: &Event, screen: &Screen) {
-        self.0.iter_mut().for_each(|reporter| reporter.hear(event, screen));
+    pub(crate) fn hear(&mut self, event: &Event, state: &RunState, output: &dyn Output) {
+        self.0.iter_mut().for_each(|reporter| reporter.hear(event, state, output));
     }
 
     /// Lets all show what the run came to, also where one of them fails; of several errors the first is returned.
-    pub(crate) fn finish(&mut self, results: &Results, screen: &Screen) -> Result<(), Error> {
-        let finished: Vec<_> = self.0.iter_mut().map(|reporter| reporter.finish(results, screen)).collect();
+    pub(crate) fn finish(&mut self, results: &Results, output: &dyn Output) -> Result<(), Error> {
+        let finished: Vec<_> = self.0.iter_mut().map(|reporter| reporter.finish(results, output)).collect();
         finished.into_iter().collect()
     }
 }

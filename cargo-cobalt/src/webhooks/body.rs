@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::ci::Ci;
 use crate::compare::regressions;
-use crate::reporters::{Finished, Results};
+use crate::results::{Finished, Results};
 
 /// The version of the body's shape: fields are added to it, never renamed.
 const SCHEMA: u32 = 1;

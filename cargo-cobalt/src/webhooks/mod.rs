@@ -12,23 +12,22 @@ use self::ci::Ci;
 use self::delivery::Delivery;
 use crate::error::Error;
 use crate::interrupt;
-use crate::reporters::{Reporter, Results};
-use crate::run::Screen;
+use crate::results::{Output, Reporter, Results};
 
 /// Tells those webhooks of the end of a run that are to hear of it, side by side. What fails is a warning, and no more.
 pub(crate) struct Webhooks(pub(crate) Vec<Webhook>);
 
 impl Reporter for Webhooks {
-    fn finish(&mut self, results: &Results, screen: &Screen) -> Result<(), Error> {
+    fn finish(&mut self, results: &Results, output: &dyn Output) -> Result<(), Error> {
         // Who stops a run, or only lists its cases, has nobody to be told.
         if !results.is_empty() && !interrupt::was_heard() {
-            tell(&self.0, results, screen);
+            tell(&self.0, results, output);
         }
         Ok(())
     }
 }
 
-fn tell(webhooks: &[Webhook], results: &Results, screen: &Screen) {
+fn tell(webhooks: &[Webhook], results: &Results, output: &dyn Output) {
     let wanted = webhooks.iter().filter(|webhook| is_wanted(webhook.on(), results));
     let (mut ready, mut problems) = (Vec::new(), Vec::new());
     let ci = Ci::of(|name| std::env::var(name).ok());
@@ -39,7 +38,7 @@ fn tell(webhooks: &[Webhook], results: &Results, screen: &Screen) {
         }
     }
     problems.extend(send::all(ready));
-    problems.iter().for_each(|problem| screen.warn(problem));
+    problems.iter().for_each(|problem| output.warn(problem));
 }
 
 fn is_wanted(on: WebhookOn, results: &Results) -> bool {

@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use super::words::{code, name, verdict_badge};
 use super::{amounts, baseline, items, scores, thresholds};
 use crate::compare::words;
-use crate::reporters::{Finished, Results};
+use crate::results::{Finished, Results};
 
 /// So many experiments are shown at length; of more, those that passed are folded.
 const FEW: usize = 3;

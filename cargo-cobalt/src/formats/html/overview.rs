@@ -6,7 +6,7 @@ use cobalt::reporters::time;
 use maud::{Markup, html};
 
 use super::words::{name, verdict_badge};
-use crate::reporters::Finished;
+use crate::results::Finished;
 
 /// The table, whose names lead to the sections.
 pub(super) fn table(experiments: &[Finished]) -> Markup {

@@ -8,7 +8,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::policy::{SCRIPT, STYLE, policy};
 use super::words::{Mark, badge, code, name};
 use super::{experiment, overview};
-use crate::reporters::Results;
+use crate::results::Results;
 
 /// What a call came to, as a page.
 pub(crate) fn html(results: &Results) -> String {

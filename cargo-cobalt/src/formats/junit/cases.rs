@@ -6,7 +6,7 @@ use cobalt::report::{ItemResult, RunVerdict, SourcePlace, Status, ThresholdOutco
 use cobalt::reporters::{explain, figure};
 
 use super::model::{Case, Outcome, Problem};
-use crate::reporters::Finished;
+use crate::results::Finished;
 
 /// A test case for each item, in their order, then one for each threshold.
 pub(super) fn cases(finished: &Finished) -> Vec<Case> {

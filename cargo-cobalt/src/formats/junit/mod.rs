@@ -19,7 +19,7 @@ mod suites;
 mod tests;
 mod xml;
 
-use crate::reporters::Results;
+use crate::results::Results;
 
 /// What a call came to, as the text of an XML file.
 pub(crate) fn junit(results: &Results) -> String {

@@ -5,7 +5,7 @@ use cobalt::report::{GitState, SourcePlace};
 
 use super::cases::cases;
 use super::model::{Case, Outcome, Problem, Suite};
-use crate::reporters::{Broken, CutOff, Finished, Results};
+use crate::results::{Broken, CutOff, Finished, Results};
 
 /// The suites of what a call came to.
 pub(super) fn suites(results: &Results) -> Vec<Suite> {

@@ -8,7 +8,7 @@ use cobalt::report::RunVerdict;
 use cobalt::wording::{count, cut};
 
 use crate::markdown::{cell, code, fenced, sentence};
-use crate::reporters::{Broken, CutOff, Finished, Results};
+use crate::results::{Broken, CutOff, Finished, Results};
 
 /// The most evaluators whose averages stand in the table of experiments.
 const MOST_AVERAGES: usize = 3;
@@ -170,6 +170,7 @@ mod tests {
     use super::*;
     use crate::formats::markdown::markdown;
     use crate::formats::sample::{finished, item, report};
+    use crate::results::RunState;
 
     /// Results of runs with these names and verdicts.
     fn results(runs: &[(&str, bool)]) -> Results {
@@ -230,8 +231,10 @@ mod tests {
         let Finished { report, .. } = finished(report(&[item(0, &json!("a"), 1.0)]));
         let told = ExperimentFinished::of(0, &report, &report.case_names(), None);
         let told = ExperimentFinished { unsaved: Some("the disk is full".to_owned()), ..told };
-        let mut results = Results::of(vec![Finished::read(&told)]);
-        results.hear(&Event::ExperimentFinished(Box::new(told)));
+        let experiments = vec![Finished::read(&told)];
+        let mut state = RunState::default();
+        state.apply(&Event::ExperimentFinished(Box::new(told)));
+        let results = state.into_results(experiments);
         assert_eq!(verdict(&results), "❌ 1 experiment passed, but not all could be run");
         assert_eq!(results.errors, ["the disk is full"]);
     }

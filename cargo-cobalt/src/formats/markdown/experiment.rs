@@ -14,7 +14,7 @@ use super::{items, regressed, thresholds};
 use crate::compare::markdown as comparison;
 use crate::formats::notable;
 use crate::markdown::{cell, code};
-use crate::reporters::Finished;
+use crate::results::Finished;
 use crate::runs::short;
 
 /// A section on an experiment, with at most so many of its items.

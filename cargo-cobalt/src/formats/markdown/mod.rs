@@ -10,7 +10,7 @@ pub(crate) use self::conclusion::{conclusion, troubles};
 pub(crate) use self::experiment::{at_marks, experiment, origin, usage, verdict};
 pub(crate) use self::items::title;
 pub(crate) use self::regressed::regressed;
-use crate::reporters::Results;
+use crate::results::Results;
 
 /// The most items of an experiment that are told of in a report.
 const MOST_ITEMS: usize = 100;

@@ -10,7 +10,7 @@ use cobalt::wording::{count, cut};
 
 use super::command::{Annotation, Level};
 use crate::formats::{Gravity, notable};
-use crate::reporters::{Broken, CutOff, Finished, Results};
+use crate::results::{Broken, CutOff, Finished, Results};
 
 /// GitHub shows so many annotations of a level for each step, and drops the others without a word.
 const SHOWN: usize = 10;

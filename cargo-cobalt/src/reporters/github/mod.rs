@@ -18,9 +18,8 @@ use self::command::{Annotation, Level};
 pub(crate) use self::command::{END_GROUP, group};
 pub(crate) use self::guard::Guard;
 use self::progress::Progress;
-use super::{Reporter, Results};
 use crate::error::Error;
-use crate::run::Screen;
+use crate::results::{Output, Reporter, Results, RunState};
 
 /// Whether a run is shown for GitHub Actions: where that is asked for, and of itself in its jobs.
 pub(crate) fn is_wanted(reporters: &[Chosen]) -> bool {
@@ -70,15 +69,15 @@ impl GithubActions {
 }
 
 impl Reporter for GithubActions {
-    fn hear(&mut self, event: &Event, screen: &Screen) {
-        if let Some(line) = self.progress.hear(event, Instant::now()) {
-            screen.tell(&line);
+    fn hear(&mut self, event: &Event, state: &RunState, output: &dyn Output) {
+        if let Some(line) = self.progress.hear(event, state, Instant::now()) {
+            output.tell(&line);
         }
     }
 
-    fn finish(&mut self, results: &Results, screen: &Screen) -> Result<(), Error> {
+    fn finish(&mut self, results: &Results, output: &dyn Output) -> Result<(), Error> {
         for annotation in annotations(results, &self.places) {
-            screen.command(&annotation.to_string());
+            output.command(&annotation.to_string());
         }
         match &self.summary {
             Some(path) => summary::append(path, results)

@@ -6,22 +6,20 @@ use std::time::{Duration, Instant};
 use cobalt::reporters::{Event, ExperimentStarted, printable, time};
 use cobalt::wording::thousands;
 
+use crate::results::{Experiment, RunState};
+
 /// Lines are at least so far apart.
 const APART: Duration = Duration::from_secs(5);
 
-/// How far the experiments of the binary at hand have come.
+/// What was told of the experiments of the binary at hand, and when.
 #[derive(Debug)]
 pub(super) struct Progress {
-    running: BTreeMap<usize, Running>,
+    running: BTreeMap<usize, Told>,
     told: Instant,
 }
 
 #[derive(Debug)]
-struct Running {
-    name: String,
-    items: usize,
-    finished: usize,
-    failed: usize,
+struct Told {
     started: Instant,
     /// How many tenths have been told.
     tenths: usize,
@@ -32,26 +30,22 @@ impl Progress {
         Self { running: BTreeMap::new(), told: Instant::now() }
     }
 
-    /// Takes an event in; answers with a line where another tenth of an experiment is done, and the last line is old.
-    pub(super) fn hear(&mut self, event: &Event, now: Instant) -> Option<String> {
+    /// Hears an event that is in the state already; answers with a line where another tenth of an experiment is done, and the
+    /// last line is old.
+    pub(super) fn hear(&mut self, event: &Event, state: &RunState, now: Instant) -> Option<String> {
         match event {
-            // Another binary counts its experiments anew.
-            Event::Hello { .. } => self.running.clear(),
-            Event::ExperimentStarted(ExperimentStarted { experiment, name, items, .. }) => {
-                let (name, items) = (name.clone(), *items);
-                let running = Running { name, items, finished: 0, failed: 0, started: now, tenths: 0 };
-                self.running.insert(*experiment, running);
+            Event::ExperimentStarted(started) => {
+                self.running.insert(started.experiment, Told { started: now, tenths: 0 });
                 // The build before it may have taken long.
                 self.told = now;
             }
             Event::ItemFinished(item) => {
-                let running = self.running.get_mut(&item.experiment)?;
-                running.finished += 1;
-                running.failed += usize::from(item.fails());
-                let tenths = running.finished * 10 / running.items.max(1);
-                if tenths > running.tenths && tenths < 10 && now.duration_since(self.told) >= APART {
-                    (running.tenths, self.told) = (tenths, now);
-                    return Some(running.line(now));
+                let experiment = state.experiment(item.experiment)?;
+                let told = self.running.get_mut(&item.experiment)?;
+                let tenths = experiment.done * 10 / experiment.started.items.max(1);
+                if tenths > told.tenths && tenths < 10 && now.duration_since(self.told) >= APART {
+                    (told.tenths, self.told) = (tenths, now);
+                    return Some(line(experiment, now.duration_since(told.started)));
                 }
             }
             _ => {}
@@ -60,19 +54,18 @@ impl Progress {
     }
 }
 
-impl Running {
-    fn line(&self, now: Instant) -> String {
-        let Self { name, items, finished, failed, started, .. } = self;
-        let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
-        format!(
-            "{}: {} of {} items ({} %){failed}, after {}",
-            printable(name),
-            thousands(*finished as u64),
-            thousands(*items as u64),
-            finished * 100 / items.max(&1),
-            time(now.duration_since(*started).as_secs_f64() * 1000.0)
-        )
-    }
+/// How far an experiment is after so long.
+fn line(experiment: &Experiment, after: Duration) -> String {
+    let Experiment { started: ExperimentStarted { name, items, .. }, done, failed, .. } = experiment;
+    let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
+    format!(
+        "{}: {} of {} items ({} %){failed}, after {}",
+        printable(name),
+        thousands(*done as u64),
+        thousands(*items as u64),
+        done * 100 / items.max(&1),
+        time(after.as_secs_f64() * 1000.0)
+    )
 }
 
 #[cfg(test)]
@@ -85,21 +78,39 @@ mod tests {
         serde_json::from_value(event).unwrap()
     }
 
+    /// A call that tells of its progress.
+    struct Call {
+        state: RunState,
+        progress: Progress,
+    }
+
+    impl Call {
+        fn new() -> Self {
+            Self { state: RunState::default(), progress: Progress::new() }
+        }
+
+        fn hear(&mut self, told: serde_json::Value, now: Instant) -> Option<String> {
+            let event = event(told);
+            self.state.apply(&event);
+            self.progress.hear(&event, &self.state, now)
+        }
+    }
+
     /// The lines on 100 items that end after so many milliseconds each.
     fn lines(each: u64) -> Vec<String> {
-        let mut progress = Progress::new();
-        let start = progress.told;
+        let mut call = Call::new();
+        let start = call.progress.told;
         let started = json!({
             "event": "experiment-started", "experiment": 0, "id": "a", "name": "desk", "tags": [], "items": 100, "done": 0,
             "runs": 1, "evaluators": [], "concurrency": 1, "timeoutMs": 1, "partial": false,
         });
-        progress.hear(&event(started), start);
+        call.hear(started, start);
         let finished = |index: u64| {
             let item = json!({
                 "event": "item-finished", "experiment": 0, "index": index, "item": "a", "status": "ok",
                 "passed": index > 0, "latencyMs": 1.0, "scores": {},
             });
-            progress.hear(&event(item), start + Duration::from_millis(each * (index + 1)))
+            call.hear(item, start + Duration::from_millis(each * (index + 1)))
         };
         (0..100).filter_map(finished).collect()
     }
@@ -113,19 +124,19 @@ mod tests {
 
     #[test]
     fn the_time_before_a_run_counts_for_nothing_and_a_share_is_told_as_it_is() {
-        let mut progress = Progress::new();
-        let start = progress.told + Duration::from_secs(60);
+        let mut call = Call::new();
+        let start = call.progress.told + Duration::from_secs(60);
         let started = json!({
             "event": "experiment-started", "experiment": 0, "id": "a", "name": "desk", "tags": [], "items": 4, "done": 0,
             "runs": 1, "evaluators": [], "concurrency": 1, "timeoutMs": 1, "partial": false,
         });
-        progress.hear(&event(started), start);
+        call.hear(started, start);
         let mut finished = |index: u64, seconds: u64| {
             let item = json!({
                 "event": "item-finished", "experiment": 0, "index": index, "item": "a", "status": "ok",
                 "passed": true, "latencyMs": 1.0, "scores": {},
             });
-            progress.hear(&event(item), start + Duration::from_secs(seconds))
+            call.hear(item, start + Duration::from_secs(seconds))
         };
         assert_eq!(finished(0, 1), None);
         assert_eq!(finished(1, 9).as_deref(), Some("desk: 2 of 4 items (50 %), after 9.0 s"));

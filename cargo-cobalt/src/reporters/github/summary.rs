@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::formats::fitting;
 use crate::formats::markdown::sections;
-use crate::reporters::Results;
+use crate::results::Results;
 
 /// The most items of an experiment that are told of.
 const MOST_ITEMS: usize = 20;

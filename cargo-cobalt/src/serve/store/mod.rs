@@ -36,7 +36,7 @@ use super::project;
 use crate::error::Error;
 use crate::formats::{csv, html, junit, markdown};
 use crate::recent::Recent;
-use crate::reporters::{Finished, Results};
+use crate::results::{Finished, Results};
 
 /// How many bytes all loaded runs may take. One of 10,000 items takes about 7 MB.
 const ROOM: usize = 32 << 20;
