@@ -23,6 +23,8 @@ use crate::project::Binary;
 const LAST_LINES: Duration = Duration::from_secs(1);
 /// How many messages may wait. An agent that prints faster than a terminal shows waits, too.
 const MOST_WAITING: usize = 4096;
+/// How many threads come to an end: the events', and those of the two outputs.
+const LISTENERS: usize = 3;
 
 /// Something that came from a binary.
 #[derive(Debug)]
@@ -42,9 +44,6 @@ enum Heard {
     /// The process has ended.
     Exit(io::Result<ExitStatus>),
 }
-
-/// How many threads come to an end: the events', and those of the two outputs.
-const LISTENERS: usize = 3;
 
 /// What a binary is asked to do.
 #[derive(Clone, Copy, Debug)]

@@ -14,7 +14,8 @@ use cobalt::wording::count;
 
 use super::bars::Bars;
 use crate::error::Error;
-use crate::reporters::github::{END_GROUP, Guard, group, is_wanted};
+use crate::reporters::github::is_wanted;
+use crate::reporters::{END_GROUP, Guard, group};
 use crate::results::{Experiment, NoResult, Output, RunState};
 use crate::terminal::{columns, for_stderr, for_stdout, paint, print, stderr_width};
 

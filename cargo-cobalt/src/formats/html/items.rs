@@ -7,7 +7,7 @@ use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::words::name;
+use super::parts::name;
 use crate::results::Finished;
 
 /// So many items that did not pass are shown without the script.

@@ -20,10 +20,8 @@ use crate::mcp::paths;
 use crate::mcp::projects::Project;
 
 pub(in crate::mcp::tools) const NAME: &str = "cobalt_run";
-
 /// The exit code where nothing matched.
 const NOTHING_MATCHED: i32 = 4;
-
 /// The most that a number may ask for: more is a slip, and costs money.
 const MOST: u32 = 1000;
 

@@ -8,7 +8,7 @@ use cobalt::report::{RunVerdict, SourcePlace};
 use cobalt::reporters::{Warning, at_pass_marks, explain, grounds, printable};
 use cobalt::wording::{count, cut};
 
-use super::command::{Annotation, Level};
+use super::commands::{Annotation, Level};
 use crate::formats::{Gravity, notable};
 use crate::results::{Broken, CutOff, Finished, Results};
 

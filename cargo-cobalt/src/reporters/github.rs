@@ -1,19 +1,102 @@
-//! How far a run has come, in plain lines: a log is no terminal, where a bar could be drawn anew.
+//! What GitHub Actions understands: annotations beside the code, the summary of the step, and plain lines on how far a run has come: a
+//! log is no terminal, where a bar could be drawn anew.
 
 use std::collections::BTreeMap;
+use std::env;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use cobalt::config::{Config, Reporter as Chosen, ReporterKind};
 use cobalt::reporters::{Event, ExperimentStarted, printable, time};
 use cobalt::wording::thousands;
 
-use crate::results::{Experiment, RunState};
+use super::annotations::{Places, annotations};
+use super::commands::{Annotation, Guard, Level};
+use crate::error::Error;
+use crate::formats::fitting;
+use crate::formats::markdown::sections;
+use crate::results::{Experiment, Output, Reporter, Results, RunState};
 
 /// Lines are at least so far apart.
 const APART: Duration = Duration::from_secs(5);
+/// The most items of an experiment that are told of.
+const MOST_ITEMS: usize = 20;
+/// GitHub refuses a summary that is larger, in bytes.
+const LARGEST: u64 = 1024 * 1024;
+/// What is said where not all has room.
+const CUT: &str = "\n> The rest has no room in a summary: the reporters `markdown` and `html` write all of it into a file.\n";
+
+/// Whether a run is shown for GitHub Actions: where that is asked for, and of itself in its jobs.
+pub(crate) fn is_wanted(reporters: &[Chosen]) -> bool {
+    env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true")
+        || reporters.iter().any(|reporter| reporter.kind == ReporterKind::GithubActions)
+}
+
+/// Tells GitHub Actions, and people, of what ended a whole call. Who has stopped reading wants to hear no more.
+pub(crate) fn tell(error: &Error) {
+    if error.is_broken_pipe() {
+        return;
+    }
+    let message = printable(&error.to_string()).into_owned();
+    let line = format!("error: {message}");
+    let annotation = Annotation { level: Level::Error, title: "cobalt".to_owned(), message, place: None };
+    let guard = Guard::new(true);
+    // Where nobody reads, nobody is told.
+    let _ = guard.text(&line).and_then(|()| guard.command(&annotation.to_string()));
+    if let Some(path) = path("GITHUB_STEP_SUMMARY") {
+        let results = Results { errors: vec![error.to_string()], ..Results::default() };
+        if let Err(source) = append_summary(&path, &results) {
+            let _ = guard.text(&format!("error: {}", Error::ReportFile { path, source }));
+        }
+    }
+}
+
+/// The path in a variable, where there is one.
+fn path(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// Shows a run in a job of GitHub Actions.
+#[derive(Debug)]
+pub(super) struct GithubActions {
+    places: Places,
+    /// The file with the summary of the step.
+    summary: Option<PathBuf>,
+    progress: Progress,
+}
+
+impl GithubActions {
+    pub(super) fn new(settings: &Config) -> Self {
+        let places =
+            Places { workspace: settings.workspace_root().to_owned(), repository: path("GITHUB_WORKSPACE") };
+        Self { places, summary: path("GITHUB_STEP_SUMMARY"), progress: Progress::new() }
+    }
+}
+
+impl Reporter for GithubActions {
+    fn hear(&mut self, event: &Event, state: &RunState, output: &dyn Output) {
+        if let Some(line) = self.progress.hear(event, state, Instant::now()) {
+            output.tell(&line);
+        }
+    }
+
+    fn finish(&mut self, results: &Results, output: &dyn Output) -> Result<(), Error> {
+        for annotation in annotations(results, &self.places) {
+            output.command(&annotation.to_string());
+        }
+        match &self.summary {
+            Some(path) => append_summary(path, results)
+                .map_err(|source| Error::ReportFile { path: path.clone(), source }),
+            None => Ok(()),
+        }
+    }
+}
 
 /// What was told of the experiments of the binary at hand, and when.
 #[derive(Debug)]
-pub(super) struct Progress {
+struct Progress {
     running: BTreeMap<usize, Told>,
     told: Instant,
 }
@@ -26,13 +109,13 @@ struct Told {
 }
 
 impl Progress {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         Self { running: BTreeMap::new(), told: Instant::now() }
     }
 
     /// Hears an event that is in the state already; answers with a line where another tenth of an experiment is done, and the
     /// last line is old.
-    pub(super) fn hear(&mut self, event: &Event, state: &RunState, now: Instant) -> Option<String> {
+    fn hear(&mut self, event: &Event, state: &RunState, now: Instant) -> Option<String> {
         match event {
             Event::ExperimentStarted(started) => {
                 self.running.insert(started.experiment, Told { started: now, tenths: 0 });
@@ -66,6 +149,14 @@ fn line(experiment: &Experiment, after: Duration) -> String {
         done * 100 / items.max(&1),
         time(after.as_secs_f64() * 1000.0)
     )
+}
+
+/// Adds what a call came to to what the step has written before.
+fn append_summary(path: &Path, results: &Results) -> io::Result<()> {
+    let written = fs::metadata(path).map_or(0, |file| file.len());
+    let room = usize::try_from(LARGEST.saturating_sub(written)).unwrap_or(usize::MAX);
+    let text = fitting(&sections(results, MOST_ITEMS), room, CUT);
+    OpenOptions::new().create(true).append(true).open(path)?.write_all(text.as_bytes())
 }
 
 #[cfg(test)]
