@@ -78,7 +78,7 @@ impl Teller {
             Ok(report) => self.keep(number, report, settings),
             Err(reason) => {
                 let error = format!("experiment `{name}` cannot be merged: {reason}");
-                self.call.tell(&Event::ExperimentBroken { name, error, declared_at })
+                self.call.emit(&Event::ExperimentBroken { name, error, declared_at })
             }
         }
     }
@@ -90,10 +90,10 @@ impl Teller {
         let finished = ExperimentFinished::of(number, &report, &report.case_names(), path);
         let path = path.map(ToOwned::to_owned);
         if let Some(warning) = Warning::of_report(&report) {
-            self.call.tell(&Event::Warning(warning))?;
+            self.call.emit(&Event::Warning(warning))?;
         }
         let finished = ExperimentFinished { unsaved: written.err(), ..finished };
-        self.call.tell(&Event::ExperimentFinished(Box::new(finished)))?;
+        self.call.emit(&Event::ExperimentFinished(Box::new(finished)))?;
         self.merged.push(Finished { report, path, without_items: None });
         Ok(())
     }
@@ -104,11 +104,11 @@ impl Teller {
         let names: BTreeSet<_> = names.filter(|name| !settings.names_variable(name)).collect();
         let warnings = names.iter().filter_map(|name| unknown_variable(name));
         let likely: Vec<_> = warnings.filter(|warning| warning.contains("did you mean")).collect();
-        likely.into_iter().try_for_each(|warning| self.call.tell(&Event::Warning(Warning::of_call(warning))))
+        likely.into_iter().try_for_each(|warning| self.call.emit(&Event::Warning(Warning::of_call(warning))))
     }
 
     fn note(&self, note: &str) {
-        self.call.screen.tell(&format!("note: {note}"));
+        self.call.screen.eprintln(&format!("note: {note}"));
     }
 
     /// Shows what all came to, and gives the exit code.
@@ -123,7 +123,7 @@ impl Teller {
             ExitCode::SUCCESS
         } else {
             if !ci {
-                call.screen.tell(FAILS_WITH_CI);
+                call.screen.eprintln(FAILS_WITH_CI);
             }
             ExitCode::from(u8::from(ci))
         };

@@ -39,8 +39,8 @@ impl Reporters {
         Ok(all)
     }
 
-    pub(crate) fn hear(&mut self, event: &Event, state: &RunState, output: &dyn Output) {
-        self.0.iter_mut().for_each(|reporter| reporter.hear(event, state, output));
+    pub(crate) fn on_event(&mut self, event: &Event, state: &RunState, output: &dyn Output) {
+        self.0.iter_mut().for_each(|reporter| reporter.on_event(event, state, output));
     }
 
     /// Lets all show what the run came to, also where one of them fails; of several errors the first is returned.

@@ -76,9 +76,9 @@ impl GithubActions {
 }
 
 impl Reporter for GithubActions {
-    fn hear(&mut self, event: &Event, state: &RunState, output: &dyn Output) {
+    fn on_event(&mut self, event: &Event, state: &RunState, output: &dyn Output) {
         if let Some(line) = self.progress.hear(event, state, Instant::now()) {
-            output.tell(&line);
+            output.eprintln(&line);
         }
     }
 

@@ -9,8 +9,8 @@ use crate::error::Error;
 
 /// Something that shows a call.
 pub(crate) trait Reporter {
-    /// Hears of something as it happens. The state includes it already.
-    fn hear(&mut self, _event: &Event, _state: &RunState, _output: &dyn Output) {}
+    /// Shows something as it happens. The state includes it already.
+    fn on_event(&mut self, _event: &Event, _state: &RunState, _output: &dyn Output) {}
 
     /// Shows the results.
     fn finish(&mut self, results: &Results, output: &dyn Output) -> Result<(), Error>;
@@ -19,7 +19,7 @@ pub(crate) trait Reporter {
 /// Where a reporter speaks to people, and to GitHub Actions.
 pub(crate) trait Output {
     /// Prints a line on stderr.
-    fn tell(&self, line: &str);
+    fn eprintln(&self, line: &str);
 
     /// Prints on stderr what went wrong and fails nothing.
     fn warn(&self, warning: &str);

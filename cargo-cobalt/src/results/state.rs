@@ -16,13 +16,13 @@ pub(crate) struct RunState {
     pub(crate) has_greeted: bool,
     /// The experiments of the binary at hand that have started, by their numbers.
     experiments: BTreeMap<usize, Experiment>,
-    /// The experiments that came to their end: of a binary that has ended, in the order in which they stand in the source.
+    /// The finished experiments; those of a binary that has ended in the order in which they stand in the source.
     pub(crate) finished: Vec<ExperimentFinished>,
     /// How many of these are of earlier binaries.
     finished_before: usize,
     /// The experiments that have no result, in the order in which that became known.
     pub(crate) without_result: Vec<WithoutResult>,
-    /// The names of the experiments that could not be run or, in a binary that has ended, did not come to their end.
+    /// The names of the experiments that could not be run or, in a binary that has ended, did not finish.
     pub(crate) unfinished: Vec<String>,
     /// Experiments that earlier results fail, which nothing of this call replaces, each with the reason.
     pub(crate) still_failed: Vec<(String, String)>,
@@ -92,7 +92,7 @@ pub(crate) enum Problem {
     OfCall(String),
     /// An experiment was stopped, as its items could no longer be kept.
     OfInterrupted(String),
-    /// The results of an experiment that came to its end are not kept.
+    /// The results of a finished experiment are not kept.
     Unsaved { experiment: String, error: String },
 }
 
@@ -151,12 +151,12 @@ impl RunState {
         true
     }
 
-    /// Adds an error that no event tells.
+    /// Adds an error that no event reports.
     pub(crate) fn fail(&mut self, error: String) {
         self.problems.push(Problem::OfCall(error));
     }
 
-    /// The binary at hand has ended, and what of it still runs was cut off. One that told nothing was asked for help.
+    /// The binary at hand has ended, and what of it still runs was cut off. One that sent no event has printed its help.
     pub(crate) fn binary_ended(&mut self) {
         self.selected += usize::from(!self.has_greeted);
         self.has_greeted = false;
@@ -205,7 +205,7 @@ impl RunState {
         self.without_result.iter().filter(|experiment| is(&experiment.why)).count()
     }
 
-    /// The results of the call, with the experiments that came to their end.
+    /// The results of the call, with the finished experiments.
     pub(crate) fn into_results(self, experiments: Vec<Finished>) -> Results {
         let Self { without_result, still_failed, problems, warnings, .. } = self;
         let errors = problems.iter().map(|problem| problem.text().to_owned()).collect();
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_come_to_its_end_has_a_reason_and_names_in_the_order_of_the_source() {
+    fn experiments_without_a_result_have_a_reason_and_are_named_in_the_order_of_the_source() {
         let broken = json!({ "event": "experiment-broken", "name": "broken", "error": "no data" });
         let ignored = json!({ "event": "experiment-ignored", "name": "ignored", "variable": "KEY" });
         let skipped =
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn a_binary_that_told_nothing_counts_as_selected() {
+    fn a_binary_that_sent_no_event_counts_as_selected() {
         let mut state = RunState::default();
         state.binary_ended();
         assert_eq!(state.selected, 1);

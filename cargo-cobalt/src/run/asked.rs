@@ -8,8 +8,7 @@ use cobalt::report::SourcePlace;
 use cobalt::reporters::{Event, Listed};
 use cobalt::{MissingKey, Wanted, name, suggest};
 
-use super::WithVariables;
-use super::process::{Asked, Message, run};
+use super::process::{Asked, Message, WithVariables, run};
 use crate::baseline::Given;
 use crate::cli::{RunOptions, Selection};
 use crate::error::Error;

@@ -1,4 +1,4 @@
-//! A call at work: its events are folded into the state once and shown, and what they come to is an exit code.
+//! A call of `run` or `merge`: each event is folded into the state once and shown, and the exit code is worked out at the end.
 
 use std::process::ExitCode;
 
@@ -6,8 +6,7 @@ use cobalt::Wanted;
 use cobalt::exit_code::{FAILED, INTERRUPTED, UNFIT};
 use cobalt::reporters::Event;
 
-use super::WithVariables;
-use super::process::{Asked, Ended, Message, run};
+use super::process::{Asked, Ended, Message, WithVariables, run};
 use super::screen::Screen;
 use crate::cli::RunOptions;
 use crate::error::Error;
@@ -34,16 +33,16 @@ impl Call {
     }
 
     /// Takes in an event, which came in this line.
-    pub(crate) fn hear(&mut self, event: &Event, line: &str) {
+    fn on_event(&mut self, event: &Event, line: &str) {
         let is_new = self.state.apply(event);
-        self.reporters.hear(event, &self.state, &self.screen);
-        self.screen.event(event, line, is_new, &self.state);
+        self.reporters.on_event(event, &self.state, &self.screen);
+        self.screen.show(event, line, is_new, &self.state);
     }
 
     /// Takes in an event of this process.
-    pub(crate) fn tell(&mut self, event: &Event) -> Result<(), Error> {
+    pub(crate) fn emit(&mut self, event: &Event) -> Result<(), Error> {
         let line = serde_json::to_string(event).map_err(|error| Error::Print(error.into()))?;
-        self.hear(event, &line);
+        self.on_event(event, &line);
         Ok(())
     }
 
@@ -57,9 +56,9 @@ impl Call {
         for (binary, variables) in binaries {
             let asked = Asked { selection, wanted: Wanted::Run, arguments, variables };
             let ended = run(binary, asked, |message| match message {
-                Message::Event(event, line) => self.hear(&event, &line),
+                Message::Event(event, line) => self.on_event(&event, &line),
                 Message::Stdout(line) => self.screen.printed_to_stdout(&line),
-                Message::Stderr(line) => self.screen.tell(&line),
+                Message::Stderr(line) => self.screen.eprintln(&line),
             })?;
             self.binary_ended(binary, ended, arguments);
             if interrupt::was_heard() {
@@ -70,10 +69,10 @@ impl Call {
         Ok(())
     }
 
-    /// No binary is run, for this reason, which is told as if one of them had.
+    /// No binary is run, for this reason, which is shown as if one of them had sent it.
     pub(super) fn refuse(&mut self, error: String) -> Result<(), Error> {
         self.worst = UNFIT;
-        self.tell(&Event::Failed { error })
+        self.emit(&Event::Failed { error })
     }
 
     /// The binary at hand has ended.
@@ -110,7 +109,7 @@ impl Call {
         self.count(code);
     }
 
-    /// Something went wrong that no event tells. Answers with the exit code for that.
+    /// Adds an error that no event reports. Answers with the exit code for that.
     fn fail(&mut self, error: String) -> i32 {
         self.screen.error(&error);
         self.state.fail(error);
@@ -157,7 +156,7 @@ impl Call {
             return Err(nothing_matched());
         }
         if self.worst == FAILED && !ci && has_exit_code {
-            self.screen.tell(FAILS_WITH_CI);
+            self.screen.eprintln(FAILS_WITH_CI);
         }
         let code = match self.worst {
             FAILED => u8::from(ci),
@@ -170,10 +169,10 @@ impl Call {
         let cut_off = &results.cut_off;
         let kept: Vec<_> = cut_off.iter().filter(|run| run.kept).map(|run| &*run.id).collect();
         if !kept.is_empty() {
-            self.screen.tell("Interrupted; finished items are saved. Resume with:");
-            self.screen.tell(&format!("  cargo cobalt run --resume {}", kept.join(",")));
+            self.screen.eprintln("Interrupted; finished items are saved. Resume with:");
+            self.screen.eprintln(&format!("  cargo cobalt run --resume {}", kept.join(",")));
         } else if !cut_off.is_empty() {
-            self.screen.tell("Interrupted before any item was finished.");
+            self.screen.eprintln("Interrupted before any item was finished.");
         }
     }
 

@@ -9,6 +9,7 @@ use cobalt::reporters::printable;
 
 use super::asked::{check_baseline, check_names, missing_keys, nothing_matched};
 use super::call::Call;
+use super::process::WithVariables;
 use super::screen::Screen;
 use crate::baseline::Given;
 use crate::cli::{Color, RunOptions};
@@ -21,9 +22,6 @@ use crate::results::{Output as _, Results};
 use crate::serve::running;
 use crate::terminal::{eprint_folded, for_stderr};
 use crate::{browser, interrupt, serve};
-
-/// A binary, and what is added to its variables.
-pub(crate) type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
 
 /// What is left of a run when it is done.
 #[derive(Debug)]
@@ -87,7 +85,7 @@ pub(crate) fn once(
     let folder = std::env::current_dir().unwrap_or_else(|_| project.root().to_owned());
     let mut call = Call::new(Screen::of(&settings, arguments.quiet, folder), reporters);
     if !foreign.is_empty() {
-        call.screen.tell(&for_stderr(&format!("left alone: {}", foreign.join("; "))));
+        call.screen.eprintln(&for_stderr(&format!("left alone: {}", foreign.join("; "))));
     }
     let ready = with_variables(&binaries, &project, flags, &call.screen)?;
     let mut refusals = check_names(&ready, &arguments.selection.experiment)?;
@@ -125,7 +123,7 @@ fn with_variables<'a>(
     for binary in binaries {
         let hash = hashes.entry(&binary.package.id).or_insert_with(|| {
             let hash = project.sources(&binary.package);
-            hash.inspect_err(|error| screen.tell(&format!("warning: {error}"))).unwrap_or_default()
+            hash.inspect_err(|error| screen.eprintln(&format!("warning: {error}"))).unwrap_or_default()
         });
         let mut variables = variables(project, binary, flags)?;
         variables.push((SOURCES.to_owned(), hash.as_str().into()));
@@ -154,7 +152,7 @@ fn point_to(settings: &Config, results: &Results, screen: &Screen, opens: bool) 
     let path = path_of(results)?;
     let is_ci = browser::is_ci(settings);
     if opens && is_ci {
-        screen.tell(
+        screen.eprintln(
             "the dashboard is not opened in CI; `--reporter html` writes what the run came to as a page",
         );
         return None;
@@ -163,7 +161,7 @@ fn point_to(settings: &Config, results: &Results, screen: &Screen, opens: bool) 
         Some(url) if opens => open(&format!("{url}{path}"), screen),
         Some(url) => screen.note(&format!("dashboard: {url}{path}")),
         None if opens && browser::has_reader() => return Some(path),
-        None if opens => screen.tell(
+        None if opens => screen.eprintln(
             "no dashboard is served where stderr is no terminal; `cargo cobalt serve` in another one shows the run",
         ),
         None if !is_ci => screen.hint("`cargo cobalt serve` shows the runs in the browser"),
@@ -183,8 +181,8 @@ fn path_of(results: &Results) -> Option<String> {
 
 fn open(address: &str, screen: &Screen) {
     match browser::open(address) {
-        Ok(()) => screen.tell(&format!("opened {address}")),
-        Err(error) => screen.tell(&format!(
+        Ok(()) => screen.eprintln(&format!("opened {address}")),
+        Err(error) => screen.eprintln(&format!(
             "warning: no browser could be opened: {}; open {address}, or name a browser in BROWSER",
             printable(&error)
         )),

@@ -1,4 +1,4 @@
-//! Test binaries at work: what they are asked for, the events that come of it, and the screen that shows them.
+//! Test binaries at work: what they are asked for, the events that they send, and the screen that shows these.
 
 mod asked;
 mod bars;
@@ -9,6 +9,6 @@ mod screen;
 
 pub(crate) use self::asked::{check_names, unnamed};
 pub(crate) use self::call::{Call, FAILS_WITH_CI};
-pub(crate) use self::command::{Repeats, WithVariables, once, run, variables};
+pub(crate) use self::command::{Repeats, once, run, variables};
 pub(crate) use self::process::{Asked, Message, run as run_binary};
 pub(crate) use self::screen::Screen;

@@ -57,6 +57,9 @@ pub(crate) struct Asked<'a> {
     pub(crate) variables: &'a [(String, OsString)],
 }
 
+/// A binary, and what is added to its variables.
+pub(crate) type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
+
 /// How a binary ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {

@@ -85,7 +85,7 @@ impl Screen {
     }
 
     /// Shows an event, which came in this line and is in the state already; for people only if it is new to them.
-    pub(super) fn event(&mut self, event: &Event, line: &str, is_new: bool, state: &RunState) {
+    pub(super) fn show(&mut self, event: &Event, line: &str, is_new: bool, state: &RunState) {
         if self.look.json && (is_new || !matches!(event, Event::Warning(_))) {
             // In JSON, this stands within texts only; a command may begin with it anywhere in a line.
             let line = if self.guard.is_some() { &line.replace("##[", "#\\u0023[") } else { line };
@@ -94,7 +94,7 @@ impl Screen {
         match event {
             Event::ExperimentStarted(started) => {
                 if self.look.cli {
-                    self.tell(&header(started, self.look.paint_stderr));
+                    self.eprintln(&header(started, self.look.paint_stderr));
                 }
                 self.bars.start(started);
             }
@@ -112,11 +112,11 @@ impl Screen {
             }
             Event::ExperimentIgnored { name, variable } if self.look.cli => {
                 let name = self.look.paint_stderr.odd(printable(name));
-                self.tell(&format!("{name}: ignored, as {variable} is not set"));
+                self.eprintln(&format!("{name}: ignored, as {variable} is not set"));
             }
             Event::ExperimentSkipped { name, why } if self.look.cli => {
                 let name = self.look.paint_stderr.strong(printable(name));
-                self.tell(&format!("{name}: nothing to run: {}", printable(why)));
+                self.eprintln(&format!("{name}: nothing to run: {}", printable(why)));
             }
             Event::ExperimentBroken { error, .. }
             | Event::ExperimentInterrupted { error: Some(error), .. } => {
@@ -132,7 +132,7 @@ impl Screen {
         let is_wanted = item.fails() || self.look.live && !self.look.quiet;
         if self.look.cli && is_wanted && !item.done_before {
             let started = experiment.map(|experiment| &experiment.started);
-            self.tell(&item_line(item, started, self.look.width, self.look.paint_stderr));
+            self.eprintln(&item_line(item, started, self.look.width, self.look.paint_stderr));
         }
         if let Some(experiment) = experiment {
             self.bars.item_finished(item, experiment);
@@ -142,7 +142,7 @@ impl Screen {
     /// A line that came from the agent goes where it was printed to.
     pub(super) fn printed_to_stdout(&mut self, line: &str) {
         if self.look.json {
-            self.tell(line);
+            self.eprintln(line);
         } else {
             self.print(&format!("{line}\n"));
         }
@@ -163,20 +163,20 @@ impl Screen {
     /// Prints on stderr what people want to know beside.
     pub(super) fn note(&self, line: &str) {
         if self.look.cli {
-            self.tell(&for_stderr(line));
+            self.eprintln(&for_stderr(line));
         }
     }
 
     /// Prints on stderr what people might do next, where one sits at a terminal and wants to read.
     pub(super) fn hint(&self, line: &str) {
         if self.look.cli && self.look.live && !self.look.json && !self.look.quiet {
-            self.tell(&self.look.paint_stderr.faint(for_stderr(line)));
+            self.eprintln(&self.look.paint_stderr.faint(for_stderr(line)));
         }
     }
 
     pub(super) fn error(&self, error: &str) {
         let line = format!("{}: {}", self.look.paint_stderr.bad("error"), printable(error));
-        self.tell(&for_stderr(&line));
+        self.eprintln(&for_stderr(&line));
     }
 
     /// What the experiments came to, in the order in which they stand in the source.
@@ -190,7 +190,7 @@ impl Screen {
             let summary = summary(finished, &self.look.seen_from, paint);
             if self.guard.is_some() {
                 self.command(&group(&finished.report.name));
-                self.tell(summary.trim_end());
+                self.eprintln(summary.trim_end());
                 self.command(END_GROUP);
             } else {
                 text += &format!("\n{summary}");
@@ -203,7 +203,7 @@ impl Screen {
             text += &format!("\n{note}\n");
         }
         if self.look.json {
-            self.tell(&for_stderr(text.trim_end()));
+            self.eprintln(&for_stderr(text.trim_end()));
         } else if !text.is_empty() {
             self.print(&for_stdout(&text));
         }
@@ -217,7 +217,7 @@ impl Screen {
 
 impl Output for Screen {
     /// The line goes above the bars.
-    fn tell(&self, line: &str) {
+    fn eprintln(&self, line: &str) {
         match &self.guard {
             Some(guard) => drop(guard.text(line)),
             None => self.bars.above(|| drop(writeln!(io::stderr(), "{line}"))),
@@ -234,13 +234,13 @@ impl Output for Screen {
     fn wrote(&self, path: &Path) {
         if self.look.cli {
             let path = path.strip_prefix(&self.look.seen_from).unwrap_or(path).display().to_string();
-            self.tell(&format!("written: {}", printable(&path)));
+            self.eprintln(&format!("written: {}", printable(&path)));
         }
     }
 
     fn warn(&self, warning: &str) {
         let line = format!("{}: {}", self.look.paint_stderr.odd("warning"), printable(warning));
-        self.tell(&for_stderr(&line));
+        self.eprintln(&for_stderr(&line));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Webhooks: who is told of the end of a run, what they are told, and how it is sent.
+//! Webhooks: who is notified of the end of a run, with which body, and how it is signed and sent.
 
 mod body;
 mod send;

@@ -1,5 +1,5 @@
-//! Webhooks: others are told of the end of a run, by requests that are signed, and that never fail it. They are sent side by side, each
-//! again after what may pass, and all within a time that nothing extends.
+//! Signed requests that notify others of the end of a run, and never fail it. They are sent side by side, each again after what may
+//! pass, and all within a time that nothing extends.
 
 use std::io;
 use std::time::{Duration, UNIX_EPOCH};

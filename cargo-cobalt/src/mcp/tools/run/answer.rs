@@ -15,7 +15,8 @@ use serde::Serialize;
 use super::super::{Answer, failures};
 use super::child::Outcome;
 use super::conclusion::{
-    NotRun, WhyNotRun, errors, has_broken, has_cut_off, is_passed, not_run, still_failed, verdict, warnings,
+    LONGEST, NotRun, WhyNotRun, errors, has_broken, has_cut_off, is_passed, not_run, still_failed, verdict,
+    warnings,
 };
 use crate::error::Error;
 use crate::markdown::code;
@@ -32,8 +33,6 @@ const ROOM_OF_BRIEF: usize = 300;
 const ROOM_OF_LIST: usize = 12_000;
 /// The room of the text.
 const ROOM_OF_TEXT: usize = 7_500;
-/// The longest name or reason, in characters.
-pub(super) const LONGEST: usize = 200;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -89,7 +89,7 @@ fn at_work(state: &RunState) -> Option<String> {
     Some(if running.is_empty() { "running the experiments".to_owned() } else { running.join("; ") })
 }
 
-/// What is told of an item that is done, which the state counts already.
+/// The message on an item that is done, which the state counts already.
 fn item_done(event: &Event, state: &RunState) -> Option<String> {
     let Event::ItemFinished(item) = event else { return None };
     let Experiment { started, done, .. } = state.experiment(item.experiment)?;

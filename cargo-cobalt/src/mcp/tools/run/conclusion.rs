@@ -6,10 +6,12 @@ use cobalt::wording::{count, cut};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::answer::LONGEST;
 use crate::mcp::plain::plain;
 use crate::mcp::stderr;
 use crate::results::{NoResult, Problem, RunState};
+
+/// The longest name, in characters.
+pub(super) const LONGEST: usize = 200;
 
 /// An experiment that has no result.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
