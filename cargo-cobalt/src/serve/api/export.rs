@@ -12,7 +12,7 @@ use super::query::Asked;
 use super::respond::with;
 use crate::error::Error;
 use crate::formats::{csv, html, junit, markdown};
-use crate::reporters::{Finished, Results};
+use crate::results::{Finished, Results};
 use crate::serve::error::ApiError;
 use crate::serve::store::Store;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use cobalt::Report;
 use cobalt::report::{RunVerdict, SourcePlace};
-use cobalt::reporters::{Event, ExperimentFinished, Warning};
+use cobalt::reporters::{ExperimentFinished, Warning};
 use cobalt::store::read_report;
 
 /// What a whole call came to.
@@ -82,34 +82,6 @@ impl Results {
     /// Reports of runs that came to their end.
     pub(crate) fn of(experiments: Vec<Finished>) -> Self {
         Self { experiments, ..Self::default() }
-    }
-
-    /// Takes in what an event tells of the end of an experiment.
-    pub(crate) fn hear(&mut self, event: &Event) {
-        match event {
-            Event::ExperimentBroken { name, error, declared_at } => self.broken.push(Broken {
-                name: name.clone(),
-                error: error.clone(),
-                declared_at: declared_at.clone(),
-            }),
-            Event::ExperimentIgnored { name, variable } => {
-                self.ignored.push((name.clone(), variable.clone()))
-            }
-            Event::ExperimentSkipped { name, why } => self.skipped.push((name.clone(), why.clone())),
-            Event::ExperimentInterrupted { name, id, kept, error } => {
-                self.errors.extend(error.clone());
-                let kept = *kept != Some(0);
-                self.cut_off.push(CutOff { name: name.clone(), id: id.clone(), kept, declared_at: None });
-            }
-            Event::ExperimentFinished(finished) => self.errors.extend(finished.unsaved.clone()),
-            Event::Warning(warning) if !self.warnings.contains(warning) => {
-                self.warnings.push(warning.clone());
-            }
-            Event::ExperimentStillFailed { name, why } => {
-                self.still_failed.push((name.clone(), why.clone()));
-            }
-            _ => {}
-        }
     }
 
     /// Whether there is nothing to tell: cases were listed, or help was asked for.

@@ -1,7 +1,13 @@
-//! Workflow commands: lines of a log that GitHub Actions acts upon. Its documentation calls them so, and its runner says how
-//! they are escaped.
+//! Workflow commands: lines of a log that GitHub Actions acts upon, and a guard that keeps it from acting on what agents print. Its
+//! documentation calls them so, and its runner says how they are escaped.
 
+use std::cell::Cell;
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Write};
+
+/// The end of a group.
+pub(crate) const END_GROUP: &str = "::endgroup::";
 
 /// How an annotation is shown. Ordered from the gravest on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,9 +47,6 @@ pub(crate) fn group(title: &str) -> String {
     format!("::group::{}", data(title))
 }
 
-/// The end of a group.
-pub(crate) const END_GROUP: &str = "::endgroup::";
-
 /// The text of a command.
 fn data(text: &str) -> String {
     // The sign of the escapes comes first.
@@ -53,6 +56,65 @@ fn data(text: &str) -> String {
 /// The value of a property, which a colon or a comma would end.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// A stream on which commands and other lines follow each other.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    /// Whether stdout is for something else.
+    is_stderr: bool,
+    token: String,
+    /// Whether the runner is deaf to commands at the moment.
+    is_stopped: Cell<bool>,
+}
+
+impl Guard {
+    pub(crate) fn new(is_stderr: bool) -> Self {
+        Self { is_stderr, token: token(), is_stopped: Cell::new(false) }
+    }
+
+    /// Writes text that is no command, whatever it looks like.
+    pub(crate) fn text(&self, text: &str) -> io::Result<()> {
+        let stop = if self.is_stopped.replace(true) {
+            String::new()
+        } else {
+            format!("::stop-commands::{}\n", self.token)
+        };
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        self.write(&format!("{stop}{text}{end}"))
+    }
+
+    /// Writes a command, in a line.
+    pub(crate) fn command(&self, command: &str) -> io::Result<()> {
+        let resume =
+            if self.is_stopped.replace(false) { format!("::{}::\n", self.token) } else { String::new() };
+        self.write(&format!("{resume}{command}\n"))
+    }
+
+    fn write(&self, text: &str) -> io::Result<()> {
+        let write = |stream: &mut dyn Write| {
+            stream.write_all(text.as_bytes())?;
+            stream.flush()
+        };
+        if self.is_stderr { write(&mut io::stderr().lock()) } else { write(&mut io::stdout().lock()) }
+    }
+}
+
+/// Whatever runs next in the same step may give commands of its own.
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if self.is_stopped.get() {
+            // Where nobody reads any more, nobody is deaf.
+            let _ = self.write(&format!("::{}::\n", self.token));
+        }
+    }
+}
+
+/// A word that no agent can know.
+fn token() -> String {
+    // The standard library seeds them with randomness of the system.
+    let random = || RandomState::new().hash_one(std::process::id());
+    format!("cobalt-{:016x}{:016x}", random(), random())
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
-//! Charts, drawn as SVG within the page. Each says in words what it shows, for those who do not see it.
+//! What the sections of the page are made of: verdicts, names, and charts, drawn as SVG within the page. Each chart says in words what
+//! it shows, for those who do not see it.
 
-use cobalt::report::ScoreStats;
 use cobalt::report::comparison::Difference;
-use cobalt::reporters::time;
+use cobalt::report::{RunVerdict, ScoreStats};
+use cobalt::reporters::{printable, time};
 use maud::{Markup, html};
 
 /// How many bars show scores from 0 to 1.
@@ -12,8 +13,73 @@ const LATENCY_BINS: usize = 24;
 /// How tall the tallest bar is.
 const HEIGHT: f64 = 30.0;
 
+/// How something came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    Good,
+    Bad,
+    Odd,
+    None,
+}
+
+impl Mark {
+    pub(super) fn of(passed: bool) -> Self {
+        if passed { Self::Good } else { Self::Bad }
+    }
+
+    pub(super) fn of_verdict(verdict: RunVerdict) -> Self {
+        match verdict {
+            RunVerdict::Passed => Self::Good,
+            RunVerdict::NotEvaluated => Self::Odd,
+            RunVerdict::Failed => Self::Bad,
+        }
+    }
+
+    /// The class of what is marked so.
+    pub(super) fn class(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Bad => "bad",
+            Self::Odd => "odd",
+            Self::None => "plain",
+        }
+    }
+
+    /// The sign before the word, which tells it without colours.
+    fn sign(self) -> &'static str {
+        match self {
+            Self::Good => "✓",
+            Self::Bad => "✕",
+            Self::Odd => "!",
+            Self::None => "≈",
+        }
+    }
+}
+
+/// A verdict in a word, set off by its colour and its sign.
+pub(super) fn badge(mark: Mark, word: &str) -> Markup {
+    html! { span.badge.(mark.class()) { span aria-hidden="true" { (mark.sign()) " " } (word) } }
+}
+
+/// The verdict on a run.
+pub(super) fn verdict_badge(verdict: RunVerdict) -> Markup {
+    badge(Mark::of_verdict(verdict), &verdict.to_string())
+}
+
+/// A text that others wrote, in letters of one width. It keeps to itself whichever way it is written.
+pub(super) fn code(text: &str) -> Markup {
+    html! { code dir="auto" { (printable(text)) } }
+}
+
+/// A name that others chose, which may go on in another line behind what joins its words.
+pub(super) fn name(text: &str) -> Markup {
+    let text = printable(text);
+    let parts = text.split_inclusive(['_', '-', '.', '/']).enumerate();
+    html! { bdi { @for (index, part) in parts { @if index > 0 { wbr; } (part) } } }
+}
+
 /// A mean between 0 and 1 as a bar, with its interval and the pass mark.
-pub(super) fn mean(stats: &ScoreStats, mark: f64) -> Markup {
+pub(super) fn mean_chart(stats: &ScoreStats, mark: f64) -> Markup {
     let label = format!("mean {:.3}, pass mark {mark}", stats.avg);
     html! {
         svg.mean role="img" aria-label=(label) viewBox="0 0 100 16" preserveAspectRatio="none" {
@@ -32,7 +98,7 @@ pub(super) fn mean(stats: &ScoreStats, mark: f64) -> Markup {
 }
 
 /// How many scores lie in each tenth, those below the pass mark set off.
-pub(super) fn scores(scores: &[f64], mark: f64) -> Markup {
+pub(super) fn scores_chart(scores: &[f64], mark: f64) -> Markup {
     let low: Vec<_> = scores.iter().copied().filter(|score| *score < mark).collect();
     let of = |scores: &[f64]| bins(scores, 0.0, 1.0, SCORE_BINS);
     let bars = of(scores).into_iter().zip(of(&low)).enumerate().map(|(place, (number, low))| {
@@ -43,7 +109,7 @@ pub(super) fn scores(scores: &[f64], mark: f64) -> Markup {
 }
 
 /// How many latencies in milliseconds lie in each of several equal parts.
-pub(super) fn latencies(latencies: &[f64]) -> Markup {
+pub(super) fn latencies_chart(latencies: &[f64]) -> Markup {
     let low = latencies.iter().copied().fold(f64::INFINITY, f64::min);
     let high = latencies.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if latencies.len() < 2 || low >= high {
@@ -64,7 +130,7 @@ pub(super) fn latencies(latencies: &[f64]) -> Markup {
 }
 
 /// The interval of a difference around zero; `largest` is how far the chart reaches to both sides.
-pub(super) fn difference(difference: &Difference, class: &str, largest: f64) -> Markup {
+pub(super) fn difference_chart(difference: &Difference, class: &str, largest: f64) -> Markup {
     let Some(ci) = difference.ci95.filter(|_| largest > 0.0) else { return Markup::default() };
     let place = |value: f64| format!("{:.2}", 50.0 + 48.0 * (value / largest).clamp(-1.0, 1.0));
     html! {
@@ -141,14 +207,14 @@ mod tests {
 
     #[test]
     fn a_score_at_the_pass_mark_is_not_set_off() {
-        assert!(!scores(&[1.0, 1.0], 1.0).into_string().contains("\"low\""));
-        let chart = scores(&[1.0, 0.95], 1.0).into_string();
+        assert!(!scores_chart(&[1.0, 1.0], 1.0).into_string().contains("\"low\""));
+        let chart = scores_chart(&[1.0, 0.95], 1.0).into_string();
         assert!(chart.contains("class=\"low\"") && chart.contains("class=\"bar\""), "{chart}");
     }
 
     #[test]
     fn latencies_that_are_all_alike_have_no_chart() {
-        assert!(latencies(&[5.0, 5.0]).into_string().is_empty());
-        assert!(latencies(&[5.0, 6.0]).into_string().contains("5 ms to 5 ms: 1; "));
+        assert!(latencies_chart(&[5.0, 5.0]).into_string().is_empty());
+        assert!(latencies_chart(&[5.0, 6.0]).into_string().contains("5 ms to 5 ms: 1; "));
     }
 }

@@ -8,9 +8,9 @@ use cobalt::report::{RunVerdict, SourcePlace};
 use cobalt::reporters::{Warning, at_pass_marks, explain, grounds, printable};
 use cobalt::wording::{count, cut};
 
-use super::command::{Annotation, Level};
+use super::commands::{Annotation, Level};
 use crate::formats::{Gravity, notable};
-use crate::reporters::{Broken, CutOff, Finished, Results};
+use crate::results::{Broken, CutOff, Finished, Results};
 
 /// GitHub shows so many annotations of a level for each step, and drops the others without a word.
 const SHOWN: usize = 10;

@@ -1,23 +1,24 @@
-//! The names of experiments: all test binaries are asked for theirs before the first one runs, as a run costs money.
+//! What all test binaries are asked before the first one runs, as a run costs money: the names of their experiments, and keys that
+//! are missing.
 
 use std::collections::HashMap;
 use std::process::ExitStatus;
 
 use cobalt::report::SourcePlace;
 use cobalt::reporters::{Event, Listed};
-use cobalt::{Wanted, name, suggest};
+use cobalt::{MissingKey, Wanted, name, suggest};
 
-use super::process::{Asked, Message, run};
-use super::{WithVariables, interrupt};
+use super::process::{Asked, Message, WithVariables, run};
 use crate::baseline::Given;
 use crate::cli::{RunOptions, Selection};
 use crate::error::Error;
+use crate::interrupt;
 use crate::project::Binary;
 
 /// Sees that each name that was typed is that of an experiment in one of the binaries, and answers with the experiments of
 /// different binaries that have the same name, in a sentence for each. Where names were typed, a binary that does not answer at
 /// all may be of a version that knows no names, and would run all that it has: nothing is run.
-pub(crate) fn check(binaries: &[WithVariables<'_>], named: &[String]) -> Result<Vec<String>, Error> {
+pub(crate) fn check_names(binaries: &[WithVariables<'_>], named: &[String]) -> Result<Vec<String>, Error> {
     if named.is_empty() && binaries.len() < 2 {
         return Ok(Vec::new());
     }
@@ -147,6 +148,34 @@ fn clashes(listed: &[Listed]) -> Vec<String> {
 /// What is told of a binary that did not name its experiments, with what it `said` on stderr.
 pub(crate) fn unnamed(binary: &Binary, status: ExitStatus, said: &[String]) -> String {
     format!("{} ended ({status}) before it named its experiments\n{}", binary.name(), said.join("\n"))
+}
+
+/// The keys that are missing, each once with all experiments that need it. A single binary is not asked: it says so by
+/// itself before it runs anything.
+pub(super) fn missing_keys(
+    binaries: &[WithVariables<'_>],
+    arguments: &RunOptions,
+) -> Result<Vec<MissingKey>, Error> {
+    let mut keys = Vec::new();
+    if binaries.len() < 2 {
+        return Ok(keys);
+    }
+    for (binary, variables) in binaries {
+        let (selection, arguments) = (&arguments.selection, &*arguments.harness);
+        let asked = Asked { selection, wanted: Wanted::MissingKeys, arguments, variables };
+        // Whatever else is wrong with it, and what it prints, comes again when it runs.
+        run(binary, asked, |message| {
+            if let Message::Event(event, _) = message
+                && let Event::KeyMissing(key) = *event
+            {
+                key.add_to(&mut keys);
+            }
+        })?;
+        if interrupt::was_heard() {
+            return Err(Error::Interrupted);
+        }
+    }
+    Ok(keys)
 }
 
 #[cfg(test)]
