@@ -34,12 +34,12 @@ pub(crate) fn settings_of(root: &Path, flags: &Flags) -> Result<Config, Error> {
 
 pub(crate) fn config(arguments: &cli::Config, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.schema {
-        print_json(&schema())?;
+        print_json(&schema()).map_err(Error::Print)?;
     } else {
         let config = settings(flags)?;
         match arguments.json {
-            true => print_json(&config.settings())?,
-            false => print(&lines(config.settings(), paint(&io::stdout())))?,
+            true => print_json(&config.settings()).map_err(Error::Print)?,
+            false => print(&lines(config.settings(), paint(&io::stdout()))).map_err(Error::Print)?,
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -4,14 +4,34 @@ use std::cell::Cell;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cobalt::redact::register_variables;
 
-use crate::error::Error;
+use crate::error::CommandError;
 
 /// The name of the files.
 pub(crate) const FILE: &str = ".env";
+
+/// A file that is not read. The line is not shown, as it may hold a secret.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to read `{}`: {}", .path.display(), reason(*.line, .source))]
+pub(crate) struct EnvFileError {
+    path: PathBuf,
+    line: usize,
+    source: dotenvy::Error,
+}
+
+impl CommandError for EnvFileError {}
+
+fn reason(line: usize, error: &dotenvy::Error) -> String {
+    match error {
+        dotenvy::Error::LineParse(..) => {
+            format!("line {line} is no `NAME=value`, or its quotes are not closed")
+        }
+        other => other.to_string(),
+    }
+}
 
 /// Variables of `.env` files that this process has not set itself.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +41,7 @@ pub(crate) struct Environment {
 
 impl Environment {
     /// Reads the `.env` of each folder that has one; what comes earlier wins.
-    pub(crate) fn read(folders: &[&Path]) -> Result<Self, Error> {
+    pub(crate) fn read(folders: &[&Path]) -> Result<Self, EnvFileError> {
         let mut environment = Self::default();
         for folder in folders {
             let path = folder.join(FILE);
@@ -53,8 +73,8 @@ impl Environment {
 }
 
 /// The variables of a file; a mistake is told by its line.
-fn variables(path: &Path) -> Result<Vec<(String, String)>, Error> {
-    let failed = |line, source| Error::EnvFile { path: path.to_owned(), line, source };
+fn variables(path: &Path) -> Result<Vec<(String, String)>, EnvFileError> {
+    let failed = |line, source| EnvFileError { path: path.to_owned(), line, source };
     let bytes = fs::read(path).map_err(|error| failed(0, dotenvy::Error::Io(error)))?;
     let taken = Cell::new(0);
     let lines = Lines { left: bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes), taken: &taken };

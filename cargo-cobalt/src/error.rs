@@ -1,39 +1,70 @@
-//! What can go wrong outside of this program, each with its exit code.
+//! Why a command stops, with its exit code. A room has an enum of its own for what only that room raises, and tells by
+//! [`CommandError`] how the command ends then; what several rooms raise is here.
 
+use std::error::Error as StdError;
 use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use cobalt::BoxError;
+use cobalt::config::ConfigError;
 use cobalt::redact::redacted;
 use cobalt::reporters::printable;
 
-use crate::assistants::AssistantsError;
-use crate::datasets::WriteError;
-use crate::init::InitError;
-use crate::runs::UnknownRun;
 use crate::terminal::for_stderr;
 
+/// What kind of mistake it is, on which the exit code depends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ErrorKind {
+    /// What was typed cannot be meant.
+    Arguments,
+    /// There is nothing of the name, or of the filters, that were typed.
+    NothingMatched,
+    /// The user pressed Ctrl-C.
+    Interrupted,
+    /// Something outside of this program does not work: a file, a setting, a build.
+    Setup,
+}
+
+/// An error of one room. `?` turns it into [`Error`].
+pub(crate) trait CommandError: StdError + Send + Sync + 'static {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Setup
+    }
+}
+
+impl CommandError for cobalt::Error {}
+impl CommandError for ConfigError {}
+
+/// What ends a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    #[error("failed to read the project: {}", metadata_reason(.0))]
-    Metadata(#[from] cargo_metadata::Error),
+    #[error("{error}")]
+    Room { kind: ErrorKind, error: BoxError },
+
+    #[error("{0}")]
+    Arguments(String),
+
+    #[error("{0}")]
+    NothingMatched(String),
+
+    #[error("{}", .0.join("\nerror: "))]
+    Broken(Vec<String>),
+
+    #[error("stopped")]
+    Interrupted,
+
+    #[error("failed to write to stdout: {0}")]
+    Print(io::Error),
+
+    #[error("failed to find the current folder: {0}; change to a folder that exists")]
+    CurrentFolder(io::Error),
 
     #[error("`{}` is in no cargo project: change to one, or make one with `cargo cobalt init`", .0.display())]
     NoProject(PathBuf),
 
-    #[error("failed to read `{}`: {source}", .path.display())]
-    Manifest { path: PathBuf, source: BoxError },
-
-    #[error("failed to read `{}`: {}", .path.display(), env_file_reason(*.line, .source))]
-    EnvFile { path: PathBuf, line: usize, source: dotenvy::Error },
-
-    #[error(transparent)]
-    Config(#[from] cobalt::config::ConfigError),
-
-    #[error(transparent)]
-    Library(#[from] cobalt::Error),
+    #[error("failed to read the project: {}", metadata_reason(.0))]
+    Metadata(#[from] cargo_metadata::Error),
 
     #[error("failed to start `{program}`: {source}; see that it is there and may be started")]
     Start { program: String, source: io::Error },
@@ -41,26 +72,8 @@ pub(crate) enum Error {
     #[error("failed to wait for {program}: {source}")]
     Wait { program: String, source: io::Error },
 
-    #[error("failed to read the binary `{}`: {source}", .path.display())]
-    Binary { path: PathBuf, source: io::Error },
-
-    #[error("failed to catch Ctrl-C: {0}")]
-    Signals(ctrlc::Error),
-
-    #[error("failed to read what cargo says: {0}")]
-    Messages(io::Error),
-
-    #[error("failed to make the pipe for events: {0}; make the folder of temporary files writable")]
-    Pipe(io::Error),
-
-    #[error("failed to read the sources in `{}`: {source}; make them readable", .path.display())]
-    Sources { path: PathBuf, source: io::Error },
-
-    #[error("the experiments could not be built: mend what cargo says above")]
-    Build,
-
-    #[error("failed to find the current folder: {0}; change to a folder that exists")]
-    CurrentFolder(io::Error),
+    #[error("failed to read `{}`: {reason}", .path.display())]
+    RunFile { path: PathBuf, reason: String },
 
     #[error(
         "failed to write the report `{}`: {source}; make its folder writable, or name another file: `--output PATH` of \
@@ -69,85 +82,11 @@ pub(crate) enum Error {
     )]
     ReportFile { path: PathBuf, source: io::Error },
 
-    #[error("failed to list the results in `{}`: {source}; make the folder readable, or name another one in COBALT_DIR", .path.display())]
-    Results { path: PathBuf, source: io::Error },
-
-    #[error(
-        "`{}` is no index of ours, and is left as it is; name another file in COBALT_HISTORY_DB, or remove this one",
-        .path.display()
-    )]
-    ForeignIndex { path: PathBuf },
-
-    #[error("failed to lay the baselines of a commit out: {0}; make the folder of temporary files writable")]
-    LayOut(io::Error),
-
-    #[error("failed to index the results in memory: {0}")]
-    Index(#[from] rusqlite::Error),
-
-    #[error("failed to write pages for `man` to `{}`: {source}; name a folder that you may write to", .path.display())]
-    ManPages { path: PathBuf, source: io::Error },
-
-    #[error(transparent)]
-    Assistants(#[from] AssistantsError),
-
-    #[error(transparent)]
-    DataFile(#[from] WriteError),
-
-    #[error(transparent)]
-    Init(#[from] InitError),
-
-    #[error(transparent)]
-    UnknownRun(#[from] UnknownRun),
-
-    #[error("failed to read `{}`: {reason}", .path.display())]
-    RunFile { path: PathBuf, reason: String },
-
-    #[error("{0}")]
-    NothingMatched(String),
-
-    #[error("{0}")]
-    Arguments(String),
-
-    #[error("{}", .0.join("\nerror: "))]
-    Broken(Vec<String>),
-
-    #[error("stopped")]
-    Interrupted,
-
     #[error("failed to look into `{}`: {source}; make it readable", .path.display())]
     Folder { path: PathBuf, source: io::Error },
 
-    #[error("failed to watch for changes: {0}{hint}", hint = watch_hint(.0))]
-    Watch(#[from] notify::Error),
-
-    #[error(
-        "failed to listen on {address}: {source}; name another port with `--port` or `dashboard.port`, or 0 for any that is \
-         free"
-    )]
-    Listen { address: SocketAddr, source: io::Error },
-
-    #[error(
-        "failed to listen on {0}, as another program does; name another port with `--port` or `dashboard.port`, or 0 for \
-         any that is free"
-    )]
-    PortTaken(SocketAddr),
-
-    #[error(
-        "COBALT_TOKEN is no token: it has at least {0} characters, each a letter, a digit or another visible one of ASCII"
-    )]
-    Token(usize),
-
-    #[error("failed to make a token: {0}; set one in COBALT_TOKEN")]
-    NoToken(getrandom::Error),
-
     #[error("failed to serve: {0}")]
     Server(io::Error),
-
-    #[error("failed to ask: {0}; with `--yes` nothing is asked")]
-    Ask(io::Error),
-
-    #[error("failed to write to stdout: {0}")]
-    Print(io::Error),
 }
 
 /// What cargo says, without its own word for an error.
@@ -161,27 +100,31 @@ fn metadata_reason(error: &cargo_metadata::Error) -> String {
     }
 }
 
-/// Without the line itself, which may hold a secret.
-fn env_file_reason(line: usize, error: &dotenvy::Error) -> String {
-    match error {
-        dotenvy::Error::LineParse(..) => {
-            format!("line {line} is no `NAME=value`, or its quotes are not closed")
-        }
-        other => other.to_string(),
-    }
-}
-
-/// What to do about a limit of the system.
-fn watch_hint(error: &notify::Error) -> &'static str {
-    match error.kind {
-        notify::ErrorKind::MaxFilesWatch => {
-            "; raise the limit, on Linux `fs.inotify.max_user_watches` of sysctl"
-        }
-        _ => "",
+impl<E: CommandError> From<E> for Error {
+    fn from(error: E) -> Self {
+        Self::Room { kind: error.kind(), error: error.into() }
     }
 }
 
 impl Error {
+    /// The error of a room, if it is one of this type.
+    pub(crate) fn of_room<E: CommandError>(&self) -> Option<&E> {
+        match self {
+            Self::Room { error, .. } => error.downcast_ref(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Room { kind, .. } => *kind,
+            Self::Arguments(_) => ErrorKind::Arguments,
+            Self::NothingMatched(_) => ErrorKind::NothingMatched,
+            Self::Interrupted => ErrorKind::Interrupted,
+            _ => ErrorKind::Setup,
+        }
+    }
+
     /// Says it on stderr. Who has stopped reading wants to hear no more.
     pub(crate) fn tell(&self) {
         match self {
@@ -198,12 +141,35 @@ impl Error {
     }
 
     pub(crate) fn exit_code(&self) -> ExitCode {
-        match self {
-            Self::NothingMatched(_) | Self::UnknownRun(_) => ExitCode::from(4),
-            Self::Arguments(_) => ExitCode::from(2),
-            Self::Interrupted => ExitCode::from(130),
+        match self.kind() {
             _ if self.is_broken_pipe() => ExitCode::SUCCESS,
-            _ => ExitCode::from(3),
+            ErrorKind::Arguments => ExitCode::from(2),
+            ErrorKind::Setup => ExitCode::from(3),
+            ErrorKind::NothingMatched => ExitCode::from(4),
+            ErrorKind::Interrupted => ExitCode::from(130),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("no bird named `{0}`")]
+    struct NoBird(&'static str);
+
+    impl CommandError for NoBird {
+        fn kind(&self) -> ErrorKind {
+            ErrorKind::NothingMatched
+        }
+    }
+
+    #[test]
+    fn the_error_of_a_room_keeps_its_message_its_kind_and_its_type() {
+        let error = Error::from(NoBird("dodo"));
+        assert_eq!(error.to_string(), "no bird named `dodo`");
+        assert_eq!(error.exit_code(), ExitCode::from(4));
+        assert!(error.of_room::<NoBird>().is_some() && error.of_room::<ConfigError>().is_none());
     }
 }

@@ -10,8 +10,8 @@ use cobalt::config::{Config, Flags};
 use crate::cli::{Export, Format};
 use crate::config::settings;
 use crate::error::Error;
-use crate::formats::{csv, html, json, junit, markdown};
-use crate::reporters::{Finished, Results};
+use crate::formats::{csv, html, junit, markdown};
+use crate::results::{Finished, Results};
 use crate::runs::{FoundRun, KnownRuns, report_of};
 use crate::terminal::{one_line, print};
 use crate::written::write;
@@ -25,7 +25,7 @@ pub(crate) fn export(arguments: &Export, flags: &Flags) -> Result<ExitCode, Erro
     }
     let text = render(found, format, &settings)?;
     match &arguments.output {
-        None => print(&text)?,
+        None => print(&text).map_err(Error::Print)?,
         Some(path) => {
             write(path, &text).map_err(|source| Error::ReportFile { path: path.clone(), source })?;
         }
@@ -83,4 +83,14 @@ fn texts(results: &Results) -> Result<Vec<String>, Error> {
             .map_err(|error| Error::RunFile { path: path.clone(), reason: error.to_string() })
     };
     files.map(text).collect()
+}
+
+/// The texts of result files in one text, with all that they have, be it known to this version or not.
+fn json(files: &[String]) -> String {
+    // A byte order mark within a text would be no JSON.
+    let files: Vec<_> = files.iter().map(|file| file.trim_start_matches('\u{feff}').trim()).collect();
+    match files[..] {
+        [file] => format!("{file}\n"),
+        _ => format!("[\n{}\n]\n", files.join(",\n")),
+    }
 }

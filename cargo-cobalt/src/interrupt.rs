@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use tokio::sync::Notify;
 
-use crate::error::Error;
+use crate::error::CommandError;
 
 static LISTENING: AtomicBool = AtomicBool::new(false);
 static HEARD: AtomicBool = AtomicBool::new(false);
@@ -15,8 +15,14 @@ static WAITING: Notify = Notify::const_new();
 /// The process id of the program that runs below, or 0.
 static BELOW: AtomicU32 = AtomicU32::new(0);
 
+#[derive(Debug, thiserror::Error)]
+#[error("failed to catch Ctrl-C: {0}")]
+pub(crate) struct SignalError(ctrlc::Error);
+
+impl CommandError for SignalError {}
+
 /// From now on a request to end is noted and passed on, and does not end this program. To say so again changes nothing.
-pub(crate) fn pass_on() -> Result<(), Error> {
+pub(crate) fn pass_on() -> Result<(), SignalError> {
     if LISTENING.swap(true, Ordering::SeqCst) {
         return Ok(());
     }
@@ -25,7 +31,7 @@ pub(crate) fn pass_on() -> Result<(), Error> {
         WAITING.notify_waiters();
         interrupt(BELOW.load(Ordering::SeqCst));
     };
-    ctrlc::set_handler(hear).map_err(Error::Signals)
+    ctrlc::set_handler(hear).map_err(SignalError)
 }
 
 /// Whether this program was asked to end.

@@ -52,10 +52,10 @@ pub(crate) fn list(arguments: &List, flags: &Flags, color: Color) -> Result<Exit
     errors.extend(clashes);
     errors.extend(rows.iter().filter_map(|row| row.experiment.error.clone()));
     if arguments.json {
-        print_json(&rows)?;
+        print_json(&rows).map_err(Error::Print)?;
     } else if !rows.is_empty() {
-        print(&table(TITLES, rows.iter().map(cells), paint(&io::stdout())))?;
-        print(&data(&rows))?;
+        print(&table(TITLES, rows.iter().map(cells), paint(&io::stdout()))).map_err(Error::Print)?;
+        print(&data(&rows)).map_err(Error::Print)?;
     }
     if !errors.is_empty() {
         return Err(Error::Broken(errors));

@@ -27,6 +27,7 @@ mod recent;
 mod reference;
 mod reporters;
 mod requests;
+mod results;
 mod run;
 mod runs;
 mod serve;

@@ -1,13 +1,13 @@
 //! What a terminal shows: how wide it is, how wide a text is on it, and what may be sent to it.
 
+use std::env;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
 use cobalt::reporters::Paint;
 use serde::Serialize;
 use terminal_size::{Height, Width, terminal_size_of};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
-
-use crate::error::Error;
 
 /// The width where a terminal does not tell its own.
 const USUAL: usize = 80;
@@ -36,14 +36,15 @@ pub(crate) fn paint(stream: &impl anstream::stream::RawStream) -> Paint {
 }
 
 /// Prints all at once on stdout.
-pub(crate) fn print(text: &str) -> Result<(), Error> {
+pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Error::Print)
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
 }
 
 /// Prints a value as JSON on stdout.
-pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Error> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| Error::Print(error.into()))?;
+pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(value)?;
     print(&(text + "\n"))
 }
 
@@ -91,6 +92,12 @@ pub(crate) fn table_up_to<const N: usize>(
 /// written out.
 pub(crate) fn one_line(text: &str) -> String {
     cobalt::reporters::printable(text).replace('\n', "\\n").replace('\t', "\\t")
+}
+
+/// A path as seen from the current folder.
+pub(crate) fn seen(path: &Path) -> String {
+    let folder = env::current_dir().unwrap_or_default();
+    one_line(&path.strip_prefix(&folder).unwrap_or(path).display().to_string())
 }
 
 /// How many columns a text takes.

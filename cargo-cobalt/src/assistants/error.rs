@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::marks::{BEGIN, END};
+use crate::error::CommandError;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AssistantsError {
@@ -22,6 +23,8 @@ pub(crate) enum AssistantsError {
     #[error("`{}` has no object {what}, so that no server can be added; make it one, or remove it", .path.display())]
     NoObject { path: PathBuf, what: &'static str },
 }
+
+impl CommandError for AssistantsError {}
 
 impl AssistantsError {
     pub(super) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {

@@ -15,7 +15,6 @@ use std::process::ExitCode;
 use cobalt::paths::workspace_root;
 
 pub(crate) use self::changes::Changes;
-pub(crate) use self::error::AssistantsError;
 pub(crate) use self::skills::how_to_write;
 use crate::cli::Update;
 use crate::error::Error;
@@ -34,11 +33,11 @@ pub(crate) fn update(arguments: &Update) -> Result<ExitCode, Error> {
     }
     let changes = Changes::plan(&root)?;
     if arguments.check {
-        print(&changes.text(true))?;
+        print(&changes.text(true)).map_err(Error::Print)?;
         return Ok(if changes.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) });
     }
     changes.carry_out()?;
-    print(&changes.text(false))?;
+    print(&changes.text(false)).map_err(Error::Print)?;
     if let Some(warning) = left_out(&root) {
         eprintln!("warning: {warning}");
     }

@@ -1,8 +1,8 @@
 //! `cargo cobalt run --baseline`: what was typed, as the files that runs are held against.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf, is_separator};
+use std::{fs, io};
 
 use cobalt::store::Layout;
 use cobalt::suggest;
@@ -10,10 +10,11 @@ use tempfile::TempDir;
 
 use super::committed::committed;
 use super::head::Head;
-use super::kept::{json_files, seen};
-use crate::error::Error;
-use crate::runs::{FoundRun, KnownRuns, RunName, UnknownRun, short};
-use crate::terminal::eprint_folded;
+use super::kept::json_files;
+use crate::cli::RunName;
+use crate::error::{CommandError, Error};
+use crate::runs::{FoundRun, KnownRuns, UnknownRun, short};
+use crate::terminal::{eprint_folded, seen};
 
 /// The baselines that were asked for.
 #[derive(Debug, Default)]
@@ -28,6 +29,12 @@ pub(crate) struct Given {
     /// Where files of a commit are laid for as long as they are needed.
     _laid_out: Option<TempDir>,
 }
+
+#[derive(Debug, thiserror::Error)]
+#[error("failed to lay the baselines of a commit out: {0}; make the folder of temporary files writable")]
+struct LayOutError(io::Error);
+
+impl CommandError for LayOutError {}
 
 impl Given {
     /// The files that a name means.
@@ -45,15 +52,22 @@ impl Given {
                 let runs_alone = committed.is_none().then_some(typed);
                 Ok(Self { runs: runs_alone, ..Self::of_runs(runs, committed, layout)? })
             }
-            Err(Error::UnknownRun(UnknownRun::Unknown { .. })) if folder.is_dir() => Self::in_folder(folder),
-            Err(Error::UnknownRun(UnknownRun::NoRunOfCommit { typed, commit, .. })) => {
+            Err(error) => Self::without_run(error, folder, layout),
+        }
+    }
+
+    /// A folder, or what a commit holds of which there is no run.
+    fn without_run(error: Error, folder: &Path, layout: &Layout) -> Result<Self, Error> {
+        match error.of_room() {
+            Some(UnknownRun::Unknown { .. }) if folder.is_dir() => Self::in_folder(folder),
+            Some(UnknownRun::NoRunOfCommit { typed, commit, .. }) => {
                 let mut given = Self::default();
-                given.add_committed(&typed, &commit, layout)?;
+                given.add_committed(typed, commit, layout)?;
                 if given.files.is_empty() {
                     eprint_folded(&format!(
                         "warning: `{typed}` is commit {}, of which there is no run, and no baseline in `{}`; check it out \
                          and run it, or commit what `cargo cobalt baseline set` writes",
-                        short(&commit),
+                        short(commit),
                         seen(&layout.baselines())
                     ));
                     // What there is none of yet is no mistake: a change may be what brings the first.
@@ -61,7 +75,7 @@ impl Given {
                 }
                 Ok(given)
             }
-            Err(error) => Err(error),
+            _ => Err(error),
         }
     }
 
@@ -130,7 +144,7 @@ impl Given {
 
     /// A folder of nothing, which stands for none.
     fn lay_out(&mut self) -> Result<(), Error> {
-        let laid_out = tempfile::tempdir().map_err(Error::LayOut)?;
+        let laid_out = tempfile::tempdir().map_err(LayOutError)?;
         self.files.push(laid_out.path().to_owned());
         self._laid_out = Some(laid_out);
         Ok(())
@@ -142,7 +156,7 @@ impl Given {
         if files.is_empty() {
             return Ok(());
         }
-        let laid_out = tempfile::tempdir().map_err(Error::LayOut)?;
+        let laid_out = tempfile::tempdir().map_err(LayOutError)?;
         for file in files {
             let path = laid_out.path().join(&file.name);
             let head = Head::parse(&file.bytes).map_err(|reason| Error::RunFile {
@@ -150,7 +164,7 @@ impl Given {
                 reason,
             })?;
             if self.experiments.insert(head.name) {
-                fs::write(&path, &file.bytes).map_err(Error::LayOut)?;
+                fs::write(&path, &file.bytes).map_err(LayOutError)?;
                 self.files.push(path);
             }
         }

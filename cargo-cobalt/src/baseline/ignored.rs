@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::kept::seen;
 use crate::git_ignored::{Kept, kept};
-use crate::terminal::one_line;
+use crate::terminal::{one_line, seen};
 
 /// Says what stands in the way, or only that they are to be committed. Nothing where there is no git.
 pub(super) fn to_be_committed(files: &[PathBuf]) -> Option<String> {

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use cobalt::config::Flags;
 
 pub(crate) use given::Given;
-pub(crate) use kept::{json_files, seen};
+pub(crate) use kept::json_files;
 
 use crate::cli::BaselineCommand;
 use crate::error::Error;

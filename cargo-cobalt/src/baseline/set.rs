@@ -13,12 +13,11 @@ use cobalt::suggest;
 
 use super::head::Head;
 use super::ignored::to_be_committed;
-use super::kept::seen;
-use crate::cli::SetBaseline;
+use crate::cli::{RunName, SetBaseline};
 use crate::config::settings;
 use crate::error::Error;
-use crate::runs::{KnownRuns, RunName};
-use crate::terminal::{eprint_folded, one_line, print};
+use crate::runs::KnownRuns;
+use crate::terminal::{eprint_folded, one_line, print, seen};
 
 pub(super) fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
@@ -36,7 +35,7 @@ pub(super) fn set(arguments: &SetBaseline, flags: &Flags) -> Result<ExitCode, Er
     for run in &runs {
         let before = read_measurements(&layout.baseline(&run.name), settings.prices()).ok();
         let path = write_baseline(layout, run)?;
-        print(&said(run, before.as_ref(), &path))?;
+        print(&said(run, before.as_ref(), &path)).map_err(Error::Print)?;
         warnings(run, before.as_ref())
             .iter()
             .for_each(|warning| eprint_folded(&format!("warning: {warning}")));

@@ -8,14 +8,14 @@ use cobalt::config::{Config, Flags};
 use cobalt::store::read_measurements;
 use cobalt::suggest;
 
-use super::kept::{json_files, seen};
+use super::kept::json_files;
 use super::state::{Shown, State};
 use super::table::lines;
-use crate::cli::ShowBaselines;
+use crate::cli::{RunName, ShowBaselines};
 use crate::config::settings;
 use crate::error::Error;
-use crate::runs::{FoundRun, KnownRuns, RunName};
-use crate::terminal::{eprint_folded, for_stdout, paint, print, print_json};
+use crate::runs::{FoundRun, KnownRuns, UnknownRun};
+use crate::terminal::{eprint_folded, for_stdout, paint, print, print_json, seen};
 
 /// What to do about stale ones.
 const WHEN_STALE: &str = "a stale baseline still counts; if the newest run is good enough, keep that one with `cargo cobalt baseline set`";
@@ -35,9 +35,9 @@ pub(super) fn show(arguments: &ShowBaselines, flags: &Flags) -> Result<ExitCode,
         |name: &str| arguments.experiment.as_ref().is_none_or(|experiment| experiment.matches(name));
     let shown: Vec<_> = all.iter().filter(|baseline| is_meant(&baseline.name)).collect();
     if arguments.json {
-        print_json(&shown)?;
+        print_json(&shown).map_err(Error::Print)?;
     } else if !shown.is_empty() {
-        print(&for_stdout(&lines(&shown, paint(&io::stdout()))))?;
+        print(&for_stdout(&lines(&shown, paint(&io::stdout())))).map_err(Error::Print)?;
     }
     if shown.iter().any(|baseline| baseline.state == State::Stale) {
         eprint_folded(WHEN_STALE);
@@ -66,7 +66,7 @@ fn shown(file: &Path, known: &KnownRuns, settings: &Config) -> Result<Shown, Err
 fn newest(known: &KnownRuns, experiment: &str) -> Result<Option<FoundRun>, Error> {
     match known.find(&RunName::latest_of(experiment)) {
         Ok(named) => Ok(named.runs().into_iter().next()),
-        Err(Error::UnknownRun(_)) => Ok(None),
+        Err(error) if error.of_room::<UnknownRun>().is_some() => Ok(None),
         Err(error) => Err(error),
     }
 }

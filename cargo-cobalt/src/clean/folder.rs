@@ -9,8 +9,8 @@ use std::time::SystemTime;
 use cobalt::store::Layout;
 
 use super::entry::{Entry, Found, Kind};
-use crate::baseline::seen;
 use crate::error::Error;
+use crate::terminal::seen;
 
 /// Something in a folder, under a name that can be read.
 #[derive(Debug)]

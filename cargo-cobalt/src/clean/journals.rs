@@ -7,8 +7,8 @@ use super::entry::{Found, Kind};
 use super::folder::{Inside, files, is_ours};
 use super::kept::Kept;
 use super::limits::Limits;
-use crate::baseline::seen;
 use crate::error::Error;
+use crate::terminal::seen;
 
 /// How many digits a run's id has.
 const ID: usize = 12;

@@ -8,8 +8,7 @@ use cobalt::wording::count;
 use indicatif::BinaryBytes;
 
 use super::entry::{Entry, Kind};
-use crate::baseline::seen;
-use crate::terminal::{Align, table};
+use crate::terminal::{Align, seen, table};
 
 const TITLES: [(&str, Align); 5] = [
     ("what", Align::Left),

@@ -23,7 +23,7 @@ use self::entry::{Entry, Found};
 use self::limits::Limits;
 use crate::cli::Clean;
 use crate::config::settings;
-use crate::error::Error;
+use crate::error::{CommandError, Error};
 use crate::index::{Filter, Index};
 use crate::terminal::{eprint_folded, paint, print};
 
@@ -44,7 +44,8 @@ pub(crate) fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error>
     if arguments.datasets || !is_named {
         datasets::find(settings.layout(), &limits, &mut found)?;
     }
-    print(&listing::listing(&found.entries, arguments.verbose, paint(&io::stdout())))?;
+    print(&listing::listing(&found.entries, arguments.verbose, paint(&io::stdout())))
+        .map_err(Error::Print)?;
     found.notes.iter().for_each(|note| eprint_folded(note));
     if found.entries.is_empty() {
         eprintln!("there is nothing to remove");
@@ -70,8 +71,14 @@ fn runs(settings: &Config, limits: &Limits, found: &mut Found) -> Result<(), Err
     Ok(())
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("failed to ask: {0}; with `--yes` nothing is asked")]
+struct AskError(io::Error);
+
+impl CommandError for AskError {}
+
 /// Asks whether the files are to go; where nobody can be asked, they are not.
-fn is_confirmed(entries: &[Entry]) -> Result<bool, Error> {
+fn is_confirmed(entries: &[Entry]) -> Result<bool, AskError> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         eprintln!("nothing was removed; with `--yes` these files are");
         return Ok(false);
@@ -79,7 +86,7 @@ fn is_confirmed(entries: &[Entry]) -> Result<bool, Error> {
     eprint!("remove {}? [y/N] ", listing::total(entries));
     let mut answer = String::new();
     let asked = io::stderr().flush().and_then(|()| io::stdin().read_line(&mut answer));
-    asked.map_err(Error::Ask)?;
+    asked.map_err(AskError)?;
     let is_yes = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
     if !is_yes {
         eprintln!("nothing was removed");

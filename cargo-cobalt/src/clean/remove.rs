@@ -7,7 +7,7 @@ use std::path::Path;
 use cobalt::store::{CutOffJournal, Layout};
 
 use super::entry::{Entry, Kind};
-use crate::baseline::seen;
+use crate::terminal::seen;
 
 /// What has become of files that were to go.
 #[derive(Debug, Default)]

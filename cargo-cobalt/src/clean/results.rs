@@ -11,10 +11,10 @@ use super::entry::{Found, Kind};
 use super::folder::{Inside, files, is_ours};
 use super::kept::Kept;
 use super::limits::Limits;
-use crate::baseline::{json_files, seen};
+use crate::baseline::json_files;
 use crate::error::Error;
 use crate::index::{Run, Skipped};
-use crate::terminal::one_line;
+use crate::terminal::{one_line, seen};
 
 /// How old the draft of a result file is at least, if nobody writes it any more.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);

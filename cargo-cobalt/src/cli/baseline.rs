@@ -2,8 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::{ExperimentName, Settings};
-use crate::runs::RunName;
+use super::{ExperimentName, RunName, Settings};
 
 #[derive(Debug, Args)]
 pub(crate) struct Baseline {

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 use serde_json::Value;
 
-use super::Settings;
 use super::dataset::similarity;
-use crate::runs::RunName;
+use super::{RunName, Settings};
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("which").required(true).multiple(true).args(["items", "failed"]))]

@@ -16,7 +16,9 @@ mod pass_on;
 mod past;
 mod reference;
 mod run;
+mod run_name;
 mod serve;
+mod since;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -37,7 +39,9 @@ pub(crate) use pass_on::{Export, Format, Import};
 pub(crate) use past::{Compare, History, Show};
 pub(crate) use reference::{Completions, Man, Update};
 pub(crate) use run::{Data, List, Run, RunOptions, Selection, Watch};
+pub(crate) use run_name::{Meaning, RunName};
 pub(crate) use serve::Serve;
+pub(crate) use since::Since;
 
 /// What cargo calls: `cargo-cobalt cobalt …`.
 #[derive(Debug, Parser)]

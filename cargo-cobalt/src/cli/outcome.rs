@@ -3,7 +3,7 @@
 use clap::Args;
 use cobalt::config::{OnInconclusive, Reporter};
 
-use crate::runs::RunName;
+use super::RunName;
 
 /// What runs are held against, and how they are shown.
 #[derive(Debug, Args)]

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::Settings;
-use crate::runs::RunName;
+use super::{RunName, Settings};
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {

@@ -4,9 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::Args;
 
-use super::{ExperimentName, Settings, count};
-use crate::history::Since;
-use crate::runs::RunName;
+use super::{ExperimentName, RunName, Settings, Since, count};
 
 #[derive(Debug, Args)]
 pub(crate) struct History {

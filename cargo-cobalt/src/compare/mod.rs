@@ -1,10 +1,12 @@
 //! `cargo cobalt compare`: whether a run is better or worse than another, and by which items.
 
-mod items;
 pub(crate) mod markdown;
-pub(crate) mod sides;
 mod text;
-pub(crate) mod words;
+pub(crate) mod view;
+
+pub(crate) use self::view as words;
+use self::view::Compared;
+pub(crate) use self::view::regressions;
 
 use std::io;
 use std::panic::resume_unwind;
@@ -16,7 +18,7 @@ use cobalt::Report;
 use cobalt::config::Flags;
 use cobalt::llm::prices::PriceTable;
 use cobalt::report::Measurements;
-use cobalt::report::comparison::{self, Comparison, Difference, ItemChange, Quantity, Verdict, most_changed};
+use cobalt::report::comparison::{self, Comparison, most_changed};
 use cobalt::store::{read_measurements, read_report};
 use serde::Serialize;
 
@@ -25,18 +27,6 @@ use crate::config::settings;
 use crate::error::Error;
 use crate::runs::KnownRuns;
 use crate::terminal::{eprint_folded, for_stdout, one_line, paint, print, print_json, stdout_width};
-
-/// A comparison with the items that changed most.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Compared {
-    #[serde(flatten)]
-    comparison: Comparison,
-    most_changed: Vec<ItemChange>,
-    /// Whether one of the runs is known by its numbers alone, as from a baseline file.
-    #[serde(skip)]
-    is_without_outputs: bool,
-}
 
 pub(crate) fn compare(arguments: &Compare, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
@@ -47,7 +37,7 @@ pub(crate) fn compare(arguments: &Compare, flags: &Flags) -> Result<ExitCode, Er
     let paths: Vec<_> = found.iter().map(|run| &*run.path).collect();
     let runs = read_all(&paths, settings.prices())?;
     let compared = compare_runs(&runs, arguments.items)?;
-    let shown = show(&compared, arguments);
+    let shown = show(&compared, arguments).map_err(Error::Print);
     // A gate holds whether or not somebody reads on.
     if !arguments.fail_on_regression || !shown.as_ref().is_err_and(Error::is_broken_pipe) {
         shown?;
@@ -56,7 +46,7 @@ pub(crate) fn compare(arguments: &Compare, flags: &Flags) -> Result<ExitCode, Er
 }
 
 /// Prints the comparisons in the form that is asked for.
-fn show(compared: &[Compared], arguments: &Compare) -> Result<(), Error> {
+fn show(compared: &[Compared], arguments: &Compare) -> io::Result<()> {
     #[derive(Serialize)]
     struct Comparisons<'a> {
         comparisons: &'a [Compared],
@@ -117,7 +107,7 @@ fn compare_runs(runs: &[Run], items: usize) -> Result<Vec<Compared>, Error> {
 /// A comparison of runs that have some item in common.
 fn matched(comparison: Comparison) -> Result<Comparison, Error> {
     match comparison.items.matched {
-        0 => Err(Error::NothingMatched(words::nothing_in_common(&comparison))),
+        0 => Err(Error::NothingMatched(view::nothing_in_common(&comparison))),
         _ => Ok(comparison),
     }
 }
@@ -151,10 +141,4 @@ fn gate(compared: &[Compared]) -> ExitCode {
         code = ExitCode::FAILURE;
     }
     code
-}
-
-/// The evaluators, and the errors, of which the other run has worse ones.
-pub(crate) fn regressions(comparison: &Comparison) -> impl Iterator<Item = &Difference> {
-    let errors = comparison.amounts.iter().filter(|amount| amount.quantity == Quantity::Errors);
-    comparison.evaluators.iter().chain(errors).filter(|it| it.verdict == Verdict::Worse)
 }

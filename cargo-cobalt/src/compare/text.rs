@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 
-use cobalt::report::comparison::{Comparison, Difference, RunIdentity, Verdict};
-use cobalt::reporters::{Paint, explained};
+use cobalt::report::comparison::{Difference, Verdict};
+use cobalt::reporters::Paint;
 
-use super::words::{TITLES, cells};
-use super::{Compared, items, words};
+use super::view::{Compared, ComparisonView, Headline, ItemView, Row, RunLine, TITLES};
 use crate::terminal::{columns, fit, one_line, wrap};
 
 const GAP: usize = 2;
@@ -18,27 +17,31 @@ const SHORTEST_NAME: usize = 12;
 /// No end to how many lines a text may have.
 const ALL: usize = usize::MAX;
 
+/// The indent of what belongs to an item, with its label.
+const INDENT: usize = 11;
+/// The most lines of a text of an item.
+const LINES: usize = 3;
+/// How wide these are where no terminal reads.
+const USUAL: usize = 120;
+
 /// The comparison as text, cut to a terminal's width.
 pub(super) fn text(compared: &Compared, width: Option<usize>, paint: Paint) -> String {
-    let comparison = &compared.comparison;
+    let view = ComparisonView::of(&compared.comparison);
     let mut text = String::new();
-    headline(&mut text, comparison, width, paint);
-    run(&mut text, "base", &comparison.base, width);
-    run(&mut text, "other", &comparison.other, width);
-    paragraph(&mut text, "  items  ", &words::matching(&comparison.items, one_line), width, |line| line);
-    for note in &comparison.notes {
+    headline(&mut text, &view, width, paint);
+    view.runs.iter().for_each(|run| self::run(&mut text, run, width));
+    paragraph(&mut text, "  items  ", &view.matching(one_line), width, |line| line);
+    for note in view.notes {
         paragraph(&mut text, "  note   ", &one_line(note), width, |line| paint.odd(line));
     }
-    for (title, differences) in [("score", &comparison.evaluators), ("amount", &comparison.amounts)] {
-        if !differences.is_empty() {
-            text.push('\n');
-            table(&mut text, title, differences, width, paint);
-        }
+    for (title, rows) in view.tables() {
+        text.push('\n');
+        table(&mut text, title, rows, width, paint);
     }
-    reasons(&mut text, compared, width, paint);
+    reasons(&mut text, &view, width, paint);
     if !compared.most_changed.is_empty() {
         let _ = writeln!(text, "\n{}", paint.strong("changed most"));
-        items::write(&mut text, comparison, &compared.most_changed, width, paint);
+        compared.items().for_each(|changed| item(&mut text, changed, width, paint));
     } else if compared.is_without_outputs {
         text.push_str("\na baseline file has no outputs: items cannot be shown\n");
     }
@@ -46,14 +49,18 @@ pub(super) fn text(compared: &Compared, width: Option<usize>, paint: Paint) -> S
 }
 
 /// The experiment, and a line for each verdict that deserves it.
-fn headline(text: &mut String, comparison: &Comparison, width: Option<usize>, paint: Paint) {
-    paragraph(text, "", &words::experiments(comparison), width, |line| paint.strong(line));
-    if let Some(nothing) = words::without_headline(comparison) {
-        let _ = writeln!(text, "  {nothing}");
-    }
-    for (verdict, names) in words::headline(comparison) {
-        let names = one_line(&names.join(", "));
-        paragraph(text, "  ", &format!("{verdict} in {names}"), width, |line| look(verdict)(paint, line));
+fn headline(text: &mut String, view: &ComparisonView<'_>, width: Option<usize>, paint: Paint) {
+    paragraph(text, "", &view.title, width, |line| paint.strong(line));
+    match &view.headline {
+        Headline::Nothing(nothing) => {
+            let _ = writeln!(text, "  {nothing}");
+        }
+        Headline::Verdicts(verdicts) => {
+            for (verdict, names) in verdicts {
+                let said = format!("{verdict} in {}", one_line(&names.join(", ")));
+                paragraph(text, "  ", &said, width, |line| look(*verdict)(paint, line));
+            }
+        }
     }
 }
 
@@ -66,14 +73,15 @@ fn look(verdict: Verdict) -> fn(Paint, String) -> String {
     }
 }
 
-fn run(text: &mut String, label: &str, run: &RunIdentity, width: Option<usize>) {
-    let commit = words::commit(run).map(|commit| format!("commit {commit}, ")).unwrap_or_default();
-    let facts = format!("{} of {}, {commit}{}", one_line(&run.id), words::start(run), words::size(run));
+fn run(text: &mut String, run: &RunLine<'_>, width: Option<usize>) {
+    let RunLine { label, id, start, commit, size } = run;
+    let commit = commit.as_ref().map(|commit| format!("commit {commit}, ")).unwrap_or_default();
+    let facts = format!("{} of {start}, {commit}{size}", one_line(id));
     paragraph(text, &format!("  {label:5}  "), &facts, width, |line| line);
 }
 
 /// Writes a text whose further lines stand below the end of its label.
-pub(super) fn paragraph(
+fn paragraph(
     text: &mut String,
     label: &str,
     content: &str,
@@ -88,13 +96,13 @@ pub(super) fn paragraph(
     }
 }
 
-fn table(text: &mut String, title: &str, differences: &[Difference], width: Option<usize>, paint: Paint) {
-    let rows: Vec<_> = differences.iter().map(|it| (one_line(&it.name), cells(it))).collect();
+fn table(text: &mut String, title: &str, rows: &[Row<'_>], width: Option<usize>, paint: Paint) {
+    let names: Vec<_> = rows.iter().map(|row| one_line(row.name())).collect();
     let mut widths: [usize; TITLES.len()] = std::array::from_fn(|column| {
-        let cells = rows.iter().map(|(_, cells)| columns(&cells[column]));
+        let cells = rows.iter().map(|row| columns(&row.cells[column]));
         cells.chain([columns(TITLES[column])]).max().unwrap_or(0)
     });
-    let mut name = rows.iter().map(|(name, _)| columns(name)).chain([columns(title)]).max().unwrap_or(0);
+    let mut name = names.iter().map(|name| columns(name)).chain([columns(title)]).max().unwrap_or(0);
     if let Some(width) = width {
         let others = |widths: &[usize]| -> usize {
             widths.iter().filter(|width| **width > 0).map(|width| width + GAP).sum()
@@ -109,9 +117,9 @@ fn table(text: &mut String, title: &str, differences: &[Difference], width: Opti
     }
     let titles = line(title, &TITLES.map(str::to_owned), name, &widths);
     let _ = writeln!(text, "  {}", paint.faint(titles.trim_end()));
-    for ((label, cells), difference) in rows.iter().zip(differences) {
-        let (figures, verdict) = cells.split_at(TITLES.len() - 1);
-        let verdict = look(difference.verdict)(paint, verdict.concat());
+    for (label, row) in names.iter().zip(rows) {
+        let (figures, verdict) = row.cells.split_at(TITLES.len() - 1);
+        let verdict = look(row.difference.verdict)(paint, verdict.concat());
         let _ = writeln!(text, "  {}{verdict}", line(label, figures, name, &widths));
     }
     let missed: Vec<_> =
@@ -138,18 +146,46 @@ fn line(label: &str, cells: &[String], name: usize, widths: &[usize]) -> String 
 }
 
 /// What each verdict rests on.
-fn reasons(text: &mut String, compared: &Compared, width: Option<usize>, paint: Paint) {
-    let comparison = &compared.comparison;
-    let is_worth_it = |it: &&Difference| !(it.verdict == Verdict::WithinNoise && it.equal == it.items);
-    let differences: Vec<_> = words::differences(comparison).filter(is_worth_it).collect();
-    if !differences.is_empty() {
+fn reasons(text: &mut String, view: &ComparisonView<'_>, width: Option<usize>, paint: Paint) {
+    let is_worth_it = |row: &&Row<'_>| {
+        let Difference { verdict, equal, items, .. } = row.difference;
+        !(*verdict == Verdict::WithinNoise && equal == items)
+    };
+    let rows: Vec<_> = view.rows().filter(is_worth_it).collect();
+    if !rows.is_empty() {
         text.push('\n');
     }
-    for difference in differences {
-        let said = format!("{}: {}", one_line(&difference.name), explained(difference));
+    for row in rows {
+        let said = format!("{}: {}", one_line(row.name()), row.explained());
         paragraph(text, "  ", &said, width, |line| line);
     }
-    if let Some(correction) = words::correction(comparison) {
-        paragraph(text, "  ", &correction, width, |line| paint.faint(line));
+    if let Some(correction) = view.correction {
+        paragraph(text, "  ", correction, width, |line| paint.faint(line));
+    }
+}
+
+/// An item with its scores, its input, and both outputs with the evaluators' reasons.
+fn item(text: &mut String, item: ItemView<'_>, width: Option<usize>, paint: Paint) {
+    let room = width.unwrap_or(USUAL).saturating_sub(INDENT).max(INDENT);
+    let look = if item.is_worse() { Paint::bad } else { Paint::good };
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "  {}{}", paint.strong(one_line(item.key())), item.content());
+    paragraph(text, "    ", &item.scores(one_line), width, |line| look(paint, line));
+    labelled(text, "input", &item.input(), room, paint);
+    for side in item.sides(room) {
+        let trial = side.trial.map_or(String::new(), |(trial, trials)| format!("[run {trial} of {trials}] "));
+        labelled(text, side.label, &format!("{trial}{}", side.output), room, paint);
+        for reason in side.reasons(one_line) {
+            for line in wrap(&one_line(&reason), room, LINES) {
+                let _ = writeln!(text, "{:INDENT$}{}", "", paint.faint(line));
+            }
+        }
+    }
+}
+
+fn labelled(text: &mut String, label: &str, content: &str, room: usize, paint: Paint) {
+    for (index, line) in wrap(&one_line(content), room, LINES).into_iter().enumerate() {
+        let label = format!("    {:1$}", if index == 0 { label } else { "" }, INDENT - 4);
+        let _ = writeln!(text, "{}{line}", paint.faint(label));
     }
 }

@@ -17,7 +17,6 @@ use std::process::ExitCode;
 use cobalt::config::Flags;
 
 pub(crate) use self::add::{place, within};
-pub(crate) use self::write::WriteError;
 use crate::cli::DatasetCommand;
 use crate::error::Error;
 

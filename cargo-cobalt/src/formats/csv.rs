@@ -11,7 +11,7 @@ use cobalt::report::{Execution, ItemResult, Status};
 use cobalt::reporters::expected_field;
 use serde_json::Value;
 
-use crate::reporters::Results;
+use crate::results::Results;
 
 /// The columns before those of the evaluators.
 const COLUMNS: [&str; 17] = [
@@ -136,4 +136,124 @@ fn guarded(text: &str) -> Cow<'_, str> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use ::csv::{Reader, StringRecord};
+    use cobalt::llm::prices::PriceTable;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::formats::sample::{broken, item, report, results};
+
+    /// The rows, each by the names of its columns.
+    fn read(text: &str) -> Vec<impl Fn(&str) -> String + use<>> {
+        let mut reader = Reader::from_reader(text.as_bytes());
+        let header = reader.headers().unwrap().clone();
+        let rows: Result<Vec<StringRecord>, _> = reader.records().collect();
+        let cell = move |header: &StringRecord, row: &StringRecord, name: &str| {
+            row[header.iter().position(|column| column == name).unwrap()].to_owned()
+        };
+        let of_row = |row: StringRecord| {
+            let header = header.clone();
+            move |name: &str| cell(&header, &row, name)
+        };
+        rows.unwrap().into_iter().map(of_row).collect()
+    }
+
+    #[test]
+    fn an_item_below_its_pass_mark_has_not_passed_though_thresholds_decide() {
+        let mut low = item(1, &json!("b"), 0.0);
+        low["passed"] = json!(true);
+        let mut report = report(&[item(0, &json!("a"), 1.0), low]);
+        report["config"]["thresholds"] = json!(["right.avg>=0.1"]);
+        let text = csv(&results(vec![report]), &PriceTable::default());
+        assert_eq!(read(&text).iter().map(|row| row("passed")).collect::<Vec<_>>(), ["true", "false"]);
+    }
+
+    #[test]
+    fn each_run_of_each_item_has_a_row_with_what_it_used_and_what_was_found() {
+        let mut twice = item(0, &json!("unused"), 1.0);
+        let run = |tokens: u64| {
+            json!({
+                "output": { "output": { "a": [1] }, "metadata": { "model": "gpt-4o", "tokens": { "input": tokens, "output": 0 } } },
+                "latencyMs": 20.5, "status": "ok", "evaluations": { "right": { "score": 1.0, "reason": "so" } },
+            })
+        };
+        twice["runs"] = json!([run(1_000_000), run(2_000_000)]);
+        let failed = broken(1, "error", "the agent broke");
+        let text = csv(&results(vec![report(&[twice, failed])]), &PriceTable::default());
+        assert!(text.starts_with("run_id,experiment,") && text.ends_with("\r\n"), "{text}");
+        let rows = read(&text);
+        assert_eq!(rows.len(), 3);
+        let cells = |row: usize, names: &[&str]| names.iter().map(|name| rows[row](name)).collect::<Vec<_>>();
+        assert_eq!(
+            cells(1, &["run_id", "experiment", "index", "key", "case", "run", "passed"]),
+            ["0123456789ab", "desk", "0", "k0", "item-0", "2", "true"]
+        );
+        assert_eq!(
+            cells(1, &["latency_ms", "tokens", "input_tokens", "output_tokens", "cost_usd"]),
+            ["20.5", "2000000", "2000000", "0", "5"]
+        );
+        assert_eq!(
+            cells(1, &["input", "expected", "output", "right.score", "right.reason"]),
+            ["what now?", "4", "{\"a\":[1]}", "1", "so"]
+        );
+        assert_eq!(
+            cells(2, &["status", "error", "output", "tokens", "cost_usd", "right.score"]),
+            ["error", "the agent broke", "", "", "", ""]
+        );
+    }
+
+    #[test]
+    fn what_a_failed_item_used_and_a_cost_that_was_reported_have_their_cells() {
+        let mut failed = broken(0, "timeout", "timed out after 1s");
+        failed["output"]["metadata"] =
+            json!({ "model": "gpt-4o", "tokens": { "input": 1_000_000, "output": 0 } });
+        let mut known = broken(1, "error", "the agent broke");
+        known["output"]["metadata"] = json!({ "model": "ours", "tokens": 7, "cost": 0.25 });
+        let rows = read(&csv(&results(vec![report(&[failed, known])]), &PriceTable::default()));
+        let cells = |row: usize| ["output", "tokens", "input_tokens", "cost_usd"].map(|name| rows[row](name));
+        assert_eq!(cells(0), ["", "1000000", "1000000", "2.5"]);
+        assert_eq!(cells(1), ["", "7", "", "0.25"]);
+    }
+
+    #[test]
+    fn runs_with_other_evaluators_share_the_columns() {
+        let mut other = report(&[item(0, &json!("a"), 1.0)]);
+        other["config"]["evaluators"] = json!(["=brief", "right"]);
+        let text = csv(&results(vec![report(&[item(0, &json!("a"), 1.0)]), other]), &PriceTable::default());
+        let header = text.lines().next().unwrap();
+        assert_eq!(header.matches("right.score").count(), 1);
+        assert!(header.ends_with(",'=brief.score,'=brief.reason,'=brief.error"), "{header}");
+        assert_eq!(read(&text)[1]("'=brief.score"), "");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_back(text in "(['=@+\t-]|\r?\n|\"|,|.){0,12}") {
+            let items = [item(0, &json!(text), 1.0)];
+            let rows = read(&csv(&results(vec![report(&items)]), &PriceTable::default()));
+            let cell = rows[0]("output");
+            prop_assert!(!cell.starts_with(DANGEROUS));
+            let bare = cell.strip_prefix('\'').filter(|rest| rest.trim_start_matches('\'').starts_with(DANGEROUS));
+            prop_assert_eq!(bare.unwrap_or(&cell), text);
+        }
+    }
+
+    #[test]
+    fn a_text_that_could_be_a_formula_is_set_off_and_a_number_is_not() {
+        for (text, cell) in [
+            ("=1+1", "'=1+1"),
+            ("+1", "'+1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", "'\t=1"),
+            ("'=1", "''=1"),
+            ("'tis", "'tis"),
+            ("1=1", "1=1"),
+        ] {
+            assert_eq!(guarded(text), cell);
+        }
+        assert_eq!(value(&Value::from(-5)), "-5");
+        assert_eq!(value(&Value::from("-5")), "'-5");
+    }
+}

@@ -2,9 +2,7 @@
 //! `cargo cobalt export`.
 
 mod csv;
-mod fitting;
 mod html;
-mod json;
 mod junit;
 pub(crate) mod markdown;
 mod notable;
@@ -13,9 +11,7 @@ mod pr_comment;
 mod sample;
 
 pub(crate) use self::csv::csv;
-pub(crate) use self::fitting::fitting;
 pub(crate) use self::html::html;
-pub(crate) use self::json::json;
 pub(crate) use self::junit::junit;
 pub(crate) use self::notable::{Gravity, Notable, notable};
-pub(crate) use self::pr_comment::pr_comment;
+pub(crate) use self::pr_comment::{fitting, pr_comment};

@@ -7,10 +7,10 @@ use cobalt::report::comparison::{Comparison, Finding};
 use cobalt::wording::{count, cut};
 
 use super::markdown::{at_marks, conclusion, origin, regressed, title, troubles, usage, verdict};
-use super::{Gravity, fitting, notable};
+use super::{Gravity, notable};
 use crate::compare::markdown as comparison;
 use crate::markdown::code;
-use crate::reporters::{Finished, Results};
+use crate::results::{Finished, Results};
 
 /// By this line, which is not shown, the comment is found again when there is something new to say.
 pub(crate) const MARKER: &str = "<!-- cobalt -->\n";
@@ -85,6 +85,21 @@ fn failed(report: &Report) -> String {
     text + "\n</details>\n"
 }
 
+/// As many of the sections as have room in so many bytes, and a note where these are not all. Nothing where even that has none.
+pub(crate) fn fitting(sections: &[String], room: usize, note: &str) -> String {
+    let all: usize = sections.iter().map(String::len).sum();
+    if all <= room {
+        return sections.concat();
+    }
+    let Some(room) = room.checked_sub(note.len()) else { return String::new() };
+    let mut taken = 0;
+    let fits = |section: &&String| {
+        taken += section.len();
+        taken <= room
+    };
+    sections.iter().take_while(fits).map(String::as_str).chain([note]).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -116,5 +131,14 @@ mod tests {
         let missed = comment(false);
         assert!(missed.contains("- `refund`: low in `right` 0.3\n"), "{missed}");
         assert!(!comment(true).contains("refund"));
+    }
+
+    #[test]
+    fn sections_that_have_no_room_are_left_out_whole_and_that_is_said() {
+        let sections = ["# desk\n".to_owned(), "a".repeat(100), "b".repeat(100)];
+        assert_eq!(fitting(&sections, 207, "…"), sections.concat());
+        assert_eq!(fitting(&sections, 206, "more"), format!("# desk\n{}more", sections[1]));
+        assert_eq!(fitting(&sections, 110, "more"), "# desk\nmore");
+        assert_eq!(fitting(&sections, 3, "more"), "");
     }
 }

@@ -3,7 +3,7 @@
 use cobalt::Report;
 use serde_json::{Value, json};
 
-use crate::reporters::{Finished, Results};
+use crate::results::{Finished, Results};
 
 /// The results of runs with these reports.
 pub(crate) fn results(reports: Vec<Value>) -> Results {

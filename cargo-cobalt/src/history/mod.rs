@@ -1,6 +1,5 @@
 //! `cargo cobalt history`: shows past runs, out of an index of the result files.
 
-mod since;
 mod table;
 mod trends;
 
@@ -12,12 +11,11 @@ use std::process::ExitCode;
 use cobalt::config::Flags;
 use cobalt::report::Timestamp;
 
-pub(crate) use since::Since;
-
 use crate::cli::History;
 use crate::config::settings;
 use crate::error::Error;
 use crate::index::{Filter, Found, Index};
+use crate::runs::RunView;
 use crate::terminal::{eprint_folded, one_line, paint, print, print_json, stdout_width};
 
 pub(crate) fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
@@ -37,14 +35,15 @@ pub(crate) fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Er
         eprint_folded(&format!("warning: `{path}` is left out: {}", one_line(&skipped.reason)));
     }
     if arguments.json {
-        print_json(&found.runs)?;
+        print_json(&found.runs).map_err(Error::Print)?;
     } else if !found.runs.is_empty() {
         let today = Timestamp::now().to_string();
         let (width, paint) = (stdout_width(), paint(&io::stdout()));
-        print(&table::table(&found.runs, width, &today, paint))?;
-        let trends = trends::trends(&found.runs, width, paint);
+        let runs: Vec<_> = found.runs.iter().map(|run| RunView::ended(run.clone(), false)).collect();
+        print(&table::table(&runs, width, &today, paint)).map_err(Error::Print)?;
+        let trends = trends::trends(&runs, width, paint);
         if !trends.is_empty() {
-            print(&format!("\n{trends}"))?;
+            print(&format!("\n{trends}")).map_err(Error::Print)?;
         }
     }
     if let Some(note) = note(&found, &shown(layout.results())) {

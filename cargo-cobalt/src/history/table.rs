@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use cobalt::llm::prices::format_cost;
 use cobalt::reporters::Paint;
 
-use crate::index::{Run, RunStatus};
+use crate::index::RunStatus;
+use crate::runs::{RunView, minute};
 use crate::terminal::{columns, fit, one_line};
 
 const GAP: usize = 2;
@@ -51,7 +52,7 @@ impl Column {
 }
 
 /// The runs as a table that is at most so wide. Where there is little room, the dates of `today`'s year go without it.
-pub(super) fn table(runs: &[Run], width: Option<usize>, today: &str, paint: Paint) -> String {
+pub(super) fn table(runs: &[RunView], width: Option<usize>, today: &str, paint: Paint) -> String {
     let mut rows: Vec<_> = runs.iter().map(cells).collect();
     let is_of_this_year = |row: &Row| row[START].get(..YEAR).is_some_and(|year| today.starts_with(year));
     let is_too_wide = width.is_some_and(|width| total(&natural(&widest(&rows)).map(Some)) > width);
@@ -96,22 +97,21 @@ fn status_look(status: RunStatus) -> Look {
 }
 
 /// A run's cells, whole.
-fn cells(run: &Run) -> Row {
-    let start = run.timestamp.get(..16).unwrap_or(&run.timestamp).replace('T', " ");
+fn cells(run: &RunView) -> Row {
     [
         one_line(&run.id),
-        start,
-        one_line(&run.name),
+        minute(&run.timestamp),
+        one_line(&run.experiment),
         run.status.as_str().to_owned(),
-        run.total_items.to_string(),
+        run.items.total.to_string(),
         scores(run, usize::MAX),
-        run.cost.map(format_cost).unwrap_or_default(),
+        run.figures.cost.map(format_cost).unwrap_or_default(),
         one_line(&run.tags.join(", ")),
     ]
 }
 
 /// As many evaluators with their means as have room. Of the first one, the name is cut and not the mean.
-fn scores(run: &Run, width: usize) -> String {
+fn scores(run: &RunView, width: usize) -> String {
     let mut text = String::new();
     for (index, (name, avg)) in run.scores.iter().enumerate() {
         let name = one_line(name);
@@ -199,11 +199,13 @@ fn line(text: &mut String, cells: &[(String, Look); 8], widths: &[Option<usize>;
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::index::Run;
+    use crate::runs::RunFigures;
 
     const TODAY: &str = "2026-02-06";
 
-    pub(in crate::history) fn run(name: &str, scores: &[(&str, f64)], tags: &[&str]) -> Run {
-        Run {
+    pub(crate) fn run(name: &str, scores: &[(&str, f64)], tags: &[&str]) -> RunView {
+        let run = Run {
             id: "0123456789ab".to_owned(),
             name: name.to_owned(),
             timestamp: "2026-02-05T14:30:00.000Z".to_owned(),
@@ -224,14 +226,15 @@ pub(super) mod tests {
             git_dirty: None,
             dataset_hash: None,
             file: String::new(),
-        }
+        };
+        RunView::ended(run, false)
     }
 
-    fn plain(runs: &[Run], width: Option<usize>) -> String {
+    fn plain(runs: &[RunView], width: Option<usize>) -> String {
         table(runs, width, TODAY, Paint::Plain)
     }
 
-    fn long() -> Run {
+    fn long() -> RunView {
         let scores = [("correctness_of_the_answer", 0.75), ("right_tool", 1.0), ("tone", 0.5)];
         run("questions about 質問 and answers", &scores, &["nightly", "gated", "customer-support"])
     }
@@ -271,22 +274,24 @@ pub(super) mod tests {
 
     #[test]
     fn a_column_without_any_content_takes_no_room_from_others() {
-        let text =
-            plain(&[Run { cost: None, ..run("intent-classifier", &[("correct", 0.5)], &[]) }], Some(74));
+        let text = {
+            let run = run("intent-classifier", &[("correct", 0.5)], &[]);
+            plain(&[RunView { figures: RunFigures::default(), ..run }], Some(74))
+        };
         assert!(text.contains("intent-classifier") && !text.contains("no room"), "{text}");
     }
 
     #[test]
     fn the_year_goes_first_where_it_is_this_one() {
         assert!(plain(&[long()], Some(80)).contains("  02-05 14:30  "));
-        let old = Run { timestamp: "2025-12-31T23:59:59.000Z".to_owned(), ..long() };
+        let old = RunView { timestamp: "2025-12-31T23:59:59.000Z".to_owned(), ..long() };
         assert!(plain(&[long(), old], Some(80)).contains("  2026-02-05 14:30  "));
         assert!(plain(&[long()], Some(200)).contains("  2026-02-05 14:30  "));
     }
 
     #[test]
     fn a_status_is_coloured() {
-        let failed = Run { status: RunStatus::Failed, ..run("desk", &[], &[]) };
+        let failed = RunView { status: RunStatus::Failed, ..run("desk", &[], &[]) };
         let text = table(&[run("desk", &[], &[]), failed], None, TODAY, Paint::Coloured);
         assert!(
             text.contains("\u{1b}[32mpassed\u{1b}[0m") && text.contains("\u{1b}[31mfailed\u{1b}[0m"),

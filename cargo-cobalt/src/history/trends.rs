@@ -6,7 +6,7 @@
 use cobalt::reporters::Paint;
 use cobalt::wording::count;
 
-use crate::index::Run;
+use crate::runs::RunView;
 use crate::terminal::{columns, fit, one_line};
 
 /// From the lowest to the highest.
@@ -28,7 +28,7 @@ struct Trend<'a> {
 }
 
 /// The lines, at most so wide, for runs of which the newest is the first. An experiment with a single run has none.
-pub(super) fn trends(runs: &[Run], width: Option<usize>, paint: Paint) -> String {
+pub(super) fn trends(runs: &[RunView], width: Option<usize>, paint: Paint) -> String {
     let trends = collect(runs);
     let names: Vec<_> = trends.iter().map(Trend::name).collect();
     let widest = names.iter().map(|name| columns(name)).max().unwrap_or(0);
@@ -46,16 +46,17 @@ pub(super) fn trends(runs: &[Run], width: Option<usize>, paint: Paint) -> String
 }
 
 /// Those of experiments with several runs, in the order in which the runs name them.
-fn collect(runs: &[Run]) -> Vec<Trend<'_>> {
+fn collect(runs: &[RunView]) -> Vec<Trend<'_>> {
     let mut experiments: Vec<&str> = Vec::new();
     for run in runs {
-        if !experiments.contains(&&*run.name) {
-            experiments.push(&run.name);
+        if !experiments.contains(&&*run.experiment) {
+            experiments.push(&run.experiment);
         }
     }
     let mut trends = Vec::new();
     for experiment in experiments {
-        let mut of_it: Vec<_> = runs.iter().filter(|run| run.name == experiment).take(MOST_RUNS).collect();
+        let mut of_it: Vec<_> =
+            runs.iter().filter(|run| run.experiment == experiment).take(MOST_RUNS).collect();
         of_it.reverse();
         let Some(newest) = of_it.last() else { continue };
         for evaluator in newest.scores.keys() {
@@ -111,7 +112,7 @@ mod tests {
     use super::*;
 
     /// Runs with these averages, the oldest first.
-    fn runs(averages: &[f64]) -> Vec<Run> {
+    fn runs(averages: &[f64]) -> Vec<RunView> {
         averages.iter().rev().map(|average| run("desk", &[("right", *average)], &[])).collect()
     }
 

@@ -48,16 +48,19 @@ pub(crate) fn import(arguments: &Import, flags: &Flags) -> Result<ExitCode, Erro
         match take(path, settings.layout(), &mut there) {
             Ok((run, Outcome::Imported(to))) => {
                 imported += 1;
-                print(&format!("imported {run} from `{}` as `{}`\n", shown(path), shown(&to)))?;
+                print(&format!("imported {run} from `{}` as `{}`\n", shown(path), shown(&to)))
+                    .map_err(Error::Print)?;
             }
             Ok((run, Outcome::There(at))) => {
                 known += 1;
-                print(&format!("kept     {run}, which is there already as `{}`\n", shown(&at)))?;
+                print(&format!("kept     {run}, which is there already as `{}`\n", shown(&at)))
+                    .map_err(Error::Print)?;
             }
             Err(reason) => refused.push(format!("`{}` is refused: {}", shown(path), one_line(&reason))),
         }
     }
-    print(&format!("{imported} imported, {known} there already, {} refused\n", refused.len()))?;
+    print(&format!("{imported} imported, {known} there already, {} refused\n", refused.len()))
+        .map_err(Error::Print)?;
     if refused.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Broken(refused)) }
 }
 

@@ -7,20 +7,19 @@ use std::path::{Path, PathBuf};
 
 use cobalt::store::{Layout, ResultFileName};
 
-use crate::error::Error;
-use crate::index::{Filter, Index};
+use crate::index::{Filter, Index, IndexError};
 
 /// The result files that are there, by the ids of their runs.
 pub(super) struct There(HashMap<String, PathBuf>);
 
 impl There {
     /// Whole runs are known by the index, whatever their files are called; those of some of the items by their names.
-    pub(super) fn read(layout: &Layout) -> Result<Self, Error> {
+    pub(super) fn read(layout: &Layout) -> Result<Self, IndexError> {
         let results = layout.results();
         let all = Filter::ALL;
         let (found, _) = Index::open(layout)?.runs(&all)?;
         let mut files =
-            by_name(results).map_err(|source| Error::Results { path: results.to_owned(), source })?;
+            by_name(results).map_err(|source| IndexError::Results { path: results.to_owned(), source })?;
         files.extend(found.runs.into_iter().map(|run| (run.id, results.join(run.file))));
         Ok(Self(files))
     }

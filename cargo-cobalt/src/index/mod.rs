@@ -2,6 +2,7 @@
 //!
 //! Whatever becomes of its file, the index is there: it is built anew, and in memory where it cannot be kept.
 
+mod error;
 mod query;
 mod read;
 mod run;
@@ -14,11 +15,10 @@ use std::path::{Path, PathBuf};
 use cobalt::store::Layout;
 use rusqlite::{Connection, Error as SqliteError, ErrorCode};
 
+pub(crate) use error::IndexError;
 pub(crate) use query::{Filter, Found};
 pub(crate) use run::{Run, RunStatus};
 pub(crate) use update::{Skipped, Stamp, result_files};
-
-use crate::error::Error;
 
 /// The runs that there are.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,11 +40,11 @@ pub(crate) struct Index {
 
 impl Index {
     /// Opens the index, which may be behind the files.
-    pub(crate) fn open(layout: &Layout) -> Result<Self, Error> {
+    pub(crate) fn open(layout: &Layout) -> Result<Self, IndexError> {
         Self::open_at(layout.results(), layout.history())
     }
 
-    fn open_at(results: &Path, database: &Path) -> Result<Self, Error> {
+    fn open_at(results: &Path, database: &Path) -> Result<Self, IndexError> {
         let results = results.to_owned();
         match on_disk(&results, database)? {
             Some(connection) => Ok(Self { results, connection, is_new: false }),
@@ -56,12 +56,12 @@ impl Index {
     /// first, and the files that are left out.
     ///
     /// Whatever other processes do to the index at the same time, no run is missing.
-    pub(crate) fn runs(&mut self, filter: &Filter) -> Result<(Found, Vec<Skipped>), Error> {
+    pub(crate) fn runs(&mut self, filter: &Filter) -> Result<(Found, Vec<Skipped>), IndexError> {
         self.ask(|connection| query::runs(connection, filter))
     }
 
     /// The same of all runs, with the partial ones beside the whole ones, each the newest first.
-    pub(crate) fn with_partial(&mut self) -> Result<(AllRuns, Vec<Skipped>), Error> {
+    pub(crate) fn with_partial(&mut self) -> Result<(AllRuns, Vec<Skipped>), IndexError> {
         self.ask(|connection| {
             let whole = query::runs(connection, &Filter::ALL)?.runs;
             Ok(AllRuns { whole, partial: query::partial_runs(connection)? })
@@ -71,10 +71,10 @@ impl Index {
     fn ask<T>(
         &mut self,
         question: impl Fn(&Connection) -> Result<T, SqliteError>,
-    ) -> Result<(T, Vec<Skipped>), Error> {
+    ) -> Result<(T, Vec<Skipped>), IndexError> {
         loop {
             match update::update(&mut self.connection, &self.results, &question) {
-                Err(Error::Index(error)) => self.recover(error)?,
+                Err(IndexError::Database(error)) => self.recover(error)?,
                 outcome => return outcome,
             }
         }
@@ -82,7 +82,7 @@ impl Index {
 
     /// Makes an empty index in place of one that failed: once in its file, then in memory, where nothing is left that
     /// could fail.
-    fn recover(&mut self, error: SqliteError) -> Result<(), Error> {
+    fn recover(&mut self, error: SqliteError) -> Result<(), IndexError> {
         if self.connection.path().is_none_or(str::is_empty) {
             return Err(error.into());
         }
@@ -118,7 +118,7 @@ fn is_out_of_reach(error: &SqliteError) -> bool {
 
 /// The index in its file, if it can be opened there. Nothing is made where there are no results, and what is not ours is
 /// not touched.
-fn on_disk(results: &Path, path: &Path) -> Result<Option<Connection>, Error> {
+fn on_disk(results: &Path, path: &Path) -> Result<Option<Connection>, IndexError> {
     if !path.exists() {
         let folder = path.parent().filter(|_| results.exists());
         if folder.is_none_or(|folder| fs::create_dir_all(folder).is_err()) {
@@ -127,7 +127,7 @@ fn on_disk(results: &Path, path: &Path) -> Result<Option<Connection>, Error> {
     }
     let Ok(mut connection) = schema::open(path) else { return Ok(None) };
     if schema::is_foreign(&connection, path) {
-        return Err(Error::ForeignIndex { path: path.to_owned() });
+        return Err(IndexError::Foreign { path: path.to_owned() });
     }
     Ok(match schema::prepare(&mut connection) {
         Ok(()) => Some(connection),

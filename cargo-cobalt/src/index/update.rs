@@ -15,9 +15,9 @@ use std::time::SystemTime;
 
 use rusqlite::{Connection, OptionalExtension, Result as SqliteResult, TransactionBehavior, params};
 
+use super::error::IndexError;
 use super::read::{Content, read};
 use super::run::{Run, json_text};
-use crate::error::Error;
 
 /// The least files that are worth a thread.
 const FILES_PER_THREAD: usize = 16;
@@ -80,9 +80,9 @@ pub(super) fn update<T>(
     connection: &mut Connection,
     folder: &Path,
     question: impl FnOnce(&Connection) -> SqliteResult<T>,
-) -> Result<(T, Vec<Skipped>), Error> {
+) -> Result<(T, Vec<Skipped>), IndexError> {
     let present =
-        result_files(folder).map_err(|source| Error::Results { path: folder.to_owned(), source })?;
+        result_files(folder).map_err(|source| IndexError::Results { path: folder.to_owned(), source })?;
     let mut contents = Contents::new();
     let mut behavior = TransactionBehavior::Deferred;
     let mut may_write = false;

@@ -7,6 +7,8 @@ use cobalt::position::line_and_column;
 use cobalt::suggest;
 use toml_edit::TomlError;
 
+use crate::error::CommandError;
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InitError {
     #[error("failed to {action} `{}`: {source}; see that you may, or name another folder", .path.display())]
@@ -69,6 +71,8 @@ pub(crate) enum InitError {
     )]
     Format { path: PathBuf, additions: String },
 }
+
+impl CommandError for InitError {}
 
 impl InitError {
     /// A manifest that is no TOML; `text` is what was parsed.

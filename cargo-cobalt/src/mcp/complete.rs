@@ -18,6 +18,7 @@ use super::prompts;
 use super::resources::{is_template, name_among};
 use super::shown::keys;
 use super::tools;
+use crate::runs::RunView;
 use crate::watch::is_made;
 
 /// The newest run of any experiment.
@@ -99,34 +100,25 @@ impl Asked {
         }
     }
 
-    /// The runs of the projects, the newest first: each one's start, experiment and id.
-    fn past(&self) -> Vec<(String, String, String)> {
+    /// The runs of the projects, the newest first.
+    fn past(&self) -> Vec<RunView> {
         let past = self.projects.iter().filter_map(|project| Past::of(project).ok());
-        let mut runs: Vec<_> = past
-            .flat_map(|past| {
-                let unfinished =
-                    past.unfinished().into_iter().map(|run| (run.timestamp, run.experiment, run.id));
-                let ended = past.runs().into_iter().map(|past| past.run);
-                let ended = ended.map(|run| (run.timestamp.clone(), run.name.clone(), run.id.clone()));
-                unfinished.chain(ended).collect::<Vec<_>>()
-            })
-            .collect();
-        runs.sort_by(|(one, ..), (two, ..)| two.cmp(one));
-        runs
+        RunView::newest_first(past.flat_map(|past| past.unfinished().into_iter().chain(past.runs())))
     }
 
     /// Those that were run; to learn of others, the project would have to be built.
     fn experiments(&self) -> Vec<String> {
         let mut seen = BTreeSet::new();
-        self.past().into_iter().map(|(_, name, _)| name).filter(|name| seen.insert(name.clone())).collect()
+        let names = self.past().into_iter().map(|run| run.experiment);
+        names.filter(|name| seen.insert(name.clone())).collect()
     }
 
     fn runs(&self) -> Vec<String> {
         let experiment = self.context.get_argument("experiment").filter(|name| !name.is_empty());
         let runs = self.past().into_iter();
         let ids: Vec<_> = runs
-            .filter(|(_, name, _)| experiment.is_none_or(|typed| is_name_of(typed, name)))
-            .map(|(_, _, id)| id)
+            .filter(|run| experiment.is_none_or(|typed| is_name_of(typed, &run.experiment)))
+            .map(|run| run.id)
             .collect();
         let latest = (!ids.is_empty()).then(|| LATEST.to_owned());
         latest.into_iter().chain(ids).collect()

@@ -40,7 +40,6 @@ use tokio_util::sync::CancellationToken;
 
 use self::command::Commands;
 use self::guarded::Guarded;
-pub(crate) use self::past::{journals, so_far};
 use self::projects::Projects;
 use self::server::Server;
 use self::wire::Wire;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{DocumentMut, Item, TomlError};
 
+use super::error::ProjectError;
 use crate::error::Error;
 
 /// The folder of a configuration file.
@@ -39,7 +40,7 @@ fn read(folder: &Path, home: Option<&Path>) -> Result<Vec<Variable>, Error> {
         let Some(path) = NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file()) else {
             continue;
         };
-        let failed = |source: cobalt::BoxError| Error::Manifest { path: path.clone(), source };
+        let failed = |source: cobalt::BoxError| ProjectError::Manifest { path: path.clone(), source };
         let text = fs::read_to_string(&path).map_err(|error| failed(error.into()))?;
         let config: DocumentMut = text.parse().map_err(|error: TomlError| failed(error.into()))?;
         // Paths are relative to the folder that the file's folder is in.

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use cargo_metadata::{Artifact, BuildScript, Message, Package, PackageId, TargetKind};
 
 use super::discover::Candidate;
+use super::error::ProjectError;
 use super::{cargo_config, recognise, variables};
 use crate::cli::{Build, Color, MessageFormat};
 use crate::error::Error;
@@ -70,11 +71,11 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
     let output = child.stdout.take().into_iter().map(BufReader::new);
     let mut messages = Messages::default();
     for line in output.flat_map(BufRead::lines) {
-        let line = line.map_err(Error::Messages)?;
+        let line = line.map_err(ProjectError::Messages)?;
         // Anything else is of a later version.
         let Ok(message) = serde_json::from_str(&line) else { continue };
         match message {
-            Message::CompilerMessage(_) => print(&format!("{line}\n"))?,
+            Message::CompilerMessage(_) => print(&format!("{line}\n")).map_err(Error::Print)?,
             Message::CompilerArtifact(artifact) => messages.artifacts.push(artifact),
             Message::BuildScriptExecuted(script) => {
                 messages.scripts.insert(script.package_id.clone(), script);
@@ -82,10 +83,10 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
             _ => {}
         }
     }
-    let status = child.wait().map_err(Error::Messages)?;
+    let status = child.wait().map_err(ProjectError::Messages)?;
     drop(below);
     if !status.success() {
-        return Err(Error::Build);
+        return Err(ProjectError::Build.into());
     }
     let configured = cargo_config::variables()?;
     let mut unfit = Vec::new();
@@ -94,7 +95,7 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
         // Cargo's own variables come behind them, and count.
         binary.variables.splice(0..0, configured.iter().cloned());
         let is_ours = recognise::calls_cobalt(&binary.path)
-            .map_err(|source| Error::Binary { path: binary.path.clone(), source })?;
+            .map_err(|source| ProjectError::Binary { path: binary.path.clone(), source })?;
         if is_ours {
             built.binaries.push(binary);
         } else if candidate.is_named {

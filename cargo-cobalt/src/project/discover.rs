@@ -11,6 +11,7 @@ use cobalt::suggest;
 use glob::Pattern;
 use toml_edit::{DocumentMut, TomlError};
 
+use super::error::ProjectError;
 use super::features;
 use super::harness::harness;
 use super::wanted::{Wanted, names};
@@ -232,8 +233,8 @@ fn nothing_found(packages: &[Rc<Package>], held_back: &[String]) -> String {
     }
 }
 
-fn read_manifest(path: &Path) -> Result<DocumentMut, Error> {
-    let failed = |source: BoxError| Error::Manifest { path: path.to_owned(), source };
+fn read_manifest(path: &Path) -> Result<DocumentMut, ProjectError> {
+    let failed = |source: BoxError| ProjectError::Manifest { path: path.to_owned(), source };
     let text = fs::read_to_string(path).map_err(|error| failed(error.into()))?;
     text.trim_start_matches('\u{feff}').parse().map_err(|error: TomlError| failed(error.into()))
 }

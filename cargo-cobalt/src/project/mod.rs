@@ -3,6 +3,7 @@
 mod cargo_config;
 mod compile;
 mod discover;
+mod error;
 mod features;
 mod first;
 mod harness;

@@ -9,6 +9,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
 use cobalt::hash::sha256_hex;
 
 use super::discover::Project;
+use super::error::ProjectError;
 use crate::error::Error;
 
 /// The file by which programs tell that a folder holds what can be made anew. Cargo puts it into its target folder.
@@ -86,7 +87,9 @@ fn local_package(folder: &Path, read: &mut Vec<Metadata>) -> Result<(Package, Pa
     let metadata = MetadataCommand::new().no_deps().manifest_path(folder.join(MANIFEST)).exec()?;
     let found = find(&metadata);
     read.push(metadata);
-    found.ok_or_else(|| Error::Sources { path: folder.to_owned(), source: io::ErrorKind::NotFound.into() })
+    let missing =
+        || ProjectError::Sources { path: folder.to_owned(), source: io::ErrorKind::NotFound.into() };
+    Ok(found.ok_or_else(missing)?)
 }
 
 /// Which files of a folder are sources.
@@ -125,7 +128,7 @@ fn find(
     seen: &mut BTreeSet<PathBuf>,
     files: &mut BTreeSet<PathBuf>,
 ) -> Result<(), Error> {
-    let failed = |source| Error::Sources { path: folder.to_owned(), source };
+    let failed = |source| ProjectError::Sources { path: folder.to_owned(), source };
     if !seen.insert(folder.canonicalize().map_err(failed)?) {
         return Ok(());
     }
@@ -146,7 +149,7 @@ fn find(
             Ok(_) => {}
             // A link that leads nowhere.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(source) => return Err(Error::Sources { path, source }),
+            Err(source) => return Err(ProjectError::Sources { path, source }.into()),
         }
     }
     Ok(())
@@ -157,7 +160,7 @@ fn add_file(parts: &mut Vec<String>, name: &str, path: &Path) -> Result<(), Erro
     match fs::read(path) {
         Ok(bytes) => parts.extend([name.to_owned(), sha256_hex(&[bytes])]),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(source) => return Err(Error::Sources { path: path.to_owned(), source }),
+        Err(source) => return Err(ProjectError::Sources { path: path.to_owned(), source }.into()),
     }
     Ok(())
 }

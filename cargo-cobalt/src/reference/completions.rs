@@ -17,7 +17,7 @@ const NAME: &str = "cargo-cobalt";
 const FISH: &str = include_str!("completions.fish");
 
 pub(crate) fn completions(arguments: &Completions) -> Result<ExitCode, Error> {
-    print(&script(arguments.shell))?;
+    print(&script(arguments.shell)).map_err(Error::Print)?;
     Ok(ExitCode::SUCCESS)
 }
 

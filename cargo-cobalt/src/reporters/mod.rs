@@ -1,91 +1,9 @@
-//! What shows a run beside the screen: reporters that hear of it as it goes on, and of what it came to.
+//! What shows a call beside the screen: to GitHub, in files, and by webhooks.
 
-mod file;
+mod all;
+mod annotations;
+mod commands;
 pub(crate) mod github;
-mod results;
 
-use std::fs;
-use std::io;
-use std::path::Path;
-
-use cobalt::config::{Config, ReporterKind};
-use cobalt::reporters::Event;
-
-pub(crate) use self::file::FileReporter;
-use self::github::GithubActions;
-pub(crate) use self::results::{Broken, CutOff, Finished, Results};
-use crate::error::Error;
-use crate::formats::{html, junit, markdown, pr_comment};
-use crate::run::Screen;
-use crate::webhooks::Webhooks;
-
-/// Something that shows a run.
-pub(crate) trait Reporter {
-    /// Hears of something as it happens.
-    fn hear(&mut self, _event: &Event, _screen: &Screen) {}
-
-    /// Shows what the run came to.
-    fn finish(&mut self, results: &Results, screen: &Screen) -> Result<(), Error>;
-}
-
-/// All that show a run, but for the screen.
-pub(crate) struct Reporters(Vec<Box<dyn Reporter>>);
-
-impl Reporters {
-    /// Those that the settings ask for. Files of an earlier run are removed, so that none stands for a run that ends early.
-    pub(crate) fn of(settings: &Config) -> Result<Self, Error> {
-        let mut all: Vec<Box<dyn Reporter>> = Vec::new();
-        for reporter in settings.reporters() {
-            if let (Some(render), Some(path)) = (rendering(reporter.kind), &reporter.path) {
-                remove_earlier(path)?;
-                all.push(Box::new(FileReporter { path: path.clone(), render }));
-            }
-        }
-        if github::is_wanted(settings.reporters()) {
-            all.push(Box::new(GithubActions::new(settings)));
-        }
-        Ok(Self(all))
-    }
-
-    /// The same, and webhooks. They come last, as they take the longest.
-    pub(crate) fn with_webhooks(settings: &Config) -> Result<Self, Error> {
-        let mut all = Self::of(settings)?;
-        all.0.push(Box::new(Webhooks(settings.webhooks().to_vec())));
-        Ok(all)
-    }
-
-    pub(crate) fn hear(&mut self, event: &Event, screen: &Screen) {
-        self.0.iter_mut().for_each(|reporter| reporter.hear(event, screen));
-    }
-
-    /// Lets all show what the run came to, also where one of them fails; of several errors the first is returned.
-    pub(crate) fn finish(&mut self, results: &Results, screen: &Screen) -> Result<(), Error> {
-        let finished: Vec<_> = self.0.iter_mut().map(|reporter| reporter.finish(results, screen)).collect();
-        finished.into_iter().collect()
-    }
-}
-
-/// What is written into the file of a reporter of this kind, where it has one.
-fn rendering(kind: ReporterKind) -> Option<fn(&Results) -> String> {
-    match kind {
-        ReporterKind::Junit => Some(junit),
-        ReporterKind::Markdown => Some(markdown::markdown),
-        ReporterKind::PrComment => Some(pr_comment),
-        ReporterKind::Html => Some(html),
-        _ => None,
-    }
-}
-
-/// Removes the file of an earlier run. A link, a pipe or a device is written to, and stays.
-fn remove_earlier(path: &Path) -> Result<(), Error> {
-    let is_special = fs::symlink_metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir());
-    if is_special {
-        return Ok(());
-    }
-    match fs::remove_file(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            Err(Error::ReportFile { path: path.to_owned(), source })
-        }
-        _ => Ok(()),
-    }
-}
+pub(crate) use self::all::Reporters;
+pub(crate) use self::commands::{END_GROUP, Guard, group};

@@ -1,10 +1,12 @@
 //! A progress bar for each experiment that runs, where a terminal shows it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cobalt::reporters::{ExperimentStarted, ItemFinished, Paint, RunFinished, printable};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::results::Experiment;
 use crate::terminal::fit;
 
 /// The longest name beside a bar, in characters.
@@ -16,18 +18,15 @@ const TICK: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub(super) struct Bars {
     all: MultiProgress,
-    bars: Vec<Bar>,
+    /// By the numbers of their experiments.
+    bars: BTreeMap<usize, Bar>,
     paint: Paint,
 }
 
 #[derive(Debug)]
 struct Bar {
     bar: ProgressBar,
-    items: usize,
-    runs: usize,
-    /// How many items are finished, and how many of them failed.
-    finished: usize,
-    failed: usize,
+    /// Which run of which item is done, where each is run several times.
     place: String,
 }
 
@@ -35,7 +34,7 @@ impl Bars {
     /// Bars on stderr; none are drawn unless `shown`.
     pub(super) fn new(shown: bool, paint: Paint) -> Self {
         let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        Self { all: MultiProgress::with_draw_target(target), bars: Vec::new(), paint }
+        Self { all: MultiProgress::with_draw_target(target), bars: BTreeMap::new(), paint }
     }
 
     /// Prints lines above the bars.
@@ -49,45 +48,47 @@ impl Bars {
         bar.set_style(style(self.paint));
         bar.set_prefix(fit(&printable(&started.name), LONGEST_NAME));
         bar.enable_steady_tick(TICK);
-        let (items, runs) = (started.items, started.runs);
-        self.bars.push(Bar { bar, items, runs, finished: 0, failed: 0, place: String::new() });
+        self.bars.insert(started.experiment, Bar { bar, place: String::new() });
     }
 
-    pub(super) fn run_finished(&mut self, run: RunFinished) {
-        if let Some(bar) = self.bars.get_mut(run.experiment) {
-            let item = (bar.finished + 1).min(bar.items);
-            bar.place = format!(" · item {item}/{} (run {}/{})", bar.items, run.run + 1, bar.runs);
+    /// A run of an item of this experiment is done.
+    pub(super) fn run_finished(&mut self, run: RunFinished, experiment: &Experiment) {
+        if let Some(bar) = self.bars.get_mut(&run.experiment) {
+            let ExperimentStarted { items, runs, .. } = experiment.started;
+            let item = (experiment.done + 1).min(items);
+            bar.place = format!(" · item {item}/{items} (run {}/{runs})", run.run + 1);
             bar.bar.inc(1);
-            bar.tell();
+            bar.tell(experiment);
         }
     }
 
-    pub(super) fn item_finished(&mut self, item: &ItemFinished) {
-        if let Some(bar) = self.bars.get_mut(item.experiment) {
-            bar.finished += 1;
-            bar.failed += usize::from(item.fails());
+    /// An item of this experiment is done, and counted there.
+    pub(super) fn item_finished(&mut self, item: &ItemFinished, experiment: &Experiment) {
+        if let Some(bar) = self.bars.get(&item.experiment) {
+            let runs = experiment.started.runs;
             // Several runs of an item were counted one by one, but for those of an earlier process.
-            let uncounted = if item.done_before || bar.runs == 1 { bar.runs } else { 0 };
+            let uncounted = if item.done_before || runs == 1 { runs } else { 0 };
             bar.bar.inc(uncounted as u64);
-            bar.tell();
+            bar.tell(experiment);
         }
     }
 
-    pub(super) fn end(&mut self, experiment: usize) {
-        if let Some(bar) = self.bars.get(experiment) {
+    pub(super) fn end(&self, experiment: usize) {
+        if let Some(bar) = self.bars.get(&experiment) {
             bar.bar.finish_and_clear();
         }
     }
 
     /// Removes all bars: the binary has ended.
     pub(super) fn clear(&mut self) {
-        self.bars.drain(..).for_each(|bar| bar.bar.finish_and_clear());
+        std::mem::take(&mut self.bars).values().for_each(|bar| bar.bar.finish_and_clear());
     }
 }
 
 impl Bar {
-    fn tell(&self) {
-        let failed = if self.failed > 0 { format!(", {} failed", self.failed) } else { String::new() };
+    fn tell(&self, experiment: &Experiment) {
+        let failed = experiment.failed;
+        let failed = if failed > 0 { format!(", {failed} failed") } else { String::new() };
         self.bar.set_message(format!("{}{failed}", self.place));
     }
 }

@@ -1,7 +1,9 @@
 //! A test binary that runs: its events, and what it prints, in one order.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -9,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use cobalt::reporters::Event;
 use cobalt::{Request, Wanted};
+use tempfile::TempDir;
 
-use super::pipe::{Ends, Pipe};
 use crate::cli::Selection;
-use crate::error::Error;
+use crate::error::{CommandError, Error};
 use crate::interrupt::Below;
 use crate::project::Binary;
 
@@ -21,6 +23,8 @@ use crate::project::Binary;
 const LAST_LINES: Duration = Duration::from_secs(1);
 /// How many messages may wait. An agent that prints faster than a terminal shows waits, too.
 const MOST_WAITING: usize = 4096;
+/// How many threads come to an end: the events', and those of the two outputs.
+const LISTENERS: usize = 3;
 
 /// Something that came from a binary.
 #[derive(Debug)]
@@ -41,9 +45,6 @@ enum Heard {
     Exit(io::Result<ExitStatus>),
 }
 
-/// How many threads come to an end: the events', and those of the two outputs.
-const LISTENERS: usize = 3;
-
 /// What a binary is asked to do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
@@ -55,6 +56,9 @@ pub(crate) struct Asked<'a> {
     /// What is added to the variables of this process; of two with a name, the later counts.
     pub(crate) variables: &'a [(String, OsString)],
 }
+
+/// A binary, and what is added to its variables.
+pub(crate) type WithVariables<'a> = (&'a Binary, Vec<(String, OsString)>);
 
 /// How a binary ended.
 #[derive(Clone, Copy, Debug)]
@@ -73,8 +77,8 @@ impl Ended {
 
 /// Runs a binary to its end, hands over what comes from it, and answers with how it ended.
 pub(crate) fn run(binary: &Binary, asked: Asked<'_>, mut hear: impl FnMut(Message)) -> Result<Ended, Error> {
-    let pipe = Pipe::new().map_err(Error::Pipe)?;
-    let ends = pipe.ends().map_err(Error::Pipe)?;
+    let pipe = Pipe::new().map_err(PipeError)?;
+    let ends = pipe.ends().map_err(PipeError)?;
     let child = start(binary, asked, &pipe)?;
     let _below = Below::runs(&child);
     let heard = listen(child, ends);
@@ -102,16 +106,22 @@ pub(crate) fn run(binary: &Binary, asked: Asked<'_>, mut hear: impl FnMut(Messag
             None => break,
         }
     }
-    pipe.close().map_err(Error::Pipe)?;
+    pipe.close().map_err(PipeError)?;
     let gone = || Error::Wait { program: binary.name(), source: io::ErrorKind::UnexpectedEof.into() };
     status.map(|status| Ended { status, told }).ok_or_else(gone)
 }
+
+#[derive(Debug, thiserror::Error)]
+#[error("failed to make the pipe for events: {0}; make the folder of temporary files writable")]
+struct PipeError(io::Error);
+
+impl CommandError for PipeError {}
 
 fn start(binary: &Binary, asked: Asked<'_>, pipe: &Pipe) -> Result<Child, Error> {
     let mut request = Request::new(pipe.path().to_owned(), asked.wanted);
     request.filters.clone_from(&asked.selection.filter);
     request.experiments.clone_from(&asked.selection.experiment);
-    let (name, value) = request.variable().map_err(|error| Error::Pipe(error.into()))?;
+    let (name, value) = request.variable().map_err(|error| PipeError(error.into()))?;
     let mut command = Command::new(&binary.path);
     command.args(asked.arguments).current_dir(&binary.root).env(name, value);
     command.envs(asked.variables.iter().map(|(name, value)| (name, value)));
@@ -168,4 +178,99 @@ fn forward(
         }
         let _ = sender.send(Heard::End);
     });
+}
+
+/// The pipe through which a test binary tells its events, in a folder of its own, which only this user may enter. It has a name, as a
+/// binary can be told a path without unsafe code, and a descriptor only with it.
+#[derive(Debug)]
+struct Pipe {
+    folder: TempDir,
+    path: PathBuf,
+}
+
+/// The two ends that this process holds.
+#[derive(Debug)]
+struct Ends {
+    /// Reads what the binary tells, to the end of whoever writes.
+    reader: File,
+    /// Keeps the pipe open until the binary, which may never open it, has ended.
+    keeper: File,
+}
+
+impl Pipe {
+    fn new() -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("cobalt-events-").tempdir()?;
+        let path = folder.path().join("events");
+        make(&path)?;
+        Ok(Self { folder, path })
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn ends(&self) -> io::Result<Ends> {
+        open(&self.path)
+    }
+
+    /// Removes the pipe.
+    fn close(self) -> io::Result<()> {
+        self.folder.close()
+    }
+}
+
+#[cfg(unix)]
+fn make(path: &Path) -> io::Result<()> {
+    use nix::sys::stat::Mode;
+    nix::unistd::mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR).map_err(io::Error::from)
+}
+
+#[cfg(unix)]
+fn open(path: &Path) -> io::Result<Ends> {
+    use std::fs::OpenOptions;
+    use std::os::unix::fs::OpenOptionsExt;
+
+    use nix::fcntl::{FcntlArg, OFlag, fcntl};
+
+    // A reader that waits is only opened when there is a writer, and a writer only when there is a reader.
+    let reader = OpenOptions::new().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(path)?;
+    let keeper = OpenOptions::new().write(true).open(path)?;
+    fcntl(&reader, FcntlArg::F_SETFL(OFlag::empty()))?;
+    Ok(Ends { reader, keeper })
+}
+
+/// Elsewhere a file stands in for the pipe, and is read when the binary has ended.
+#[cfg(not(unix))]
+fn make(path: &Path) -> io::Result<()> {
+    File::create_new(path).map(drop)
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> io::Result<Ends> {
+    Ok(Ends { reader: File::open(path)?, keeper: File::open(path)? })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs::OpenOptions;
+    use std::io::{Read, Write};
+
+    use super::*;
+
+    #[test]
+    fn the_reader_ends_when_all_writers_are_gone_even_if_none_came() {
+        for told in ["", "event\n"] {
+            let pipe = Pipe::new().unwrap();
+            let Ends { mut reader, keeper } = pipe.ends().unwrap();
+            if !told.is_empty() {
+                let mut writer = OpenOptions::new().append(true).open(pipe.path()).unwrap();
+                writer.write_all(told.as_bytes()).unwrap();
+            }
+            drop(keeper);
+            let mut heard = String::new();
+            reader.read_to_string(&mut heard).unwrap();
+            assert_eq!(heard, told);
+            pipe.close().unwrap();
+        }
+    }
 }

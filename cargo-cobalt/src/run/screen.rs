@@ -1,17 +1,23 @@
 //! What a person sees of a run: headers and items as they come on stderr, and what it came to at the end on stdout.
 
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 
 use cobalt::config::{Config, ReporterKind};
-use cobalt::reporters::{Event, ExperimentFinished, ExperimentStarted, Paint, printable, summary, unpriced};
+use cobalt::report::{DatasetSummary, RunVerdict};
+use cobalt::reporters::{
+    Event, ExperimentFinished, ExperimentStarted, ItemFinished, Paint, fetched, printable, summary, time,
+    unpriced,
+};
+use cobalt::wording::count;
 
 use super::bars::Bars;
-use super::conclusion::{conclusion, still_failed};
-use super::lines;
 use crate::error::Error;
-use crate::reporters::github::{END_GROUP, Guard, group, is_wanted};
-use crate::terminal::{for_stderr, for_stdout, paint, print, stderr_width};
+use crate::reporters::github::is_wanted;
+use crate::reporters::{END_GROUP, Guard, group};
+use crate::results::{Experiment, NoResult, Output, RunState};
+use crate::terminal::{columns, for_stderr, for_stdout, paint, print, stderr_width};
 
 /// How things are shown.
 #[derive(Clone, Debug)]
@@ -41,20 +47,6 @@ pub(crate) struct Screen {
     bars: Bars,
     /// Where GitHub Actions reads along, all that is shown goes through it.
     guard: Option<Guard>,
-    /// The experiments of the binary that runs, by their numbers.
-    running: Vec<ExperimentStarted>,
-    /// What those came to that have ended.
-    ended: Vec<ExperimentFinished>,
-    /// The experiments of all binaries, in their order.
-    finished: Vec<ExperimentFinished>,
-    /// The names of those that could not be run, or were stopped before their end.
-    unfinished: Vec<String>,
-    /// Experiments that earlier results fail, and why.
-    still_failed: Vec<(String, String)>,
-    /// How many experiments were not run for want of a variable.
-    ignored: usize,
-    /// How many experiments had no item to run.
-    skipped: usize,
     /// Why nothing more is written to stdout. What runs is not to be cut short by that.
     stdout_failed: Option<Error>,
 }
@@ -84,35 +76,16 @@ impl Screen {
         let look = Look::of(settings, quiet, seen_from);
         let bars = Bars::new(look.live && look.cli, look.paint_stderr);
         let guard = look.github.then(|| Guard::new(look.json));
-        Self {
-            look,
-            bars,
-            guard,
-            running: Vec::new(),
-            ended: Vec::new(),
-            finished: Vec::new(),
-            unfinished: Vec::new(),
-            still_failed: Vec::new(),
-            ignored: 0,
-            skipped: 0,
-            stdout_failed: None,
-        }
+        Self { look, bars, guard, stdout_failed: None }
     }
 
     /// Whatever comes next is another binary's.
     pub(crate) fn binary_ended(&mut self) {
         self.bars.clear();
-        for (experiment, started) in std::mem::take(&mut self.running).into_iter().enumerate() {
-            if self.ended.iter().all(|finished| finished.experiment != experiment) {
-                self.unfinished.push(started.name);
-            }
-        }
-        self.ended.sort_by_key(|finished| finished.experiment);
-        self.finished.append(&mut self.ended);
     }
 
-    /// Shows an event, which came in this line; for people only if it is new to them.
-    pub(crate) fn event(&mut self, event: Event, line: &str, is_new: bool) {
+    /// Shows an event, which came in this line and is in the state already; for people only if it is new to them.
+    pub(super) fn show(&mut self, event: &Event, line: &str, is_new: bool, state: &RunState) {
         if self.look.json && (is_new || !matches!(event, Event::Warning(_))) {
             // In JSON, this stands within texts only; a command may begin with it anywhere in a line.
             let line = if self.guard.is_some() { &line.replace("##[", "#\\u0023[") } else { line };
@@ -121,60 +94,55 @@ impl Screen {
         match event {
             Event::ExperimentStarted(started) => {
                 if self.look.cli {
-                    self.tell(&lines::header(&started, self.look.paint_stderr));
+                    self.eprintln(&header(started, self.look.paint_stderr));
                 }
-                self.bars.start(&started);
-                self.running.push(started);
+                self.bars.start(started);
             }
-            Event::RunFinished(run) => self.bars.run_finished(run),
-            Event::ItemFinished(item) => {
-                let is_wanted = item.fails() || self.look.live && !self.look.quiet;
-                if self.look.cli && is_wanted && !item.done_before {
-                    let started = self.running.get(item.experiment);
-                    self.tell(&lines::item(&item, started, self.look.width, self.look.paint_stderr));
+            Event::RunFinished(run) => {
+                if let Some(experiment) = state.experiment(run.experiment) {
+                    self.bars.run_finished(*run, experiment);
                 }
-                self.bars.item_finished(&item);
             }
+            Event::ItemFinished(item) => self.item_finished(item, state.experiment(item.experiment)),
             Event::ExperimentFinished(finished) => {
                 self.bars.end(finished.experiment);
                 if let Some(error) = &finished.unsaved {
                     self.error(&format!("the results are not kept: {error}"));
                 }
-                self.ended.push(*finished);
             }
-            Event::ExperimentIgnored { name, variable } => {
-                self.ignored += 1;
-                if self.look.cli {
-                    let name = printable(&name);
-                    self.tell(&format!(
-                        "{}: ignored, as {variable} is not set",
-                        self.look.paint_stderr.odd(name)
-                    ));
-                }
+            Event::ExperimentIgnored { name, variable } if self.look.cli => {
+                let name = self.look.paint_stderr.odd(printable(name));
+                self.eprintln(&format!("{name}: ignored, as {variable} is not set"));
             }
-            Event::ExperimentSkipped { name, why } => {
-                self.skipped += 1;
-                if self.look.cli {
-                    let name = self.look.paint_stderr.strong(printable(&name));
-                    self.tell(&format!("{name}: nothing to run: {}", printable(&why)));
-                }
+            Event::ExperimentSkipped { name, why } if self.look.cli => {
+                let name = self.look.paint_stderr.strong(printable(name));
+                self.eprintln(&format!("{name}: nothing to run: {}", printable(why)));
             }
-            Event::ExperimentStillFailed { name, why } => self.still_failed.push((name, why)),
-            Event::ExperimentBroken { name, error, .. } => {
-                self.error(&error);
-                self.unfinished.push(name);
+            Event::ExperimentBroken { error, .. }
+            | Event::ExperimentInterrupted { error: Some(error), .. } => {
+                self.error(error);
             }
-            Event::ExperimentInterrupted { error: Some(error), .. } => self.error(&error),
-            Event::Failed { error } if is_new => self.error(&error),
+            Event::Failed { error } if is_new => self.error(error),
             Event::Warning(warning) if is_new => self.warn(&warning.to_string()),
             _ => {}
+        }
+    }
+
+    fn item_finished(&mut self, item: &ItemFinished, experiment: Option<&Experiment>) {
+        let is_wanted = item.fails() || self.look.live && !self.look.quiet;
+        if self.look.cli && is_wanted && !item.done_before {
+            let started = experiment.map(|experiment| &experiment.started);
+            self.eprintln(&item_line(item, started, self.look.width, self.look.paint_stderr));
+        }
+        if let Some(experiment) = experiment {
+            self.bars.item_finished(item, experiment);
         }
     }
 
     /// A line that came from the agent goes where it was printed to.
     pub(super) fn printed_to_stdout(&mut self, line: &str) {
         if self.look.json {
-            self.tell(line);
+            self.eprintln(line);
         } else {
             self.print(&format!("{line}\n"));
         }
@@ -186,97 +154,56 @@ impl Screen {
             let mut printed = Ok(());
             match &self.guard {
                 Some(guard) if !self.look.json => printed = guard.text(text).map_err(Error::Print),
-                _ => self.bars.above(|| printed = print(text)),
+                _ => self.bars.above(|| printed = print(text).map_err(Error::Print)),
             }
             self.stdout_failed = printed.err();
-        }
-    }
-
-    /// Prints a line on stderr, above the bars.
-    pub(crate) fn tell(&self, line: &str) {
-        match &self.guard {
-            Some(guard) => drop(guard.text(line)),
-            None => self.bars.above(|| drop(writeln!(io::stderr(), "{line}"))),
-        }
-    }
-
-    /// Gives a command to GitHub Actions; nothing where that does not read along.
-    pub(crate) fn command(&self, command: &str) {
-        if let Some(guard) = &self.guard {
-            // The run goes on where nobody reads any more.
-            let _ = guard.command(command);
-        }
-    }
-
-    /// Says on stderr where a reporter has written what the run came to.
-    pub(crate) fn wrote(&self, path: &Path) {
-        if self.look.cli {
-            let path = path.strip_prefix(&self.look.seen_from).unwrap_or(path).display().to_string();
-            self.tell(&format!("written: {}", printable(&path)));
         }
     }
 
     /// Prints on stderr what people want to know beside.
     pub(super) fn note(&self, line: &str) {
         if self.look.cli {
-            self.tell(&for_stderr(line));
+            self.eprintln(&for_stderr(line));
         }
     }
 
     /// Prints on stderr what people might do next, where one sits at a terminal and wants to read.
     pub(super) fn hint(&self, line: &str) {
         if self.look.cli && self.look.live && !self.look.json && !self.look.quiet {
-            self.tell(&self.look.paint_stderr.faint(for_stderr(line)));
+            self.eprintln(&self.look.paint_stderr.faint(for_stderr(line)));
         }
-    }
-
-    /// Prints on stderr what went wrong and fails nothing.
-    pub(crate) fn warn(&self, warning: &str) {
-        let line = format!("{}: {}", self.look.paint_stderr.odd("warning"), printable(warning));
-        self.tell(&for_stderr(&line));
     }
 
     pub(super) fn error(&self, error: &str) {
         let line = format!("{}: {}", self.look.paint_stderr.bad("error"), printable(error));
-        self.tell(&for_stderr(&line));
-    }
-
-    /// The experiments of all binaries that came to their end, in the order in which they stand in the source.
-    pub(super) fn finished(&self) -> &[ExperimentFinished] {
-        &self.finished
+        self.eprintln(&for_stderr(&line));
     }
 
     /// What the experiments came to, in the order in which they stand in the source.
-    pub(crate) fn summaries(&mut self) {
+    pub(super) fn summaries(&mut self, state: &RunState) {
         if !self.look.cli {
             return;
         }
         let paint = if self.look.json { self.look.paint_stderr } else { self.look.paint_stdout };
         let mut text = String::new();
-        for finished in &self.finished {
+        for finished in &state.finished {
             let summary = summary(finished, &self.look.seen_from, paint);
             if self.guard.is_some() {
                 self.command(&group(&finished.report.name));
-                self.tell(summary.trim_end());
+                self.eprintln(summary.trim_end());
                 self.command(END_GROUP);
             } else {
                 text += &format!("\n{summary}");
             }
         }
-        text += &still_failed(&self.still_failed, paint);
-        text += &conclusion(
-            &self.finished,
-            &self.unfinished,
-            [self.ignored, self.skipped],
-            &self.still_failed,
-            paint,
-        );
-        let models = self.finished.iter().flat_map(|finished| &finished.report.summary.unpriced_models);
+        text += &still_failed(state, paint);
+        text += &conclusion(state, paint);
+        let models = state.finished.iter().flat_map(|finished| &finished.report.summary.unpriced_models);
         if let Some(note) = unpriced(models) {
             text += &format!("\n{note}\n");
         }
         if self.look.json {
-            self.tell(&for_stderr(text.trim_end()));
+            self.eprintln(&for_stderr(text.trim_end()));
         } else if !text.is_empty() {
             self.print(&for_stdout(&text));
         }
@@ -286,4 +213,170 @@ impl Screen {
     pub(crate) fn into_result(self) -> Result<(), Error> {
         self.stdout_failed.filter(|error| !error.is_broken_pipe()).map_or(Ok(()), Err)
     }
+}
+
+impl Output for Screen {
+    /// The line goes above the bars.
+    fn eprintln(&self, line: &str) {
+        match &self.guard {
+            Some(guard) => drop(guard.text(line)),
+            None => self.bars.above(|| drop(writeln!(io::stderr(), "{line}"))),
+        }
+    }
+
+    fn command(&self, command: &str) {
+        if let Some(guard) = &self.guard {
+            // The run goes on where nobody reads any more.
+            let _ = guard.command(command);
+        }
+    }
+
+    fn wrote(&self, path: &Path) {
+        if self.look.cli {
+            let path = path.strip_prefix(&self.look.seen_from).unwrap_or(path).display().to_string();
+            self.eprintln(&format!("written: {}", printable(&path)));
+        }
+    }
+
+    fn warn(&self, warning: &str) {
+        let line = format!("{}: {}", self.look.paint_stderr.odd("warning"), printable(warning));
+        self.eprintln(&for_stderr(&line));
+    }
+}
+
+/// What came of an item of an experiment that runs, in a terminal of so many columns.
+fn item_line(
+    item: &ItemFinished,
+    started: Option<&ExperimentStarted>,
+    width: Option<usize>,
+    paint: Paint,
+) -> String {
+    let experiment = started.map_or_else(String::new, |started| format!("{}::", started.name));
+    let name = printable(&format!("{experiment}{}", item.item)).into_owned();
+    let sign = match (item.fails(), item.low.is_empty()) {
+        (true, _) => paint.bad("✗"),
+        (false, false) => paint.odd("~"),
+        (false, true) => paint.good("✓"),
+    };
+    let mut line = format!("  {sign} {}  {name}", paint.faint(format!("{:>6}", time(item.latency_ms))));
+    let room = width.map(|width| width.saturating_sub(12 + columns(&name)));
+    line += &scores(item, started.map_or(&[], |started| &started.evaluators), room, paint);
+    match (&item.why, &item.error) {
+        // The first line names the item.
+        (Some(why), _) => why.lines().skip(1).for_each(|reason| {
+            let _ = write!(line, "\n    {}", reason.trim_end());
+        }),
+        (None, Some(error)) => {
+            let _ = write!(line, "  {}", paint.bad(printable(error).replace('\n', " ")));
+        }
+        (None, None) => {}
+    }
+    line
+}
+
+/// An item's scores, with so many columns left: all of them where they fit, else the low ones.
+fn scores(item: &ItemFinished, evaluators: &[String], room: Option<usize>, paint: Paint) -> String {
+    let scored = || evaluators.iter().filter_map(|name| Some((name, *item.scores.get(name)?)));
+    let named: usize = scored().map(|(name, _)| columns(name) + "   0.00".len()).sum();
+    let fits = room.is_none_or(|room| named <= room);
+    let score = |(name, score): (&String, f64)| {
+        let text = format!("{} {score:.2}", printable(name));
+        let is_low = item.low.contains(name);
+        let text = if is_low { paint.odd(text) } else { text };
+        (fits || is_low).then(|| format!("  {text}"))
+    };
+    scored().filter_map(score).collect()
+}
+
+/// What is about to run, in a line, and in another what data was fetched for it.
+fn header(started: &ExperimentStarted, paint: Paint) -> String {
+    let ExperimentStarted {
+        name, dataset, items, runs, evaluators, concurrency, timeout_ms, done, why, ..
+    } = started;
+    let mut line = format!(
+        "{}: {} × {} × {}, {concurrency} at a time, timeout {}",
+        paint.strong(printable(name)),
+        count(*items, "item"),
+        count(*runs, "run"),
+        count(evaluators.len(), "evaluator"),
+        timeout(*timeout_ms),
+    );
+    if *done > 0 {
+        let _ = write!(line, ", {done} done before");
+    }
+    if started.partial {
+        line += ", partial run";
+    }
+    if let Some(why) = why {
+        let _ = write!(line, " ({})", printable(why));
+    }
+    if let Some(DatasetSummary { source, fetched: Some(fetch), .. }) = dataset {
+        let _ = write!(line, "\n  data: {}", fetched(source, fetch));
+    }
+    line
+}
+
+/// A limit as it is written: `30s`, `500ms`.
+fn timeout(milliseconds: u64) -> String {
+    if milliseconds.is_multiple_of(1000) {
+        format!("{}s", milliseconds / 1000)
+    } else {
+        format!("{milliseconds}ms")
+    }
+}
+
+/// How many of several experiments passed, and which did not, those among them that were not run to their end. Beside them, how
+/// many were ignored, and how many had nothing to run. One that earlier results still fail has failed, whatever ran of it.
+/// Empty where one was run alone, or none was selected.
+fn conclusion(state: &RunState, paint: Paint) -> String {
+    let RunState { finished, unfinished, .. } = state;
+    let ignored = state.count(|why| matches!(why, NoResult::Ignored { .. }));
+    let skipped = state.count(|why| matches!(why, NoResult::NothingToRun { .. }));
+    let ran = finished.len() + unfinished.len();
+    let all = ran + ignored + skipped;
+    if ran == 0 {
+        return nothing_run(ignored, skipped);
+    }
+    if all == 1 {
+        return String::new();
+    }
+    let verdict = |ExperimentFinished { report, .. }: &ExperimentFinished| {
+        if state.is_still_failed(&report.name) { RunVerdict::Failed } else { report.verdict }
+    };
+    let with = |wanted| finished.iter().filter(move |finished| verdict(finished) == wanted);
+    let failed: Vec<_> = with(RunVerdict::Failed).map(|finished| printable(&finished.report.name)).collect();
+    let not_evaluated = with(RunVerdict::NotEvaluated).count();
+    let unfinished: Vec<_> = unfinished.iter().map(|name| printable(name)).collect();
+    let mut text = format!("\n{all} experiments: {} passed", with(RunVerdict::Passed).count());
+    for (number, what) in
+        [(not_evaluated, "not evaluated"), (ignored, "ignored"), (skipped, "with nothing to run")]
+    {
+        if number > 0 {
+            text += &format!(", {number} {what}");
+        }
+    }
+    for (names, what) in [(failed, "FAILED"), (unfinished, "NOT RUN TO THE END")] {
+        if !names.is_empty() {
+            text += &format!(", {}: {}", paint.bad(format!("{} {what}", names.len())), names.join(", "));
+        }
+    }
+    text + "\n"
+}
+
+/// A line for each experiment that earlier results fail, and why.
+fn still_failed(state: &RunState, paint: Paint) -> String {
+    let line = |(name, why): &(String, String)| {
+        let (name, why) = (paint.strong(printable(name)), printable(why));
+        format!("\n{name}: {} by earlier results: {why}\n", paint.bad("still FAILED"))
+    };
+    state.still_failed.iter().map(line).collect()
+}
+
+/// Says that no experiment was run, where there was any.
+fn nothing_run(ignored: usize, skipped: usize) -> String {
+    let were = if ignored == 1 { "was" } else { "were" };
+    let ignored = (ignored > 0).then(|| format!("{} {were} ignored", count(ignored, "experiment")));
+    let skipped = (skipped > 0).then(|| format!("{} had no item to run", count(skipped, "experiment")));
+    let parts: Vec<_> = ignored.into_iter().chain(skipped).collect();
+    if parts.is_empty() { String::new() } else { format!("\nnothing was run: {}\n", parts.join(", ")) }
 }

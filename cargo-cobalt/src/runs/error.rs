@@ -2,6 +2,8 @@
 
 use cobalt::{name, suggest};
 
+use super::view::minute;
+use crate::error::{CommandError, ErrorKind};
 use crate::index::Run;
 use crate::terminal::one_line;
 
@@ -38,6 +40,12 @@ pub(crate) enum UnknownRun {
 
     #[error("`{typed}` may mean the run {run} or commit {}, of which there is another run; type more of it", short(.commit))]
     RunOrCommit { typed: String, run: String, commit: String },
+}
+
+impl CommandError for UnknownRun {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::NothingMatched
+    }
 }
 
 /// What shows the names that there are.
@@ -102,8 +110,7 @@ fn meant(typed: &str, experiments: &[&str]) -> Option<String> {
 
 /// A run as a message names it.
 pub(super) fn described(run: &Run) -> String {
-    let day = run.timestamp.get(..16).unwrap_or(&run.timestamp).replace('T', " ");
-    format!("{} (`{}`, {day})", one_line(&run.id), one_line(&run.name))
+    format!("{} (`{}`, {})", one_line(&run.id), one_line(&run.name), minute(&run.timestamp))
 }
 
 /// A commit as a message names it.

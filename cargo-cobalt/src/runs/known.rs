@@ -8,8 +8,6 @@ use cobalt::name;
 use cobalt::store::Layout;
 
 use super::git;
-use super::name::RunName;
-use super::resolve::FoundRun;
 use crate::error::Error;
 use crate::index::{Filter, Index, Run};
 use crate::terminal::one_line;
@@ -100,14 +98,6 @@ impl KnownRuns {
             let first = meant.next()?;
             meant.all(|other| other == first).then(|| first.to_owned())
         })
-    }
-
-    /// The commit that a name tells, where its runs are those that a git revision stands for.
-    pub(crate) fn commit_of(&self, name: &RunName, runs: &[FoundRun]) -> Option<String> {
-        let commit = self.commit(name.as_str())?;
-        let of_commit = self.of_commit(&commit);
-        let is_of_commit = |run: &FoundRun| of_commit.iter().any(|known| known.id == run.id);
-        runs.iter().all(is_of_commit).then_some(commit)
     }
 
     /// Runs of some of the items whose ids begin so: their files, and their ids.

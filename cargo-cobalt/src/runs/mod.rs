@@ -1,4 +1,4 @@
-//! How past runs are named on the command line, and which runs these names mean.
+//! Past runs: how they are named on the command line, which runs these names mean, and what every list shows of a run ([`RunView`]).
 //!
 //! | typed | means |
 //! |---|---|
@@ -11,12 +11,10 @@
 mod error;
 mod git;
 mod known;
-mod name;
-mod report;
 mod resolve;
+mod view;
 
 pub(crate) use error::{UnknownRun, short};
 pub(crate) use known::KnownRuns;
-pub(crate) use name::RunName;
-pub(crate) use report::report_of;
-pub(crate) use resolve::FoundRun;
+pub(crate) use resolve::{FoundRun, report_of};
+pub(crate) use view::{ItemCounts, RunFigures, RunState, RunVerdict, RunView, journals, minute, so_far};

@@ -1,15 +1,17 @@
-//! Which runs names mean.
+//! Which runs names mean, and the reports of these.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cobalt::store::without_mark;
+use cobalt::Report;
+use cobalt::llm::prices::PriceTable;
+use cobalt::store::{read_measurements, read_report, without_mark};
 use serde::Deserialize;
 
 use super::error::{UnknownRun, described};
 use super::git;
 use super::known::KnownRuns;
-use super::name::{Meaning, RunName};
+use crate::cli::{Meaning, RunName};
 use crate::error::Error;
 use crate::index::Run;
 
@@ -36,6 +38,14 @@ pub(crate) enum Named {
 }
 
 impl KnownRuns {
+    /// The commit that a name tells, where its runs are those that a git revision stands for.
+    pub(crate) fn commit_of(&self, name: &RunName, runs: &[FoundRun]) -> Option<String> {
+        let commit = self.commit(name.as_str())?;
+        let of_commit = self.of_commit(&commit);
+        let is_of_commit = |run: &FoundRun| of_commit.iter().any(|known| known.id == run.id);
+        runs.iter().all(is_of_commit).then_some(commit)
+    }
+
     /// The runs that several names mean together: where a name would do for several experiments, that of the first name
     /// that tells one is meant, and else that of the newest run.
     pub(crate) fn resolve(&self, names: &[RunName]) -> Result<Vec<FoundRun>, Error> {
@@ -221,4 +231,16 @@ fn of_file(path: &Path) -> Result<FoundRun, Error> {
     let head: Head = serde_json::from_slice(without_mark(&bytes))
         .map_err(|error| unfit(format!("neither a result file nor a baseline file: {error}")))?;
     Ok(FoundRun { id: head.id, experiment: head.name, path: path.to_owned(), note: None })
+}
+
+/// Reads the report of a run. A baseline, which a name may mean, is none.
+pub(crate) fn report_of(run: &FoundRun, prices: &PriceTable) -> Result<Report, Error> {
+    match read_report(&run.path) {
+        Ok(report) => Ok(report),
+        Err(_) if read_measurements(&run.path, prices).is_ok() => {
+            let reason = "it is a baseline, with the numbers of a run alone; name the run itself".to_owned();
+            Err(Error::RunFile { path: run.path.clone(), reason })
+        }
+        Err(error) => Err(error.into()),
+    }
 }

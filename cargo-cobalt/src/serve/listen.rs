@@ -1,15 +1,32 @@
 //! Which port the server listens on: the one that is asked for, or the next to the usual one that is free.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 
 use cobalt::config::{Config, DashboardSettings};
 
 use super::running;
-use crate::error::Error;
+use crate::error::{CommandError, Error};
 
 /// How many ports are tried above the usual one.
 const FURTHER: u16 = 9;
+
+#[derive(Debug, thiserror::Error)]
+enum ListenError {
+    #[error(
+        "failed to listen on {address}: {source}; name another port with `--port` or `dashboard.port`, or 0 for any that is \
+         free"
+    )]
+    Failed { address: SocketAddr, source: io::Error },
+
+    #[error(
+        "failed to listen on {0}, as another program does; name another port with `--port` or `dashboard.port`, or 0 for \
+         any that is free"
+    )]
+    PortTaken(SocketAddr),
+}
+
+impl CommandError for ListenError {}
 
 /// Who listens.
 #[derive(Debug)]
@@ -42,7 +59,7 @@ fn on(settings: &Config, address: SocketAddr, another_will_do: bool) -> Result<L
     let url = format!("http://{address}");
     match another_will_do && running::answers(settings, &url) {
         true => Ok(Listening::Already(url)),
-        false => Err(Error::PortTaken(address)),
+        false => Err(ListenError::PortTaken(address).into()),
     }
 }
 
@@ -51,7 +68,7 @@ fn near_the_usual(settings: &Config, host: IpAddr, another_will_do: bool) -> Res
         return Ok(Listening::Already(url));
     }
     let usual = SocketAddr::new(host, DashboardSettings::DEFAULT_PORT);
-    let listener = from(usual)?.ok_or(Error::PortTaken(usual))?;
+    let listener = from(usual)?.ok_or(ListenError::PortTaken(usual))?;
     let port = listener.local_addr().map_err(Error::Server)?.port();
     if port != usual.port() {
         eprintln!("port {} is taken by another program; this is on {port}", usual.port());
@@ -60,7 +77,7 @@ fn near_the_usual(settings: &Config, host: IpAddr, another_will_do: bool) -> Res
 }
 
 /// Listens on a port or one of the next, the first that is free.
-fn from(usual: SocketAddr) -> Result<Option<TcpListener>, Error> {
+fn from(usual: SocketAddr) -> Result<Option<TcpListener>, ListenError> {
     for port in usual.port()..=usual.port().saturating_add(FURTHER) {
         if let Some(listener) = bind(SocketAddr::new(usual.ip(), port))? {
             return Ok(Some(listener));
@@ -70,11 +87,11 @@ fn from(usual: SocketAddr) -> Result<Option<TcpListener>, Error> {
 }
 
 /// Listens, unless another program does.
-fn bind(address: SocketAddr) -> Result<Option<TcpListener>, Error> {
+fn bind(address: SocketAddr) -> Result<Option<TcpListener>, ListenError> {
     match TcpListener::bind(address) {
         Ok(listener) => Ok(Some(listener)),
         Err(error) if error.kind() == ErrorKind::AddrInUse => Ok(None),
-        Err(source) => Err(Error::Listen { address, source }),
+        Err(source) => Err(ListenError::Failed { address, source }),
     }
 }
 

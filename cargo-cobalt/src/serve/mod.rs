@@ -1,16 +1,15 @@
 //! `cargo cobalt serve`: the dashboard, and the API that it reads.
 //!
 //! A request passes the [`guard`], then goes to the [`page`] or to the [`api`], which asks the [`store`]. Around that is the life of
-//! a [`dashboard`]: it begins to [`mod@listen`], [`announce`]s itself, and is known to other commands while it is [`mod@running`].
+//! a [`dashboard`]: it begins to [`mod@listen`], announces itself, and is known to other commands while it is [`mod@running`].
 
-mod announce;
 mod api;
 mod dashboard;
+mod error;
 mod guard;
 mod listen;
 mod live;
 mod page;
-mod project;
 mod running;
 mod server;
 mod store;
@@ -32,7 +31,7 @@ use crate::{browser, interrupt};
 
 pub(crate) fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.openapi {
-        print_json(&api::description())?;
+        print_json(&api::description()).map_err(Error::Print)?;
         return Ok(ExitCode::SUCCESS);
     }
     let settings = settings(flags)?;

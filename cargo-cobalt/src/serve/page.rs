@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use rust_embed::{EmbeddedFile, RustEmbed};
 
-use super::project::hex;
+use super::guard::hex;
 
 /// What `npm run build` makes of the sources of the page.
 #[derive(RustEmbed)]

@@ -2,15 +2,16 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cobalt::config::Config;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use tokio::runtime::Builder;
 use url::{Host, Url};
 
-use super::project;
+use super::guard::hex;
 use crate::requests;
 use crate::written::write_private;
 
@@ -28,14 +29,14 @@ struct Entry {
 
 /// That the server runs, said in a file until this is dropped.
 #[derive(Debug)]
-pub(super) struct Advertised {
+pub(crate) struct Advertised {
     path: PathBuf,
     text: String,
 }
 
 impl Advertised {
     /// Says that this process serves at an address.
-    pub(super) fn at(settings: &Config, url: &str) -> io::Result<Self> {
+    pub(crate) fn at(settings: &Config, url: &str) -> io::Result<Self> {
         let layout = settings.layout();
         let path = layout.server();
         if let Some(folder) = path.parent() {
@@ -75,9 +76,9 @@ fn is_of_this_machine(url: &str) -> bool {
 }
 
 /// Whether the server at an address is one of this project.
-pub(super) fn answers(settings: &Config, url: &str) -> bool {
+pub(crate) fn answers(settings: &Config, url: &str) -> bool {
     let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return false };
-    runtime.block_on(project_at(url)).is_some_and(|hash| hash == project::hash(settings))
+    runtime.block_on(project_at(url)).is_some_and(|hash| hash == project_hash(settings))
 }
 
 /// The hash of the project that a server is of.
@@ -91,6 +92,29 @@ async fn project_at(url: &str) -> Option<String> {
     let client = requests::client().no_proxy().timeout(LONGEST_ANSWER).build().ok()?;
     let text = client.get(format!("{url}/api/health")).send().await.ok()?.text().await.ok()?;
     serde_json::from_str(&text).ok().map(|Health { project }| project)
+}
+
+/// The name of the project's folder.
+pub(crate) fn project_name(settings: &Config) -> String {
+    let name = settings.workspace_root().file_name();
+    name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// A hash of where the project and its results lie, however their paths are written.
+pub(crate) fn project_hash(settings: &Config) -> String {
+    let mut hash = Sha256::new();
+    for path in [settings.workspace_root(), settings.layout().results()] {
+        hash.update(settled(path).as_bytes());
+        hash.update([0]);
+    }
+    hex(&hash.finalize())
+}
+
+/// A path without links, as far as it is there.
+fn settled(path: &Path) -> String {
+    let there = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    let settled = there.and_then(|(above, settled)| Some(settled.join(path.strip_prefix(above).ok()?)));
+    settled.unwrap_or_else(|| path.to_owned()).to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

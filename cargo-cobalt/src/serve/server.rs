@@ -20,7 +20,7 @@ use tokio::time::timeout;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
-use super::api::ApiError;
+use super::error::ApiError;
 use super::guard::{self, Guard};
 use super::store::Store;
 use super::{api, page};

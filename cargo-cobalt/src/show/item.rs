@@ -9,8 +9,7 @@ use cobalt::wording::thousands;
 use cobalt::{Report, TokenCount};
 use serde_json::Value;
 
-use super::Named;
-use super::table::result;
+use super::items::{Named, result};
 use crate::datasets::values::plain;
 use crate::terminal::one_line;
 

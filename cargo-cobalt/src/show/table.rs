@@ -1,12 +1,13 @@
 //! The items of a run as a table, a line each.
 
-use cobalt::report::{ItemResult, Status};
+use cobalt::report::ItemResult;
 use cobalt::reporters::{Paint, figure, time};
 use cobalt::wording::count;
 use cobalt::{Output, Report};
 
-use super::{Named, is_low};
+use super::items::{Named, result};
 use crate::datasets::grid::{Column, fits, grid};
+use crate::runs::ItemCounts;
 use crate::terminal::{Align, one_line};
 
 /// Below a line on the run, the items that are shown.
@@ -41,29 +42,16 @@ pub(super) fn text(report: &Report, shown: &[&Named<'_>], width: Option<usize>, 
 }
 
 fn heading(report: &Report, paint: Paint) -> String {
-    let items = &report.items;
-    let in_error = items.iter().filter(|item| item.is_in_error()).count();
-    let below = items.iter().filter(|item| is_low(report, item)).count() - in_error;
-    let mut parts = vec![count(items.len(), "item")];
-    if below > 0 {
-        parts.push(paint.odd(format!("{below} below pass mark")));
+    let ItemCounts { finished, below_pass_mark, in_error, .. } = (&report.summary).into();
+    let mut parts = vec![count(finished, "item")];
+    if below_pass_mark > 0 {
+        parts.push(paint.odd(format!("{below_pass_mark} below pass mark")));
     }
     if in_error > 0 {
         parts.push(paint.bad(format!("{in_error} in error")));
     }
     let name = paint.strong(one_line(&report.name));
     format!("{name}, run {} of {}: {}\n", one_line(&report.id), report.timestamp, parts.join(", "))
-}
-
-/// How an item ended, in a word or two.
-pub(super) fn result(report: &Report, item: &ItemResult) -> &'static str {
-    match item.status() {
-        Status::Error => "error",
-        Status::Timeout => "timeout",
-        Status::Ok if item.is_in_error() => "scoring error",
-        Status::Ok if is_low(report, item) => "below pass mark",
-        Status::Ok => "passed",
-    }
 }
 
 /// The mean over the trials, which is the score where there is one.

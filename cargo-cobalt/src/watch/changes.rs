@@ -11,7 +11,7 @@ use notify::Event;
 
 use super::folders::{files, folders};
 use super::scope::Scope;
-use super::watched::{Watched, is_change};
+use super::watched::{WatchError, Watched, is_change};
 use crate::error::Error;
 use crate::interrupt;
 
@@ -57,7 +57,7 @@ impl Changes {
     /// Watches the folders that there are by now, and tells those that are new.
     pub(super) fn follow(&mut self, scope: Scope) -> Result<Vec<PathBuf>, Error> {
         self.scope = scope;
-        self.watched.follow(folders(&self.scope))
+        Ok(self.watched.follow(folders(&self.scope))?)
     }
 
     /// A run has come to its end. That its build has written the lock file is no change.
@@ -108,7 +108,10 @@ impl Changes {
                 Err(RecvTimeoutError::Timeout) if end.is_none() => {}
                 Err(RecvTimeoutError::Timeout) => return Ok(gathered),
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(notify::Error::generic("the system has stopped to tell of changes").into());
+                    return Err(WatchError(notify::Error::generic(
+                        "the system has stopped to tell of changes",
+                    ))
+                    .into());
                 }
             }
             if end.is_some_and(|end| Instant::now() > end) {

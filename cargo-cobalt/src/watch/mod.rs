@@ -20,11 +20,10 @@ pub(crate) use self::scope::{Scope, is_made};
 pub(crate) use self::watched::{Watched, is_change};
 
 use self::changes::Changes;
-use crate::baseline::seen;
 use crate::cli::{Color, RunOptions};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::run::Repeats;
-use crate::terminal::eprint_folded;
+use crate::terminal::{eprint_folded, seen};
 use crate::{interrupt, run};
 
 /// How many of the files that have changed are named.
@@ -69,7 +68,7 @@ pub(crate) fn watch(options: &RunOptions, flags: &Flags, color: Color) -> Result
 
 /// Whether no change of a file will mend it.
 fn is_for_the_user_to_type(error: &Error) -> bool {
-    matches!(error, Error::Arguments(_) | Error::NothingMatched(_) | Error::UnknownRun(_))
+    matches!(error.kind(), ErrorKind::Arguments | ErrorKind::NothingMatched)
 }
 
 /// The folders that are looked into, but for those within them: the current one first.

@@ -6,7 +6,23 @@ use std::path::{Path, PathBuf};
 use notify::event::ModifyKind;
 use notify::{EventHandler, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
 
-use crate::error::Error;
+use crate::error::CommandError;
+
+#[derive(Debug, thiserror::Error)]
+#[error("failed to watch for changes: {0}{hint}", hint = hint(.0))]
+pub(crate) struct WatchError(#[from] pub(super) notify::Error);
+
+impl CommandError for WatchError {}
+
+/// What to do about a limit of the system.
+fn hint(error: &notify::Error) -> &'static str {
+    match error.kind {
+        notify::ErrorKind::MaxFilesWatch => {
+            "; raise the limit, on Linux `fs.inotify.max_user_watches` of sysctl"
+        }
+        _ => "",
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct Watched {
@@ -16,12 +32,12 @@ pub(crate) struct Watched {
 
 impl Watched {
     /// No folder yet; what happens in those to come is told to the listener.
-    pub(crate) fn telling(listener: impl EventHandler) -> Result<Self, Error> {
+    pub(crate) fn telling(listener: impl EventHandler) -> Result<Self, WatchError> {
         Ok(Self { watcher: recommended_watcher(listener)?, folders: BTreeSet::new() })
     }
 
     /// Watches these folders and no others, and tells those that are new.
-    pub(crate) fn follow(&mut self, folders: BTreeSet<PathBuf>) -> Result<Vec<PathBuf>, Error> {
+    pub(crate) fn follow(&mut self, folders: BTreeSet<PathBuf>) -> Result<Vec<PathBuf>, WatchError> {
         for gone in self.folders.difference(&folders) {
             // The system may have ended that by itself.
             let _ = self.watcher.unwatch(gone);

@@ -1,22 +1,131 @@
-//! Sends requests side by side, each again after what may pass, and all within a time that nothing extends.
+//! Signed requests that notify others of the end of a run, and never fail it. They are sent side by side, each again after what may
+//! pass, and all within a time that nothing extends.
 
-use std::error::Error;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use cobalt::back_off::BackOff;
-use cobalt::config::Webhook;
-use reqwest::header::RETRY_AFTER;
-use reqwest::{Client, Response, StatusCode};
+use cobalt::config::{Webhook, WebhookOn};
+use cobalt::hash::hex;
+use hmac::{Hmac, KeyInit, Mac};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::{Client, Response, StatusCode, Url};
+use sha2::Sha256;
 use tokio::runtime;
 use tokio::task::{Id, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::delivery::Delivery;
+use super::body::{Body, Ci, EVENT, is_worse};
+use crate::error::Error;
+use crate::results::{Output, Reporter, Results};
 use crate::{interrupt, requests};
 
 /// How often it is looked whether time is up, or Ctrl-C was pressed.
 const TICK: Duration = Duration::from_millis(50);
+
+/// Tells those webhooks of the end of a run that are to hear of it, side by side. What fails is a warning, and no more.
+pub(crate) struct Webhooks(pub(crate) Vec<Webhook>);
+
+impl Reporter for Webhooks {
+    fn finish(&mut self, results: &Results, output: &dyn Output) -> Result<(), Error> {
+        // Who stops a run, or only lists its cases, has nobody to be told.
+        if !results.is_empty() && !interrupt::was_heard() {
+            notify(&self.0, results, output);
+        }
+        Ok(())
+    }
+}
+
+fn notify(webhooks: &[Webhook], results: &Results, output: &dyn Output) {
+    let wanted = webhooks.iter().filter(|webhook| is_wanted(webhook.on(), results));
+    let (mut ready, mut problems) = (Vec::new(), Vec::new());
+    let ci = Ci::of(|name| std::env::var(name).ok());
+    for webhook in wanted {
+        match delivery(webhook, results, ci.as_ref()) {
+            Ok(delivery) => ready.push(delivery),
+            Err(problem) => problems.push(format!("a webhook was not told of the run: {problem}")),
+        }
+    }
+    problems.extend(all(ready));
+    problems.iter().for_each(|problem| output.warn(problem));
+}
+
+fn is_wanted(on: WebhookOn, results: &Results) -> bool {
+    match on {
+        WebhookOn::Always => true,
+        WebhookOn::Failed => results.failed(),
+        WebhookOn::Regressed => results.experiments.iter().any(|finished| is_worse(&finished.report)),
+    }
+}
+
+fn delivery(webhook: &Webhook, results: &Results, ci: Option<&Ci>) -> Result<Delivery, String> {
+    let url = webhook.url().map_err(|unset| unset.to_string())?;
+    let secret = webhook.secret().map_err(|unset| unset.to_string())?;
+    let body = Body::of(results, ci);
+    Delivery::new(url, secret, &body, webhook.timeout(), webhook.retries())
+}
+
+/// A request that is ready to be sent.
+#[derive(Debug)]
+struct Delivery {
+    url: Url,
+    /// The host, and the port if one is written: what of the address is no secret.
+    host: String,
+    headers: HeaderMap,
+    body: Vec<u8>,
+    timeout: Duration,
+    retries: u32,
+}
+
+impl Delivery {
+    fn new(
+        url: &str,
+        secret: Option<&str>,
+        body: &Body<'_>,
+        timeout: Duration,
+        retries: u32,
+    ) -> Result<Self, String> {
+        let url = Url::parse(url.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        // It is not repeated, as it may be a secret.
+        let url = url.ok_or("its address is none of HTTP; write it like `https://example.com/hook`")?;
+        let host = url.host_str().unwrap_or_default();
+        let host = url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        let seconds = body.timestamp.time().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let text = serde_json::to_vec(body).map_err(|error| format!("its body cannot be made: {error}"))?;
+        let signature = secret.map(|secret| signature(secret, seconds, &text));
+        let headers = headers(&body.delivery, seconds, signature)?;
+        Ok(Self { url, host, headers, body: text, timeout, retries })
+    }
+}
+
+fn headers(delivery: &str, seconds: u64, signature: Option<String>) -> Result<HeaderMap, String> {
+    let value = |text: String| HeaderValue::try_from(text).map_err(|error| error.to_string());
+    let mut headers = HeaderMap::from_iter([
+        (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        (HeaderName::from_static("x-cobalt-event"), HeaderValue::from_static(EVENT)),
+        (HeaderName::from_static("x-cobalt-delivery"), value(delivery.to_owned())?),
+        (HeaderName::from_static("x-cobalt-timestamp"), value(seconds.to_string())?),
+    ]);
+    if let Some(signature) = signature {
+        headers.insert("x-cobalt-signature-256", value(signature)?);
+    }
+    Ok(headers)
+}
+
+/// The signature of a body: HMAC-SHA-256 over the time in seconds, a full stop, and the body.
+///
+/// The time is signed, too, so that a request that somebody has recorded is not taken for a new one.
+fn signature(secret: &str, seconds: u64, body: &[u8]) -> String {
+    let code = hmac(secret.as_bytes(), &[format!("{seconds}.").as_bytes(), body]);
+    format!("sha256={}", hex(&code))
+}
+
+/// HMAC-SHA-256 over parts of a text.
+fn hmac(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key of any length is taken");
+    parts.iter().for_each(|part| mac.update(part));
+    mac.finalize().into_bytes().into()
+}
 
 /// Why an attempt failed.
 enum Failure {
@@ -27,7 +136,7 @@ enum Failure {
 }
 
 /// Sends requests, and answers with what kept any from being taken. Ctrl-C ends it at once.
-pub(super) fn all(deliveries: Vec<Delivery>) -> Vec<String> {
+fn all(deliveries: Vec<Delivery>) -> Vec<String> {
     if deliveries.is_empty() {
         return Vec::new();
     }
@@ -155,16 +264,56 @@ fn broken(error: &reqwest::Error, timeout: Duration) -> Failure {
 }
 
 /// Whether this is an error of TLS, or one of input and output around it.
-fn is_of_tls(error: &(dyn Error + 'static)) -> bool {
+fn is_of_tls(error: &(dyn std::error::Error + 'static)) -> bool {
     let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
     error.is::<rustls::Error>() || inner.is_some_and(|inner| is_of_tls(inner))
 }
 
 /// What is at the bottom of an error, which says most, and does not repeat the address.
-fn bottom<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
+fn bottom<'a>(error: &'a (dyn std::error::Error + 'static)) -> &'a (dyn std::error::Error + 'static) {
     let mut bottom = error;
     while let Some(below) = bottom.source() {
         bottom = below;
     }
     bottom
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cases 1, 2 and 7 of RFC 4231: key, text, HMAC-SHA-256.
+    #[test]
+    fn signatures_are_those_of_rfc_4231() {
+        let long = "This is a test using a larger than block-size key and a larger than block-size data. The key \
+                    needs to be hashed before being used by the HMAC algorithm.";
+        let cases: [(&[u8], &[u8], &str); 3] = [
+            (&[0x0b; 20], b"Hi There", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"),
+            (
+                b"Jefe",
+                b"what do ya want for nothing?",
+                "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
+            ),
+            (
+                &[0xaa; 131],
+                long.as_bytes(),
+                "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2",
+            ),
+        ];
+        for (key, text, expected) in cases {
+            assert_eq!(hex(&hmac(key, &[text])), expected);
+        }
+    }
+
+    #[test]
+    fn time_and_body_are_signed() {
+        let whole = hmac(b"key", &[b"1770301800.{\"schema\":1}"]);
+        assert_eq!(signature("key", 1_770_301_800, b"{\"schema\":1}"), format!("sha256={}", hex(&whole)));
+        for (seconds, body) in [(1_770_301_801, "{\"schema\":1}"), (1_770_301_800, "{\"schema\":2}")] {
+            assert_ne!(
+                signature("key", seconds, body.as_bytes()),
+                signature("key", 1_770_301_800, b"{\"schema\":1}")
+            );
+        }
+    }
 }

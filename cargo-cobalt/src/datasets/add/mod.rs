@@ -58,7 +58,7 @@ fn write(file: DataFile, new: Vec<New>, arguments: &AddItems) -> Result<(), Erro
     let what = format!("{} to {place}`{path}`: {names}", count(new.len(), "item"));
     let draft = file.with(new.into_iter().map(|new| new.item).collect())?;
     if arguments.dry_run {
-        print(&format!("{}\n", draft.inserted()))?;
+        print(&format!("{}\n", draft.inserted())).map_err(Error::Print)?;
         eprintln!("would add {what}");
     } else {
         draft.save()?;

@@ -46,10 +46,11 @@ pub(super) fn check(arguments: &CheckDatasets, flags: &Flags) -> Result<ExitCode
         }
     }
     if arguments.json {
-        print_json(&All { sets: &all })?;
+        print_json(&All { sets: &all }).map_err(Error::Print)?;
     } else {
         let (width, paint) = (stdout_width(), paint(&io::stdout()));
-        print(&all.iter().map(|checked| text::text(checked, width, paint)).collect::<Vec<_>>().join("\n"))?;
+        print(&all.iter().map(|checked| text::text(checked, width, paint)).collect::<Vec<_>>().join("\n"))
+            .map_err(Error::Print)?;
     }
     if !errors.is_empty() {
         return Err(Error::Broken(errors));

@@ -41,7 +41,7 @@ pub(super) fn dedupe(arguments: &DedupeDataset, flags: &Flags) -> Result<ExitCod
         }
     };
     // The work is done by now, also where nobody reads on, as in front of `head`.
-    print(&listing)?;
+    print(&listing).map_err(Error::Print)?;
     eprintln!("{done}");
     Ok(ExitCode::SUCCESS)
 }

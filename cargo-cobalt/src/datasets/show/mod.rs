@@ -64,14 +64,16 @@ pub(super) fn show(arguments: &ShowDataset, flags: &Flags) -> Result<ExitCode, E
             fetched,
             fields: statistics(dataset.iter()),
             shown: shown.collect(),
-        })?;
+        })
+        .map_err(Error::Print)?;
     } else if arguments.key.is_some() {
         for (index, item) in shown {
-            print(&table::item(&keys[index], lines[index], item, paint(&io::stdout())))?;
+            print(&table::item(&keys[index], lines[index], item, paint(&io::stdout())))
+                .map_err(Error::Print)?;
         }
     } else {
         let shown: Vec<_> = shown.map(|(index, item)| (keys[index].clone(), item)).collect();
-        print(&overview(&source, fetched.as_ref(), &dataset, &shown))?;
+        print(&overview(&source, fetched.as_ref(), &dataset, &shown)).map_err(Error::Print)?;
         if shown.len() < dataset.len() && !shown.is_empty() {
             eprintln!(
                 "the first {} of {} items; `--limit {}` shows all",

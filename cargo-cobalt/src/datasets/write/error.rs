@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cobalt::DatasetError;
 
+use crate::error::CommandError;
 use crate::terminal::one_line;
 
 /// Why a data file was not read, or not written: it is as it was.
@@ -49,6 +50,8 @@ pub(crate) enum WriteError {
     )]
     NotReadBack { path: PathBuf, reason: String },
 }
+
+impl CommandError for WriteError {}
 
 /// A path as messages show it.
 pub(super) fn shown(path: &Path) -> String {

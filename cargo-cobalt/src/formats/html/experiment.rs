@@ -1,18 +1,24 @@
-//! The section of an experiment: its verdict, what it was run with, its figures, and its items.
+//! The section of an experiment: its verdict, what it was run with, its thresholds, scores, times and costs, and how it differs from
+//! its baseline.
 
 use cobalt::Report;
-use cobalt::report::{RunVerdict, Status};
-use cobalt::reporters::{at_pass_marks, printable, time};
+use cobalt::report::comparison::{Comparison, Difference, Finding, Verdict};
+use cobalt::report::{RunVerdict, ScoreStats, Status, ThresholdOutcome};
+use cobalt::reporters::{agent_usage, at_pass_marks, explained, judge_usage, printable, time};
 use cobalt::wording::count;
 use maud::{Markup, html};
 
-use super::words::{code, name, verdict_badge};
-use super::{amounts, baseline, items, scores, thresholds};
+use super::items;
+use super::parts::{
+    Mark, badge, code, difference_chart, latencies_chart, mean_chart, name, scores_chart, verdict_badge,
+};
 use crate::compare::words;
-use crate::reporters::{Finished, Results};
+use crate::results::{Finished, Results};
 
 /// So many experiments are shown at length; of more, those that passed are folded.
 const FEW: usize = 3;
+/// The titles of a difference's figures, in the order of [`words::cells`].
+const TITLES: [&str; 6] = ["Baseline", "This run", "Change", "95 % interval", "P", "Detectable"];
 
 /// An experiment. Its place among all gives it a name within the page.
 pub(super) fn section(index: usize, finished: &Finished, results: &Results) -> Markup {
@@ -27,10 +33,10 @@ pub(super) fn section(index: usize, finished: &Finished, results: &Results) -> M
                     span.why { (why(report)) }
                 }
                 (facts(report))
-                (thresholds::section(report))
-                (scores::section(report))
-                (amounts::section(report))
-                @if let Some(comparison) = &report.baseline { (baseline::section(comparison)) }
+                (thresholds(report))
+                (scores(report))
+                (amounts(report))
+                @if let Some(comparison) = &report.baseline { (baseline(comparison)) }
                 (items::section(index, finished))
             }
         }
@@ -105,4 +111,204 @@ fn facts(report: &Report) -> Markup {
             }
         }
     }
+}
+
+/// The thresholds, if there are any.
+fn thresholds(report: &Report) -> Markup {
+    let Some(status) = &report.ci_status else { return Markup::default() };
+    html! {
+        h3 { "Thresholds" }
+        @if report.thresholds().is_empty() {
+            p { (badge(Mark::of(status.passed), if status.passed { "met" } else { "missed" })) " " (printable(&status.summary)) }
+            // Files of the original name those only that are missed.
+            ul { @for violation in &status.violations { li { (printable(&violation.message)) } } }
+        } @else {
+            div.scroll tabindex="0" role="group" aria-label="Thresholds" {
+                table.thresholds {
+                    thead {
+                        tr {
+                            th scope="col" { "Verdict" }
+                            th scope="col" { "Threshold" }
+                            th.number scope="col" { "Found" }
+                            th scope="col" { "What that means" }
+                        }
+                    }
+                    tbody { @for outcome in report.thresholds() { (threshold_row(outcome)) } }
+                }
+            }
+        }
+    }
+}
+
+fn threshold_row(outcome: &ThresholdOutcome) -> Markup {
+    let (mark, word) = match (outcome.finding, outcome.passed) {
+        (Finding::Inconclusive, true) => (Mark::Odd, "inconclusive"),
+        (Finding::Inconclusive, false) => (Mark::Bad, "inconclusive"),
+        (Finding::Met, _) => (Mark::Good, "met"),
+        (Finding::Missed, _) => (Mark::Bad, "missed"),
+    };
+    html! {
+        tr {
+            td { (badge(mark, word)) }
+            th scope="row" { (code(&outcome.name)) }
+            td.number { (outcome.figure.as_deref().unwrap_or("–")) }
+            // Of one that is met, the figure says it all.
+            @let is_plain = outcome.finding == Finding::Met && !outcome.against_baseline;
+            td.message { @if !is_plain { (printable(&outcome.message)) } }
+        }
+    }
+}
+
+/// The table of scores.
+fn scores(report: &Report) -> Markup {
+    html! {
+        h3 { "Scores" }
+        div.scroll tabindex="0" role="group" aria-label="Scores" {
+            table.scores {
+                thead {
+                    tr {
+                        th scope="col" { "Evaluator" }
+                        th.number scope="col" { "Mean" }
+                        th.number scope="col" { "95 % interval" }
+                        th scope="col" { "Mean and interval" }
+                        th.number scope="col" { "Passed" }
+                        @for title in ["Min", "P50", "P95", "P99", "Max"] { th.number scope="col" { (title) } }
+                        th scope="col" { "All scores" }
+                    }
+                }
+                tbody { @for (evaluator, mark) in report.config.evaluators() { (score_row(report, evaluator, mark)) } }
+            }
+        }
+    }
+}
+
+fn score_row(report: &Report, evaluator: &str, mark: f64) -> Markup {
+    html! {
+        tr {
+            th scope="row" { (name(evaluator)) small { "passes from " (mark) } }
+            @match report.summary.scores.get(evaluator) {
+                Some(stats) => {
+                    (score_figures(stats, mark))
+                    td { (scores_chart(&all_scores(report, evaluator), mark)) }
+                }
+                None => { td colspan="10" { (badge(Mark::Bad, "no score")) } }
+            }
+        }
+    }
+}
+
+fn score_figures(stats: &ScoreStats, mark: f64) -> Markup {
+    let interval = stats.ci95.map(|ci| format!("{:.3} to {:.3}", ci.low, ci.high));
+    html! {
+        td.number { strong { (figure(stats.avg)) } }
+        td.number { (interval.as_deref().unwrap_or("–")) }
+        td { (mean_chart(stats, mark)) }
+        td.number { (stats.pass_rate.map_or_else(|| "–".to_owned(), |rate| format!("{:.1} %", rate * 100.0))) }
+        @for value in [stats.min, stats.p50, stats.p95, stats.p99, stats.max] { td.number { (figure(value)) } }
+    }
+}
+
+fn figure(value: f64) -> String {
+    format!("{value:.3}")
+}
+
+/// All scores that an evaluator gave.
+fn all_scores(report: &Report, evaluator: &str) -> Vec<f64> {
+    report.items.iter().flat_map(|item| item.scores(evaluator)).collect()
+}
+
+/// The figures, a tile each, and a chart of the latencies.
+fn amounts(report: &Report) -> Markup {
+    let summary = &report.summary;
+    let latencies: Vec<_> = report.items.iter().map(|item| item.latency_ms()).collect();
+    let mut tiles = vec![("Latency, mean", time(summary.avg_latency_ms))];
+    if let Some(latency) = &summary.latency {
+        let figures = [
+            ("Min", latency.min),
+            ("P50", latency.p50),
+            ("P95", latency.p95),
+            ("P99", latency.p99),
+            ("Max", latency.max),
+        ];
+        tiles.extend(figures.map(|(title, figure)| (title, time(figure))));
+    }
+    tiles.push(("In all", time(summary.total_duration_ms as f64)));
+    html! {
+        h3 { "Time and cost" }
+        dl.tiles { @for (title, figure) in &tiles { div { dt { (title) } dd { (figure) } } } }
+        (latencies_chart(&latencies))
+        dl.facts {
+            @if let Some(tokens) = agent_usage(summary) { div { dt { "Tokens" } dd { (printable(&tokens)) } } }
+            @if let Some(judges) = judge_usage(summary) { div { dt { "Judges" } dd { (printable(&judges)) } } }
+            @if !summary.unpriced_models.is_empty() {
+                div {
+                    dt { "Without a price" }
+                    dd { (printable(&summary.unpriced_models.join(", "))) " (" (count(summary.unpriced_items, "item")) ")" }
+                }
+            }
+            @if let Some(date) = report.prices_as_of.as_ref().filter(|_| summary.total_tokens.or(summary.judge_calls).is_some()) { div { dt { "Prices of" } dd { (printable(date)) } } }
+        }
+    }
+}
+
+/// The comparison as tables, one of scores and one of amounts.
+fn baseline(comparison: &Comparison) -> Markup {
+    let base = &comparison.base;
+    html! {
+        h3 { "Against the baseline" }
+        p {
+            "Run " (code(&base.id)) " of " (words::start(base)) ", " (words::size(base))
+            @if let Some(commit) = words::commit(base) { ", commit " (code(&commit)) }
+            ". Items: " (words::matching(&comparison.items, |key| format!("“{}”", printable(key)))) "."
+        }
+        @for note in &comparison.notes { p.note { (printable(note)) } }
+        @if let Some(nothing) = words::without_headline(comparison) { p { (nothing) "." } }
+        @for (title, differences) in [("Score", &comparison.evaluators), ("Amount", &comparison.amounts)] {
+            @if !differences.is_empty() { (difference_table(title, differences)) }
+        }
+        @if let Some(correction) = words::correction(comparison) { p.faint { (correction) "." } }
+    }
+}
+
+fn difference_table(title: &str, differences: &[Difference]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="group" aria-label={ (title) "s against the baseline" } {
+            table.baseline {
+                thead {
+                    tr {
+                        th scope="col" { (title) }
+                        th scope="col" { "Verdict" }
+                        @for title in TITLES { th.number scope="col" { (title) } }
+                        th scope="col" { span.hidden { "Chart of the interval" } }
+                    }
+                }
+                tbody { @for difference in differences { (difference_row(difference, largest(difference, differences))) } }
+            }
+        }
+    }
+}
+
+fn difference_row(difference: &Difference, largest: f64) -> Markup {
+    let [figures @ .., verdict] = words::cells(difference);
+    let mark = match difference.verdict {
+        Verdict::Better => Mark::Good,
+        Verdict::Worse => Mark::Bad,
+        Verdict::Inconclusive => Mark::Odd,
+        Verdict::WithinNoise => Mark::None,
+    };
+    html! {
+        tr {
+            th scope="row" { (name(&difference.name)) small { (explained(difference)) } }
+            td { (badge(mark, &verdict)) }
+            @for figure in &figures { td.number { (figure) } }
+            td { (difference_chart(difference, mark.class(), largest)) }
+        }
+    }
+}
+
+/// How far the chart of a difference reaches: as far as those of all figures of its kind do.
+fn largest(difference: &Difference, all: &[Difference]) -> f64 {
+    let alike = all.iter().filter(|other| other.quantity == difference.quantity);
+    let ends = alike.filter_map(|it| it.ci95).flat_map(|ci| [ci.low.abs(), ci.high.abs()]);
+    ends.fold(0.0, f64::max)
 }

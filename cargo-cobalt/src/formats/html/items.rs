@@ -7,8 +7,8 @@ use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::words::name;
-use crate::reporters::Finished;
+use super::parts::name;
+use crate::results::Finished;
 
 /// So many items that did not pass are shown without the script.
 const WITHOUT_SCRIPT: usize = 50;

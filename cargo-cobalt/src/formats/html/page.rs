@@ -1,14 +1,25 @@
-//! The page as a whole: the verdict of everything, what went wrong beside, and the experiments.
+//! The page as a whole: the verdict of everything, what went wrong beside, and the experiments; and what the page may do: show itself
+//! and run its own script. Whatever an agent wrote is never run, and nothing is fetched.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use cobalt::Report;
+use cobalt::llm::prices::format_cost;
 use cobalt::report::RunVerdict;
-use cobalt::reporters::printable;
+use cobalt::reporters::{printable, time};
 use cobalt::wording::count;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
 
-use super::policy::{SCRIPT, STYLE, policy};
-use super::words::{Mark, badge, code, name};
-use super::{experiment, overview};
-use crate::reporters::Results;
+use super::experiment;
+use super::parts::{Mark, badge, code, name, verdict_badge};
+use crate::results::{Finished, Results};
+
+/// The style of the page.
+pub(super) const STYLE: &str = concat!(include_str!("page.css"), include_str!("items.css"));
+/// The script of the page.
+pub(super) const SCRIPT: &str =
+    concat!(include_str!("values.js"), include_str!("detail.js"), include_str!("table.js"));
 
 /// What a call came to, as a page.
 pub(crate) fn html(results: &Results) -> String {
@@ -31,7 +42,7 @@ pub(crate) fn html(results: &Results) -> String {
                 header { (heading(results, &title)) }
                 main {
                     (troubles(results))
-                    @if results.experiments.len() > 1 { (overview::table(&results.experiments)) }
+                    @if results.experiments.len() > 1 { (overview(&results.experiments)) }
                     @for (index, finished) in results.experiments.iter().enumerate() {
                         (experiment::section(index, finished, results))
                     }
@@ -131,4 +142,59 @@ fn troubles(results: &Results) -> Markup {
             p.note { (name(skipped)) ": nothing to run: " (name(why)) }
         }
     }
+}
+
+/// The table, whose names lead to the sections.
+fn overview(experiments: &[Finished]) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="group" aria-label="Experiments" {
+            table {
+                thead {
+                    tr {
+                        @for title in ["Experiment", "Verdict"] { th scope="col" { (title) } }
+                        th.number scope="col" { "Items" }
+                        th scope="col" { "Mean scores" }
+                        @for title in ["Cost", "Time"] { th.number scope="col" { (title) } }
+                    }
+                }
+                tbody {
+                    @for (index, finished) in experiments.iter().enumerate() { (overview_row(index, &finished.report)) }
+                }
+            }
+        }
+    }
+}
+
+fn overview_row(index: usize, report: &Report) -> Markup {
+    let summary = &report.summary;
+    let scores = report.config.evaluators.iter().filter_map(|it| Some((it, summary.scores.get(it)?.avg)));
+    html! {
+        tr {
+            th scope="row" { a href={ "#experiment-" (index) } { (name(&report.name)) } }
+            td { (verdict_badge(report.verdict)) }
+            td.number { (summary.total_items) }
+            td {
+                @for (index, (evaluator, avg)) in scores.enumerate() {
+                    @if index > 0 { ", " }
+                    (name(evaluator)) " " span.figure { (format!("{avg:.3}")) }
+                }
+            }
+            td.number { @if let Some(cost) = summary.estimated_cost { (format_cost(cost)) } }
+            td.number { (time(summary.total_duration_ms as f64)) }
+        }
+    }
+}
+
+/// The content security policy: this style, this script, and nothing else.
+pub(super) fn policy() -> String {
+    format!(
+        "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
+        source(STYLE),
+        source(SCRIPT)
+    )
+}
+
+/// A text in the page as a policy names it: by its SHA-256.
+fn source(text: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
 }

@@ -9,8 +9,8 @@ use cobalt::report::{RunVerdict, Status};
 use serde_json::{Value, json};
 
 use super::html;
-use super::policy::{SCRIPT, STYLE, policy};
-use crate::reporters::{Broken, CutOff, Finished, Results};
+use super::page::{SCRIPT, STYLE, policy};
+use crate::results::{Broken, CutOff, Finished, Results};
 
 /// Texts that would leave the place where they stand, or turn what is around them.
 const HOSTILE: [&str; 8] = [

@@ -12,16 +12,9 @@
 //!
 //! So the class of a test case is its experiment, and its name is the one of `cargo test`.
 
-mod cases;
-mod model;
 mod suites;
 #[cfg(test)]
 mod tests;
 mod xml;
 
-use crate::reporters::Results;
-
-/// What a call came to, as the text of an XML file.
-pub(crate) fn junit(results: &Results) -> String {
-    xml::write(&suites::suites(results))
-}
+pub(crate) use self::xml::junit;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::junit;
 use crate::formats::sample::{broken, finished, item, report, results};
-use crate::reporters::{Broken, CutOff, Finished, Results};
+use crate::results::{Broken, CutOff, Finished, Results};
 
 /// An element of the schema `junit-10.xsd`, as far as we write it: its name, the attributes that it must have, those that
 /// it may have, and the elements in it. Where there are several of these, they may come in any order.

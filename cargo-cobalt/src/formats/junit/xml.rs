@@ -7,15 +7,16 @@ use cobalt::reporters::printable;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use super::model::{Case, Counts, Outcome, Problem, Suite};
+use super::suites::{Case, Counts, Outcome, Problem, Suite, suites};
+use crate::results::Results;
 use crate::terminal::one_line;
 
 type Xml = Writer<Vec<u8>>;
 
-/// The text of a file that holds these suites.
-pub(super) fn write(suites: &[Suite]) -> String {
+/// What a call came to, as the text of an XML file.
+pub(crate) fn junit(results: &Results) -> String {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
-    write_all(&mut writer, suites).expect("writing to memory cannot fail");
+    write_all(&mut writer, &suites(results)).expect("writing to memory cannot fail");
     let mut text = String::from_utf8(writer.into_inner()).expect("it is made of texts alone");
     text.push('\n');
     text

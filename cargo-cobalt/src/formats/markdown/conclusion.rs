@@ -7,15 +7,29 @@ use cobalt::llm::prices::format_cost;
 use cobalt::report::RunVerdict;
 use cobalt::wording::{count, cut};
 
+use super::experiment::{experiment, word};
 use crate::markdown::{cell, code, fenced, sentence};
-use crate::reporters::{Broken, CutOff, Finished, Results};
+use crate::results::{Broken, CutOff, Finished, Results};
 
+/// The most items of an experiment that are told of in a report.
+const MOST_ITEMS: usize = 100;
 /// The most evaluators whose averages stand in the table of experiments.
 const MOST_AVERAGES: usize = 3;
 /// The most names of experiments that failed in the heading.
 const MOST_NAMES: usize = 5;
 /// The longest of these names, in characters.
 const LONGEST_NAME: usize = 80;
+
+/// All that a call came to.
+pub(crate) fn markdown(results: &Results) -> String {
+    sections(results, MOST_ITEMS).concat()
+}
+
+/// The same in sections: the conclusion, what went wrong, and each experiment with at most so many items.
+pub(crate) fn sections(results: &Results, items: usize) -> Vec<String> {
+    let experiments = results.failed_first().map(|finished| experiment(finished, items));
+    [conclusion(results), troubles(results)].into_iter().chain(experiments).collect()
+}
 
 /// A heading with the verdict, and a table of the experiments.
 pub(crate) fn conclusion(results: &Results) -> String {
@@ -119,15 +133,6 @@ fn row(finished: &Finished) -> String {
     )
 }
 
-/// A run's verdict in a word.
-pub(super) fn word(report: &Report) -> &'static str {
-    match report.verdict {
-        RunVerdict::Passed => "✅ passed",
-        RunVerdict::NotEvaluated => "⚪ not evaluated",
-        RunVerdict::Failed => "❌ failed",
-    }
-}
-
 fn average(report: &Report, evaluator: &str) -> String {
     let stats = report.summary.scores.get(evaluator);
     format!(
@@ -168,8 +173,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::formats::markdown::markdown;
     use crate::formats::sample::{finished, item, report};
+    use crate::results::RunState;
 
     /// Results of runs with these names and verdicts.
     fn results(runs: &[(&str, bool)]) -> Results {
@@ -230,8 +235,10 @@ mod tests {
         let Finished { report, .. } = finished(report(&[item(0, &json!("a"), 1.0)]));
         let told = ExperimentFinished::of(0, &report, &report.case_names(), None);
         let told = ExperimentFinished { unsaved: Some("the disk is full".to_owned()), ..told };
-        let mut results = Results::of(vec![Finished::read(&told)]);
-        results.hear(&Event::ExperimentFinished(Box::new(told)));
+        let experiments = vec![Finished::read(&told)];
+        let mut state = RunState::default();
+        state.apply(&Event::ExperimentFinished(Box::new(told)));
+        let results = state.into_results(experiments);
         assert_eq!(verdict(&results), "❌ 1 experiment passed, but not all could be run");
         assert_eq!(results.errors, ["the disk is full"]);
     }

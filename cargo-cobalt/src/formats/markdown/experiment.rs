@@ -1,28 +1,34 @@
-//! What one experiment came to.
+//! What one experiment came to: its scores, its thresholds, and the items that somebody should look at.
 
 use std::fmt::Write as _;
 
 use cobalt::Report;
-use cobalt::report::Summary;
+use cobalt::report::comparison::{Comparison, Finding, RegressedItem};
+use cobalt::report::{RunVerdict, Summary, ThresholdOutcome};
 use cobalt::reporters::{
-    SCORE_COLUMNS, agent_usage, at_pass_marks, grounds, judge_usage, score_figures, times,
+    SCORE_COLUMNS, agent_usage, at_pass_marks, explain, figure, grounds, judge_usage, score_figures, times,
 };
-use cobalt::wording::count;
+use cobalt::wording::{count, cut};
 
-use super::conclusion::word;
-use super::{items, regressed, thresholds};
 use crate::compare::markdown as comparison;
-use crate::formats::notable;
-use crate::markdown::{cell, code};
-use crate::reporters::Finished;
+use crate::formats::{Gravity, Notable, notable};
+use crate::markdown::{cell, code, fenced};
+use crate::results::Finished;
 use crate::runs::short;
+
+/// The longest key of an item, in characters.
+const LONGEST_KEY: usize = 120;
+/// The longest explanation of an item, in characters.
+const LONGEST_EXPLANATION: usize = 3000;
+/// The longest error in a line, in characters.
+const LONGEST_ERROR: usize = 200;
 
 /// A section on an experiment, with at most so many of its items.
 pub(crate) fn experiment(finished: &Finished, most_items: usize) -> String {
     let report = &finished.report;
     let mut text = format!("\n### {}: {}\n\n{}\n", code(&report.name), verdict(report), origin(report));
     text += &scores(report);
-    text += &thresholds::table(report);
+    text += &thresholds(report);
     text += &amounts(report);
     if let Some(against) = &report.baseline {
         let _ = write!(
@@ -37,7 +43,7 @@ pub(crate) fn experiment(finished: &Finished, most_items: usize) -> String {
         Some(reason) => {
             let _ = writeln!(text, "\n> The items are not known: {}", code(reason));
         }
-        None => text += &items::items(report, &notable(report), most_items),
+        None => text += &items(report, &notable(report), most_items),
     }
     text
 }
@@ -51,6 +57,15 @@ pub(crate) fn verdict(report: &Report) -> String {
         word(report).to_owned()
     } else {
         format!("{}, {}", word(report), grounds.join(", "))
+    }
+}
+
+/// A run's verdict in a word.
+pub(super) fn word(report: &Report) -> &'static str {
+    match report.verdict {
+        RunVerdict::Passed => "✅ passed",
+        RunVerdict::NotEvaluated => "⚪ not evaluated",
+        RunVerdict::Failed => "❌ failed",
     }
 }
 
@@ -116,6 +131,102 @@ pub(crate) fn usage(report: &Report) -> String {
 fn sentence_of_figures(text: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || " ,.$µ".contains(character);
     if text.chars().all(is_plain) { text.to_owned() } else { code(text) }
+}
+
+/// A table of the thresholds, and a line on each that was not met; empty where there are none.
+fn thresholds(report: &Report) -> String {
+    let thresholds = report.thresholds();
+    if thresholds.is_empty() {
+        return violations(report);
+    }
+    let mut text = String::from("\n| threshold | found | finding |\n|---|--:|---|\n");
+    for threshold in thresholds {
+        let figure = threshold.figure.as_deref().unwrap_or("nothing");
+        let _ = writeln!(text, "| {} | {figure} | {} |", cell(&code(&threshold.name)), finding(threshold));
+    }
+    for threshold in thresholds.iter().filter(|threshold| threshold.finding != Finding::Met) {
+        let _ = writeln!(text, "\n> {}", code(&threshold.message));
+    }
+    text
+}
+
+/// The finding; one that is inconclusive is never shown as met.
+fn finding(threshold: &ThresholdOutcome) -> &'static str {
+    match (threshold.finding, threshold.passed) {
+        (Finding::Met, _) => "✅ met",
+        (Finding::Missed, _) => "❌ missed",
+        (Finding::Inconclusive, true) => "⚠️ inconclusive",
+        (Finding::Inconclusive, false) => "❌ inconclusive, which fails",
+    }
+}
+
+/// Those that were missed, of a file that tells of no others.
+fn violations(report: &Report) -> String {
+    let violations = report.ci_status.iter().flat_map(|status| &status.violations);
+    violations.map(|violation| format!("\n> ❌ {}\n", code(&violation.message))).collect()
+}
+
+/// A table of the items, folded away; empty where there are none.
+pub(crate) fn regressed(against: &Comparison) -> String {
+    if against.regressed.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from(
+        "\n<details><summary>Items that became worse</summary>\n\n| item | score | base | now |\n|---|---|--:|--:|\n",
+    );
+    against.regressed.iter().for_each(|item| text += &regressed_rows(item));
+    let worst = against.evaluators.iter().map(|evaluator| evaluator.worse).max().unwrap_or(0);
+    if worst > against.regressed.len() {
+        let _ = writeln!(text, "\nThese are the worst; by one evaluator alone, {worst} items became worse.");
+    }
+    text + "\n</details>\n"
+}
+
+/// A row for each score that fell, and one for a failure.
+fn regressed_rows(item: &RegressedItem) -> String {
+    let key = cell(&code(&cut(&item.key, LONGEST_KEY)));
+    let failure = if item.failed { format!("| {key} | | | in error |\n") } else { String::new() };
+    let score = |score: Option<f64>| score.map_or_else(String::new, figure);
+    let fallen = item.scores.iter().map(|it| {
+        format!("| {key} | {} | {} | {} |\n", cell(&code(&it.evaluator)), score(it.base), score(it.other))
+    });
+    std::iter::once(failure).chain(fallen).collect()
+}
+
+/// The items, of which at most so many are told; empty where there are none.
+fn items(report: &Report, notable: &[Notable<'_>], most: usize) -> String {
+    if notable.is_empty() {
+        return String::new();
+    }
+    // Where something failed, the reader is spared a click.
+    let open =
+        if notable[0].gravity == Gravity::Low && report.verdict != RunVerdict::Failed { "" } else { " open" };
+    let mut text = format!("\n<details{open}><summary>{}</summary>\n", title(notable));
+    for item in notable.iter().take(most) {
+        let reason = item.reason(code, |error| code(&cut(error, LONGEST_ERROR)));
+        let _ = writeln!(text, "\n{} **{}**: {reason}\n", sign(item.gravity), code(&item.name));
+        let explained = explain(item.item, &report.name, &report.config);
+        text += &fenced(&cut(&explained, LONGEST_EXPLANATION));
+    }
+    if notable.len() > most {
+        let _ = writeln!(text, "\nand {}", count(notable.len() - most, "more item"));
+    }
+    text + "\n</details>\n"
+}
+
+/// How many items there are of each kind.
+pub(crate) fn title(notable: &[Notable<'_>]) -> String {
+    let kinds =
+        [(Gravity::Error, "in error"), (Gravity::Failed, "failed"), (Gravity::Low, "with low scores")];
+    let counted = kinds.into_iter().filter_map(|(gravity, what)| {
+        let number = notable.iter().filter(|item| item.gravity == gravity).count();
+        (number > 0).then(|| format!("{} {what}", count(number, "item")))
+    });
+    counted.collect::<Vec<_>>().join(", ")
+}
+
+fn sign(gravity: Gravity) -> &'static str {
+    if gravity == Gravity::Low { "⚠️" } else { "❌" }
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use cobalt::store::{Layout, ResultFileName};
 
 use super::news::News;
 use crate::index::{Stamp, result_files};
-use crate::mcp::past::journals;
 use crate::mcp::projects::Project;
+use crate::runs::journals;
 
 #[derive(Debug)]
 pub(super) struct State {

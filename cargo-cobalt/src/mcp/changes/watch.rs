@@ -190,7 +190,7 @@ impl Sources {
     fn follow(&mut self) -> Result<Vec<PathBuf>, Error> {
         let mut folders = folders(&self.scope);
         folders.extend(nearest(&self.project.root));
-        self.watched.follow(folders)
+        Ok(self.watched.follow(folders)?)
     }
 
     /// The files and folders among the paths of events that count.

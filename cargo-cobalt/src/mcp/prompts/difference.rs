@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use cobalt::Report;
 use cobalt::report::Measurements;
-use cobalt::report::comparison::{Comparison, Difference, RegressedItem, Verdict, compare};
+use cobalt::report::comparison::{Comparison, RegressedItem, Verdict, compare};
 use cobalt::reporters::figure;
 use cobalt::wording::{count, cut};
 use serde_json::json;
@@ -12,8 +12,10 @@ use serde_json::json;
 use super::items::known;
 use super::text::{Tools, name};
 use crate::compare::markdown::{headline, table};
+use crate::compare::view::weight;
 use crate::markdown::sentence;
 use crate::mcp::past::Past;
+use crate::runs::minute;
 
 /// The most rows of a table of differences.
 const MOST_ROWS: usize = 10;
@@ -29,9 +31,8 @@ pub(super) fn section(past: &Past, tools: &Tools, base: &Report, newest: &Report
     let [before, after] = [base, newest].map(|report| Measurements::of(report, past.prices()));
     let Some(comparison) = compare(&before, &[&after]).pop() else { return String::new() };
     let mut text = format!("\n## {}\n\n", name(&newest.name));
-    let of = |report: &Report| {
-        format!("run {} of {}", name(&report.id), &report.timestamp.to_string()[..16].replace('T', " "))
-    };
+    let of =
+        |report: &Report| format!("run {} of {}", name(&report.id), minute(&report.timestamp.to_string()));
     let _ = writeln!(
         text,
         "{} against {}: {} in both.",
@@ -71,14 +72,8 @@ fn bounded_headline(comparison: &Comparison) -> String {
 
 /// The differences, those that matter most first.
 fn differences(comparison: &Comparison) -> String {
-    let rank = |difference: &&Difference| match difference.verdict {
-        Verdict::Worse => 0,
-        Verdict::Better => 1,
-        Verdict::Inconclusive => 2,
-        Verdict::WithinNoise => 3,
-    };
     let mut all: Vec<_> = comparison.evaluators.iter().chain(&comparison.amounts).collect();
-    all.sort_by_key(rank);
+    all.sort_by_key(|difference| weight(difference.verdict));
     let more = all.len().saturating_sub(MOST_ROWS);
     let mut text = table("figure", all.into_iter().take(MOST_ROWS));
     if more > 0 {

@@ -41,7 +41,7 @@ pub(super) struct Arguments {
     project: Option<String>,
 }
 
-impl super::Arguments for Arguments {
+impl super::text::Arguments for Arguments {
     fn project(&self) -> Option<&str> {
         self.project.as_deref()
     }

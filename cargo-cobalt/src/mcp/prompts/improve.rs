@@ -42,7 +42,7 @@ pub(super) struct Arguments {
     project: Option<String>,
 }
 
-impl super::Arguments for Arguments {
+impl super::text::Arguments for Arguments {
     fn project(&self) -> Option<&str> {
         self.project.as_deref()
     }
@@ -89,7 +89,7 @@ fn in_need(past: &Past) -> Option<String> {
 /// The experiments with what became of their newest whole runs, that of the newest run first.
 fn newest(past: &Past) -> Vec<(&str, RunStatus)> {
     let mut newest: Vec<(&str, RunStatus)> = Vec::new();
-    for run in past.runs().into_iter().filter(|run| !run.is_partial).map(|run| run.run) {
+    for run in past.whole() {
         if !newest.iter().any(|(name, _)| *name == run.name) {
             newest.push((&run.name, run.status));
         }

@@ -17,24 +17,13 @@ use cobalt::suggest;
 use rmcp::ErrorData;
 use rmcp::handler::server::prompt::cached_arguments_from_schema;
 use rmcp::model::{GetPromptRequestParams, GetPromptResult, JsonObject, Prompt, PromptMessage, Role};
-use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use tokio::task::spawn_blocking;
 
-use self::text::Tools;
-use super::projects::{Project, Projects};
+use self::text::{Arguments, Tools};
+use super::projects::Projects;
 use super::refusal;
 use super::tools::read;
-use crate::error::Error;
-
-/// What a prompt is written from: its arguments.
-trait Arguments: DeserializeOwned + JsonSchema + Send + 'static {
-    /// The project that is named.
-    fn project(&self) -> Option<&str>;
-
-    /// Writes the prompt.
-    fn write(&self, project: &Project, tools: &Tools) -> Result<String, Error>;
-}
+use crate::error::{Error, ErrorKind};
 
 /// All prompts.
 pub(super) fn all() -> Vec<Prompt> {
@@ -83,10 +72,8 @@ pub(super) async fn get(
 /// An error of the protocol: whether the arguments are wrong, or what the prompt is made of cannot be read.
 fn refused(error: &Error) -> ErrorData {
     let message = refusal::text(error);
-    match error {
-        Error::Arguments(_) | Error::NothingMatched(_) | Error::UnknownRun(_) => {
-            ErrorData::invalid_params(message, None)
-        }
+    match error.kind() {
+        ErrorKind::Arguments | ErrorKind::NothingMatched => ErrorData::invalid_params(message, None),
         _ => ErrorData::internal_error(message, None),
     }
 }

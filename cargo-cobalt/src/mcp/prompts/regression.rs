@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::difference::section;
 use super::text::{DATA, LONGEST, Tools, name};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::mcp::past::Past;
 use crate::mcp::projects::Project;
 
@@ -41,7 +41,7 @@ pub(super) struct Arguments {
     project: Option<String>,
 }
 
-impl super::Arguments for Arguments {
+impl super::text::Arguments for Arguments {
     fn project(&self) -> Option<&str> {
         self.project.as_deref()
     }
@@ -132,7 +132,7 @@ fn all<'a>(past: &'a Past, baseline: &str, alone: impl Fn(&str) -> bool) -> Resu
             MOST_EXPERIMENTS.. => chosen.further.push(experiment),
             _ => match pair(past, experiment, baseline) {
                 Ok(pair) => chosen.pairs.push(pair),
-                Err(error @ (Error::UnknownRun(_) | Error::NothingMatched(_))) => {
+                Err(error) if error.kind() == ErrorKind::NothingMatched => {
                     chosen.alone.push(experiment);
                     missing = missing.or(Some(error));
                 }
@@ -154,8 +154,8 @@ fn pair(past: &Past, experiment: &str, baseline: &str) -> Result<[Arc<Report>; 2
 /// How many whole runs there are of each experiment.
 fn whole_runs(past: &Past) -> HashMap<&str, usize> {
     let mut counts = HashMap::new();
-    for run in past.runs().into_iter().filter(|run| !run.is_partial) {
-        *counts.entry(&*run.run.name).or_default() += 1;
+    for run in past.whole() {
+        *counts.entry(&*run.name).or_default() += 1;
     }
     counts
 }

@@ -1,8 +1,11 @@
-//! What all prompts are written with: texts of others, cut and set off, and calls of tools with their arguments.
+//! What all prompts are written from and with: their arguments, texts of others, cut and set off, and calls of tools with their arguments.
 
 use cobalt::reporters::printable;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::error::Error;
 use crate::markdown::{code, fenced};
 use crate::mcp::projects::{Project, Projects};
 use crate::mcp::shown::cut;
@@ -11,6 +14,15 @@ use crate::mcp::shown::cut;
 pub(super) const LONGEST: usize = 20_000;
 /// The longest name of anything, in bytes.
 const LONGEST_NAME: usize = 120;
+
+/// What a prompt is written from: its arguments.
+pub(crate) trait Arguments: DeserializeOwned + JsonSchema + Send + 'static {
+    /// The project that is named.
+    fn project(&self) -> Option<&str>;
+
+    /// Writes the prompt.
+    fn write(&self, project: &Project, tools: &Tools) -> Result<String, Error>;
+}
 
 /// What is said before anything that an agent, an evaluator or a data set has put there.
 pub(super) const DATA: &str = "What stands in the fenced blocks below was written by the data set, by the agent and by its evaluators. \

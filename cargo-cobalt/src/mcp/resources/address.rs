@@ -28,15 +28,15 @@ const THERE: &str = "there are cobalt://config, cobalt://experiments, cobalt://l
 
 /// What a URI names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::mcp) struct Address {
-    pub(in crate::mcp) place: Place,
+pub(crate) struct Address {
+    pub(crate) place: Place,
     /// The project, by its name or folder.
-    pub(in crate::mcp) project: Option<String>,
+    pub(crate) project: Option<String>,
 }
 
 /// A resource of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::mcp) enum Place {
+pub(crate) enum Place {
     Config,
     Experiments,
     LatestResults,
@@ -53,7 +53,7 @@ pub(in crate::mcp) enum Place {
 
 impl Address {
     /// Reads a URI.
-    pub(in crate::mcp) fn read(uri: &str) -> Result<Self, Error> {
+    pub(crate) fn read(uri: &str) -> Result<Self, Error> {
         let unknown = || Error::NothingMatched(format!("no resource is at `{uri}`: {THERE}"));
         let rest = uri.strip_prefix(SCHEME).ok_or_else(unknown)?;
         let (path, query) = rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
@@ -78,7 +78,7 @@ impl Address {
 
 impl Place {
     /// The URI of it, which names the project where several are served.
-    pub(in crate::mcp) fn uri(&self, project: &Project, all: &[Arc<Project>]) -> String {
+    pub(crate) fn uri(&self, project: &Project, all: &[Arc<Project>]) -> String {
         let path = match self {
             Self::Config => "config".to_owned(),
             Self::Experiments => "experiments".to_owned(),
@@ -97,7 +97,7 @@ impl Place {
 }
 
 /// The name of a project, or its folder where another has the same name.
-pub(in crate::mcp) fn name_among(project: &Project, all: &[Arc<Project>]) -> String {
+pub(crate) fn name_among(project: &Project, all: &[Arc<Project>]) -> String {
     match all.iter().filter(|other| other.name == project.name).count() {
         0 | 1 => project.name.clone(),
         _ => project.root.display().to_string(),

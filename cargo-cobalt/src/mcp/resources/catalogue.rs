@@ -7,12 +7,12 @@ use cobalt::wording::count;
 use rmcp::model::{Annotations, Resource, ResourceTemplate, Role};
 
 use super::address::{ITEM, OF_PROJECT, Place, RUN, SCHEMA};
-use super::{JSON, config, json_text};
+use super::contents::{self, JSON, json_text};
 use crate::error::Error;
-use crate::index::Run;
-use crate::mcp::past::{Past, State, UnfinishedRun};
+use crate::mcp::past::{Past, State};
 use crate::mcp::projects::Project;
 use crate::mcp::shown::cut;
+use crate::runs::RunView;
 
 /// How many runs are listed; the others are found by the template.
 const NEWEST: usize = 20;
@@ -33,57 +33,35 @@ pub(super) fn all(projects: &[Arc<Project>]) -> Result<Vec<Resource>, Error> {
         resources.extend(fixed(project, projects)?);
         // What is wrong with a store is told to whoever reads what is in it.
         let Ok(past) = Past::of(project) else { continue };
-        let ended = past.runs().into_iter().take(NEWEST).map(|past| Listed::ended(past.run));
-        let unfinished = past.unfinished().into_iter().map(Listed::unfinished);
-        runs.extend(ended.chain(unfinished).map(|run| (project, run)));
+        let ended = past.runs().into_iter().take(NEWEST);
+        runs.extend(ended.chain(past.unfinished()).map(|run| (project, run)));
     }
     runs.sort_by(|(_, one), (_, two)| two.timestamp.cmp(&one.timestamp));
-    resources.extend(runs.into_iter().take(NEWEST).map(|(project, run)| run.resource(project, projects)));
+    resources.extend(runs.into_iter().take(NEWEST).map(|(project, run)| resource(run, project, projects)));
     Ok(resources)
 }
 
 /// A run as it is listed.
-struct Listed {
-    id: String,
-    experiment: String,
-    timestamp: String,
-    description: String,
-}
-
-impl Listed {
-    fn ended(run: &Run) -> Self {
-        let scores: Vec<_> = run.scores.iter().map(|(name, mean)| format!("{name} {mean:.3}")).collect();
-        let items = count(usize::try_from(run.total_items).unwrap_or_default(), "item");
-        Self {
-            id: run.id.clone(),
-            experiment: run.name.clone(),
-            timestamp: run.timestamp.clone(),
-            description: format!("{}: {items}; {}", run.status.as_str(), scores.join(", ")),
+fn resource(run: RunView, project: &Project, projects: &[Arc<Project>]) -> Resource {
+    let items = count(run.items.total, "item");
+    let finished = || format!("{} of {items} finished", run.items.finished);
+    let description = match run.state {
+        State::Ended => {
+            let scores: Vec<_> = run.scores.iter().map(|(name, mean)| format!("{name} {mean:.3}")).collect();
+            format!("{}: {items}; {}", run.status.as_str(), scores.join(", "))
         }
-    }
-
-    fn unfinished(run: UnfinishedRun) -> Self {
-        let state = if run.state == State::CutOff { "cut off" } else { "going on" };
-        let items = count(run.total_items, "item");
-        Self {
-            id: run.id,
-            experiment: run.experiment,
-            timestamp: run.timestamp,
-            description: format!("{state}: {} of {items} finished", run.finished_items),
-        }
-    }
-
-    fn resource(self, project: &Project, projects: &[Arc<Project>]) -> Resource {
-        let title = format!("{} at {}", self.experiment, self.timestamp);
-        let mut annotations = annotations(IS_DETAIL);
-        annotations.last_modified = Some(self.timestamp);
-        let name = format!("run-{}", self.id);
-        Resource::new(Place::Run(self.id).uri(project, projects), name)
-            .with_title(cut::text(&printable(&title), LONGEST))
-            .with_description(cut::text(&printable(&self.description), LONGEST))
-            .with_mime_type(JSON)
-            .with_annotations(annotations)
-    }
+        State::GoingOn => format!("going on: {}", finished()),
+        State::CutOff => format!("cut off: {}", finished()),
+    };
+    let title = format!("{} at {}", run.experiment, run.timestamp);
+    let mut annotations = annotations(IS_DETAIL);
+    annotations.last_modified = Some(run.timestamp);
+    let name = format!("run-{}", run.id);
+    Resource::new(Place::Run(run.id).uri(project, projects), name)
+        .with_title(cut::text(&printable(&title), LONGEST))
+        .with_description(cut::text(&printable(&description), LONGEST))
+        .with_mime_type(JSON)
+        .with_annotations(annotations)
 }
 
 fn fixed(project: &Project, projects: &[Arc<Project>]) -> Result<[Resource; 3], Error> {
@@ -95,7 +73,7 @@ fn fixed(project: &Project, projects: &[Arc<Project>]) -> Result<[Resource; 3], 
             .with_mime_type(JSON)
             .with_annotations(annotations(priority))
     };
-    let settings = json_text(&config::read(project))?;
+    let settings = json_text(&contents::config(project))?;
     Ok([
         resource(
             Place::LatestResults,
@@ -123,7 +101,7 @@ fn fixed(project: &Project, projects: &[Arc<Project>]) -> Result<[Resource; 3], 
 }
 
 /// The templates of what is not listed.
-pub(in crate::mcp) fn templates(projects: &[Arc<Project>]) -> Vec<ResourceTemplate> {
+pub(crate) fn templates(projects: &[Arc<Project>]) -> Vec<ResourceTemplate> {
     let query = if projects.len() > 1 { OF_PROJECT } else { "" };
     let template = |template: &str, query: &str, name: &str, title, description| {
         ResourceTemplate::new(format!("{template}{query}"), name)
@@ -159,7 +137,7 @@ pub(in crate::mcp) fn templates(projects: &[Arc<Project>]) -> Vec<ResourceTempla
 }
 
 /// Whether a template is one of them.
-pub(in crate::mcp) fn is_template(uri: &str) -> bool {
+pub(crate) fn is_template(uri: &str) -> bool {
     [RUN, ITEM, SCHEMA].contains(&uri.strip_suffix(OF_PROJECT).unwrap_or(uri))
 }
 

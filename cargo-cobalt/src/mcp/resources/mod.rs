@@ -2,30 +2,23 @@
 
 mod address;
 mod catalogue;
-mod config;
-mod latest;
-mod run;
+mod contents;
 
 use std::sync::Arc;
 
 use rmcp::ErrorData;
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents};
-use serde::Serialize;
 use serde_json::json;
 use tokio::task::block_in_place;
 
 pub(super) use self::address::{Address, Place, name_among};
 pub(super) use self::catalogue::{is_template, templates};
+use self::contents::{JSON, json_text};
 
 use super::projects::Project;
 use super::refusal;
 use super::tools::{self, Call};
-use crate::error::Error;
-
-/// How many bytes a content takes at the most, as [`size`](super::shown::size) counts them: beside it there is only its URI.
-const ROOM: usize = 55_000;
-/// The type of all of them.
-const JSON: &str = "application/json";
+use crate::error::{Error, ErrorKind};
 
 /// All resources of these projects, but for the runs that are too old.
 pub(super) fn all(projects: &[Arc<Project>]) -> Result<Vec<Resource>, ErrorData> {
@@ -50,28 +43,24 @@ async fn text(call: Call<'_>, uri: &str) -> Result<String, Error> {
     match &place {
         Place::Experiments => json_text(&tools::experiments(call, &*projects.choose(project)?).await?),
         // Other requests are answered meanwhile.
-        Place::Config => block_in_place(|| json_text(&config::read(&*projects.choose(project)?))),
+        Place::Config => block_in_place(|| json_text(&contents::config(&*projects.choose(project)?))),
         Place::LatestResults => {
-            block_in_place(|| json_text(&latest::read(&*projects.choose(project)?, &projects.all())?))
+            block_in_place(|| json_text(&contents::latest(&*projects.choose(project)?, &projects.all())?))
         }
         Place::Schema(tool) => json_text(&tools::schema_of_answer(tool)?),
-        Place::Run(run) => block_in_place(|| json_text(&run::read(projects, project, run)?)),
+        Place::Run(run) => block_in_place(|| json_text(&contents::run(projects, project, run)?)),
         Place::Item { run, key } => {
-            block_in_place(|| json_text(&run::read_item(projects, project, run, key)?))
+            block_in_place(|| json_text(&contents::item(projects, project, run, key)?))
         }
     }
-}
-
-fn json_text(content: &impl Serialize) -> Result<String, Error> {
-    serde_json::to_string(content).map_err(|error| Error::Print(error.into()))
 }
 
 /// An error of the protocol: whether nothing is there, the URI is wrong, or what is there cannot be read.
 pub(super) fn refused(error: &Error, uri: &str) -> ErrorData {
     let (message, data) = (refusal::text(error), Some(json!({ "uri": uri })));
-    match error {
-        Error::NothingMatched(_) | Error::UnknownRun(_) => ErrorData::resource_not_found(message, data),
-        Error::Arguments(_) => ErrorData::invalid_params(message, data),
+    match error.kind() {
+        ErrorKind::NothingMatched => ErrorData::resource_not_found(message, data),
+        ErrorKind::Arguments => ErrorData::invalid_params(message, data),
         _ => ErrorData::internal_error(message, data),
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn place(cursor: &str, report: &Report, wanted: &Wanted) -> Result<us
 }
 
 /// What is said of a text that is no cursor.
-pub(in crate::mcp) fn malformed() -> Error {
+pub(crate) fn malformed() -> Error {
     Error::Arguments(
         "`cursor` is none of ours: give `nextCursor` of an answer as it is, or leave it out to begin anew"
             .to_owned(),

@@ -14,7 +14,7 @@ pub(super) const LONGEST_SENTENCE: usize = 600;
 const REST: &str = "…";
 
 /// A text of at most so many bytes, which tells how much was cut.
-pub(in crate::mcp) fn text(text: &str, room: usize) -> String {
+pub(crate) fn text(text: &str, room: usize) -> String {
     if size_up_to(text, room) <= room {
         return text.to_owned();
     }

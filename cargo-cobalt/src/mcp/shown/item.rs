@@ -35,7 +35,7 @@ pub(super) fn item(item: &ItemResult, key: &str, evaluator: Option<&str>, room: 
 }
 
 /// An item of two runs in at most so many bytes, of which there are to be two thousand at least.
-pub(in crate::mcp) fn change(change: &ItemChange, room: usize) -> Fields {
+pub(crate) fn change(change: &ItemChange, room: usize) -> Fields {
     let Ok(Value::Object(whole)) = serde_json::to_value(change) else { return Fields::new() };
     if size_up_to(&whole, room) <= room {
         return whole;

@@ -19,7 +19,7 @@ mod text;
 mod wanted;
 
 use cobalt::Report;
-use cobalt::report::{ItemNames, ItemResult, Summary};
+use cobalt::report::{ItemNames, ItemResult};
 use cobalt::suggest;
 use cobalt::wording::count;
 use schemars::JsonSchema;
@@ -32,6 +32,7 @@ pub(super) use self::text::{ROOM, list, text, up_to};
 pub(super) use self::wanted::{ItemStatus, Wanted};
 use crate::error::Error;
 use crate::formats::markdown::verdict;
+use crate::runs::ItemCounts;
 
 /// How many bytes the structured part of an answer takes at the most, as [`size()`] counts them; beside it there is the text.
 pub(super) const BUDGET: usize = 48_000;
@@ -112,7 +113,7 @@ pub(super) fn run(
         items.push(Value::from(item));
         lines.push(text::line(result, key, &report.config));
     }
-    let Summary { total_items, passed_items, low_items, .. } = report.summary;
+    let counts = ItemCounts::from(&report.summary);
     let (items_shown, next) = (items.len(), start + items.len());
     // What failed comes before what it was compared with.
     let baseline = run.shift_remove("baseline");
@@ -122,9 +123,9 @@ pub(super) fn run(
     Ok(ShownRun {
         rest: next_cursor.as_deref().map(|cursor| rest(&head, items_shown, matching.len(), cursor)),
         verdict: verdict(report),
-        items_at_pass_marks: passed_items,
-        items_below_pass_mark: low_items,
-        items_in_error: total_items.saturating_sub(passed_items + low_items),
+        items_at_pass_marks: counts.passed,
+        items_below_pass_mark: counts.below_pass_mark,
+        items_in_error: counts.in_error,
         items_matching: matching.len(),
         head,
         lines,

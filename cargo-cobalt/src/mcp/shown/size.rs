@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// How many bytes a value takes as JSON that stands in a text of JSON itself, as clients of older versions of the protocol get
 /// it; clients of the newest get it in fewer.
-pub(in crate::mcp) fn size(value: &(impl Serialize + ?Sized)) -> usize {
+pub(crate) fn size(value: &(impl Serialize + ?Sized)) -> usize {
     size_up_to(value, usize::MAX)
 }
 
@@ -50,12 +50,7 @@ pub(super) fn shares(sizes: &[usize], room: usize) -> Vec<usize> {
 }
 
 /// Keeps the first elements that have room, and notes how many have not.
-pub(in crate::mcp) fn keep<T: Serialize>(
-    elements: &mut Vec<T>,
-    room: usize,
-    what: &str,
-    left_out: &mut Vec<String>,
-) {
+pub(crate) fn keep<T: Serialize>(elements: &mut Vec<T>, room: usize, what: &str, left_out: &mut Vec<String>) {
     let (mut taken, all) = (0, elements.len());
     let fits = |element: &T| {
         taken += size(element) + 1;

@@ -13,7 +13,7 @@ use crate::formats::markdown::{at_marks, origin, usage};
 use crate::markdown::{cell, code, sentence};
 
 /// How many bytes a text takes at the most, as [`size()`] counts them.
-pub(in crate::mcp) const ROOM: usize = 7_500;
+pub(crate) const ROOM: usize = 7_500;
 /// How many of them the statistics take at the most, and the thresholds.
 const FIGURES: usize = 2_000;
 /// The longest name, and the longest reason, in bytes.
@@ -27,7 +27,7 @@ const LINE: usize = 600;
 const MOST_LOW: usize = 3;
 
 /// The run in Markdown, in some `room` bytes, up to [`ROOM`].
-pub(in crate::mcp) fn text(shown: &ShownRun, room: usize) -> String {
+pub(crate) fn text(shown: &ShownRun, room: usize) -> String {
     let head = &shown.head;
     let title = format!(
         "### {}: {}",
@@ -76,7 +76,7 @@ fn items(lines: &[String], room: usize) -> String {
 }
 
 /// The first lines of a text that have room.
-pub(in crate::mcp) fn up_to(text: &str, room: usize) -> String {
+pub(crate) fn up_to(text: &str, room: usize) -> String {
     let mut kept = String::new();
     for line in text.split_inclusive('\n') {
         if size(&kept) + size(line) > room {
@@ -109,7 +109,7 @@ fn whole(line: String) -> String {
 }
 
 /// As many lines as have room, and how many have not.
-pub(in crate::mcp) fn list(lines: impl ExactSizeIterator<Item = String>, room: usize, what: &str) -> String {
+pub(crate) fn list(lines: impl ExactSizeIterator<Item = String>, room: usize, what: &str) -> String {
     let (all, mut text, mut taken) = (lines.len(), String::new(), 0);
     let mut left = room.saturating_sub(NAME);
     for line in lines {

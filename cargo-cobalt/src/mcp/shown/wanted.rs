@@ -10,7 +10,7 @@ use crate::error::Error;
 /// A state of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(in crate::mcp) enum ItemStatus {
+pub(crate) enum ItemStatus {
     /// It is at or above every pass mark in every trial, without an error.
     Passed,
     /// It is below a pass mark, or in error.
@@ -23,15 +23,15 @@ pub(in crate::mcp) enum ItemStatus {
 
 /// Which items are wanted; all of them by default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(in crate::mcp) struct Wanted {
-    pub(in crate::mcp) status: Option<ItemStatus>,
+pub(crate) struct Wanted {
+    pub(crate) status: Option<ItemStatus>,
     /// Those that this evaluator was asked about.
-    pub(in crate::mcp) evaluator: Option<String>,
+    pub(crate) evaluator: Option<String>,
     /// Those whose score is at most this, by that evaluator or, where none is named, by any.
-    pub(in crate::mcp) max_score: Option<f64>,
+    pub(crate) max_score: Option<f64>,
     /// The most items to show; as many as have room, where it is not given.
     #[serde(skip)]
-    pub(in crate::mcp) limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
 }
 
 impl Wanted {

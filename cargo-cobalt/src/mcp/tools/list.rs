@@ -14,10 +14,11 @@ use crate::error::Error;
 use crate::list::Row;
 use crate::markdown::{cell, code};
 use crate::mcp::diagnostics::{CompileErrors, Diagnostic};
-use crate::mcp::past::{Past, PastRun};
+use crate::mcp::past::Past;
 use crate::mcp::projects::Project;
 use crate::mcp::shown::{BUDGET, keep, size};
 use crate::mcp::stderr;
+use crate::runs::RunView;
 
 pub(super) const NAME: &str = "cobalt_list";
 
@@ -188,14 +189,14 @@ pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<
     Ok(Answer { text: text(&listed), structured: listed, is_error: !is_whole })
 }
 
-fn declared(mut row: Row, project: &Project, runs: &[PastRun<'_>]) -> Declared {
+fn declared(mut row: Row, project: &Project, runs: &[RunView]) -> Declared {
     // The compiler names files as seen from there.
     let path = workspace_root(&project.root).join(&row.experiment.file);
-    let last = runs.iter().find(|past| !past.is_partial && past.run.name == row.experiment.name);
-    let last_run = last.map(|past| LastRun {
-        id: past.run.id.clone(),
-        timestamp: past.run.timestamp.clone(),
-        status: past.run.status.as_str().to_owned(),
+    let last = runs.iter().find(|run| !run.is_partial && run.experiment == row.experiment.name);
+    let last_run = last.map(|run| LastRun {
+        id: run.id.clone(),
+        timestamp: run.timestamp.clone(),
+        status: run.status.as_str().to_owned(),
     });
     let experiment = &mut row.experiment;
     let lists = [&mut experiment.tags, &mut experiment.fields, &mut experiment.evaluators];

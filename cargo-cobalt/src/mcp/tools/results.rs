@@ -9,7 +9,7 @@ use super::{Answer, Call, tool};
 use crate::error::Error;
 use crate::mcp::past::{FoundReport, Past, State, project_of};
 use crate::mcp::projects::Project;
-use crate::mcp::runs::{RunList, WantedRuns};
+use crate::mcp::runs::{RunList, Status, WantedRuns};
 use crate::mcp::shown::{self, BUDGET, ItemStatus, ShownRun, Wanted};
 
 pub(super) const NAME: &str = "cobalt_results";
@@ -38,22 +38,6 @@ pub(super) struct Arguments {
     max_score: Option<f64>,
     /// Where to go on: `nextCursor` of the answer before, with the same other arguments.
     cursor: Option<String>,
-}
-
-/// What became of a run or an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(in crate::mcp) enum Status {
-    /// A run: nothing failed, and its thresholds were evaluated. An item: it is at or above every pass mark, without an error.
-    Passed,
-    /// A run: a threshold or, in a strict experiment, an item missed. An item: it is below a pass mark, or in error.
-    Failed,
-    /// The agent failed or took too long, or an evaluator gave no score.
-    Error,
-    /// An item with a score below its evaluator's pass mark, whether or not that fails it.
-    Low,
-    /// A run of some of the items, of which thresholds are not evaluated.
-    Partial,
 }
 
 /// Either a list of runs, or a run.

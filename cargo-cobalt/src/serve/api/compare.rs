@@ -1,53 +1,54 @@
 //! `/api/compare`: two or three runs held against each other.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use cobalt::Output;
 use cobalt::report::comparison::{Comparison, ScoreChange};
-use cobalt::report::{Evaluations, Status, Summary};
+use cobalt::report::{Evaluations, ItemResult, Status, Summary};
+use cobalt::{Output, Report};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ApiError;
-use super::asked::Asked;
-use super::streamed::streamed;
-use super::tagged::{Asking, answer, respond};
-use crate::serve::store::{FileProblem, Store};
+use super::items::evaluator_of;
+use super::query::Asked;
+use super::respond::{Conditional, answer, respond, streamed};
+use crate::serve::error::ApiError;
+use crate::serve::store::{FileProblem, ItemReader, LoadedItem, LoadedRun, Matched, Store, change};
 
 /// Which runs, and which of their items.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::serve) struct CompareQuery {
+pub(crate) struct CompareQuery {
     /// The id of the run that the others are held against.
-    pub(in crate::serve) a: String,
+    pub(crate) a: String,
     /// The id of another run.
-    pub(in crate::serve) b: String,
+    pub(crate) b: String,
     /// The id of a third run.
-    pub(in crate::serve) c: Option<String>,
+    pub(crate) c: Option<String>,
     /// The most items to answer with; all, where it is not given.
-    pub(in crate::serve) limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
     /// How many of the first are left out.
     #[serde(default)]
-    pub(in crate::serve) offset: usize,
+    pub(crate) offset: usize,
     #[serde(default)]
-    pub(in crate::serve) sort: CompareSort,
+    pub(crate) sort: CompareSort,
     #[serde(default)]
-    pub(in crate::serve) only: Changed,
+    pub(crate) only: Changed,
     /// Only items with this text in their key, input, outputs or errors, whatever its case.
-    pub(in crate::serve) search: Option<String>,
+    pub(crate) search: Option<String>,
     /// Count changes of this evaluator's scores alone.
-    pub(in crate::serve) evaluator: Option<String>,
+    pub(crate) evaluator: Option<String>,
     /// The key of an item whose place is wanted, too.
-    pub(in crate::serve) item: Option<String>,
+    pub(crate) item: Option<String>,
 }
 
 /// What items are sorted by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::serve) enum CompareSort {
+pub(crate) enum CompareSort {
     /// Their place in the data set.
     #[default]
     Index,
@@ -63,7 +64,7 @@ pub(in crate::serve) enum CompareSort {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::enum_variant_names, reason = "it is what the parameter is called")]
-pub(in crate::serve) enum Changed {
+pub(crate) enum Changed {
     #[default]
     All,
     /// Those with a change.
@@ -77,114 +78,114 @@ pub(in crate::serve) enum Changed {
 /// Runs held against the first of them.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::serve) struct Compared {
-    pub(in crate::serve) runs: Vec<ComparedRun>,
+pub(crate) struct Compared {
+    pub(crate) runs: Vec<ComparedRun>,
     /// Each evaluator's means.
-    pub(in crate::serve) score_diffs: BTreeMap<String, ScoreDiffs>,
+    pub(crate) score_diffs: BTreeMap<String, ScoreDiffs>,
     /// Each of the other runs against the first.
-    pub(in crate::serve) comparisons: Vec<Comparison>,
+    pub(crate) comparisons: Vec<Comparison>,
     /// How many items match what was asked for.
-    pub(in crate::serve) matching: usize,
+    pub(crate) matching: usize,
     /// The place of the item that was asked for among those that match, from 0; null where it is none of them.
-    pub(in crate::serve) item_at: Option<usize>,
+    pub(crate) item_at: Option<usize>,
     /// How many items the runs have in all.
-    pub(in crate::serve) total: usize,
+    pub(crate) total: usize,
     /// How many of them have the text that is searched for.
-    pub(in crate::serve) found: usize,
+    pub(crate) found: usize,
     /// How many of those that were found became worse or better in some run.
-    pub(in crate::serve) changed: usize,
+    pub(crate) changed: usize,
     /// How many of those that were found became worse in some run.
-    pub(in crate::serve) regressed: usize,
+    pub(crate) regressed: usize,
     /// How many of those that were found became better in some run.
-    pub(in crate::serve) improved: usize,
+    pub(crate) improved: usize,
     /// The last of the fields: many items are sent as they are read.
-    pub(in crate::serve) items: Vec<ComparedItem>,
+    pub(crate) items: Vec<ComparedItem>,
 }
 
 /// A run as comparisons name it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::serve) struct ComparedRun {
-    pub(in crate::serve) id: String,
+pub(crate) struct ComparedRun {
+    pub(crate) id: String,
     /// The experiment's name.
-    pub(in crate::serve) name: String,
+    pub(crate) name: String,
     /// The start, ISO 8601 in UTC.
-    pub(in crate::serve) timestamp: String,
-    pub(in crate::serve) summary: Summary,
-    pub(in crate::serve) passed: bool,
-    pub(in crate::serve) partial: bool,
-    pub(in crate::serve) tags: Vec<String>,
+    pub(crate) timestamp: String,
+    pub(crate) summary: Summary,
+    pub(crate) passed: bool,
+    pub(crate) partial: bool,
+    pub(crate) tags: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) git_commit: Option<String>,
+    pub(crate) git_commit: Option<String>,
 }
 
 /// An evaluator's means, one for each run.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::serve) struct ScoreDiffs {
+pub(crate) struct ScoreDiffs {
     /// Null where a run has no score of it.
-    pub(in crate::serve) scores: Vec<Option<f64>>,
+    pub(crate) scores: Vec<Option<f64>>,
     /// How they differ from the first run's; null where one of the two has none.
-    pub(in crate::serve) diffs: Vec<Option<f64>>,
+    pub(crate) diffs: Vec<Option<f64>>,
 }
 
 /// An item in several runs.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::serve) struct ComparedItem {
+pub(crate) struct ComparedItem {
     /// Its place in the last of the runs that has it, from 0.
-    pub(in crate::serve) index: usize,
+    pub(crate) index: usize,
     /// The item's identity, by which it is found in each run.
-    pub(in crate::serve) key: String,
+    pub(crate) key: String,
     /// The item, as the last of the runs has it.
-    pub(in crate::serve) input: cobalt::Item,
+    pub(crate) input: cobalt::Item,
     /// What each run made of it; null where it has no such item.
-    pub(in crate::serve) outputs: Vec<Option<ComparedOutput>>,
+    pub(crate) outputs: Vec<Option<ComparedOutput>>,
     /// For each of the other runs, the largest change of a score against the first one, below 0 where it is worse; an item that
     /// came to fail counts as -1. Null where one of the two has no such item.
-    pub(in crate::serve) changes: Vec<Option<f64>>,
+    pub(crate) changes: Vec<Option<f64>>,
     /// For each of the other runs, the scores that differ from the first one's, the largest change first.
-    pub(in crate::serve) score_changes: Vec<Vec<ScoreChange>>,
+    pub(crate) score_changes: Vec<Vec<ScoreChange>>,
     /// Whether the item itself is another in one of the runs.
-    pub(in crate::serve) content_changed: bool,
+    pub(crate) content_changed: bool,
 }
 
 /// What a run made of an item: the first of its executions, with the mean time of all.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::serve) struct ComparedOutput {
+pub(crate) struct ComparedOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) output: Option<Output>,
+    pub(crate) output: Option<Output>,
     /// In milliseconds.
-    pub(in crate::serve) latency_ms: f64,
-    pub(in crate::serve) evaluations: Evaluations,
+    pub(crate) latency_ms: f64,
+    pub(crate) evaluations: Evaluations,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) error: Option<String>,
-    pub(in crate::serve) status: Status,
-    pub(in crate::serve) passed: bool,
+    pub(crate) error: Option<String>,
+    pub(crate) status: Status,
+    pub(crate) passed: bool,
     /// How often it was run.
-    pub(in crate::serve) runs: usize,
+    pub(crate) runs: usize,
     /// In how many of those runs the agent or an evaluator failed.
-    pub(in crate::serve) failed_runs: usize,
+    pub(crate) failed_runs: usize,
     /// Each evaluator's mean score over the runs.
-    pub(in crate::serve) scores: BTreeMap<String, f64>,
+    pub(crate) scores: BTreeMap<String, f64>,
 }
 
 /// More items than these are sent as they are read.
 const MANY: usize = 1000;
 
-pub(super) async fn compare(
+pub(crate) async fn compare(
     State(store): State<Arc<Store>>,
-    asking: Asking,
+    conditional: Conditional,
     Asked(query): Asked<CompareQuery>,
 ) -> Result<Response, ApiError> {
     let of = [Some(query.a.clone()), Some(query.b.clone()), query.c.clone()];
     let state =
         move |store: &Store| of.iter().flatten().map(|id| store.run_state(id)).collect::<Result<String, _>>();
     if query.limit.is_some_and(|limit| limit <= MANY) {
-        return answer(store, asking, state, move |store| store.compare_whole(&query)).await;
+        return answer(store, conditional, state, move |store| whole(store, &query)).await;
     }
-    respond(store, asking, state, move |store, tag| {
-        let comparing = store.compare(&query)?;
+    respond(store, conditional, state, move |store, tag| {
+        let comparing = comparing(store, &query)?;
         let head = serde_json::to_vec(&comparing.head).unwrap_or_default();
         Ok(tag.json(streamed(head, move |pieces| {
             // The file has changed meanwhile, or nobody reads on.
@@ -192,4 +193,199 @@ pub(super) async fn compare(
         })))
     })
     .await
+}
+
+/// Compares runs. The items are not read yet: they may be many.
+fn comparing(store: &Store, query: &CompareQuery) -> Result<Comparing, ApiError> {
+    store.of_runs(&ids(query).collect::<Vec<_>>(), |runs| of_runs(store, runs, query))
+}
+
+/// The same with its items.
+fn whole(store: &Store, query: &CompareQuery) -> Result<Compared, ApiError> {
+    store.of_runs(&ids(query).collect::<Vec<_>>(), |runs| {
+        let comparing = of_runs(store, runs, query)?;
+        let mut items: Vec<ComparedItem> = Vec::with_capacity(comparing.len());
+        comparing.each(|item| {
+            items.push(item);
+            Ok(())
+        })?;
+        Ok(Compared { items, ..comparing.head })
+    })
+}
+
+fn of_runs(store: &Store, runs: &Runs, query: &CompareQuery) -> Result<Comparing, FileProblem> {
+    let evaluator = query.evaluator.as_deref();
+    if let Some(name) = evaluator.filter(|name| runs.iter().all(|run| run.evaluator(name).is_none())) {
+        evaluator_of(&runs[runs.len() - 1], name)?;
+    }
+    let comparisons = store.statistics(runs);
+    let matches = store.matches(runs, evaluator);
+    // So many such lists at a time, however many ask.
+    let _pass = store.comparers.pass();
+    let mut items: Vec<&Matched> = matches.iter().collect();
+    let total = items.len();
+    if let Some(text) = query.search.as_deref().filter(|text| !text.is_empty()) {
+        keep_found(store, runs, &mut items, text)?;
+    }
+    let found = items.len();
+    let count = |is: fn(&Matched) -> bool| items.iter().filter(|item| is(item)).count();
+    let (changed, regressed, improved) =
+        (count(Matched::is_changed), count(Matched::is_worse), count(Matched::is_better));
+    items.retain(|item| match query.only {
+        Changed::All => true,
+        Changed::Changed => item.is_changed(),
+        Changed::Regressed => item.is_worse(),
+        Changed::Improved => item.is_better(),
+    });
+    items.sort_by(|one, two| in_order(one, two, query.sort));
+    let matching = items.len();
+    let item_at =
+        query.item.as_deref().and_then(|key| items.iter().position(|item| item.key(runs) == Some(key)));
+    let page = items.into_iter().skip(query.offset).take(query.limit.unwrap_or(usize::MAX));
+    let page = page.cloned().collect();
+    let head = Compared {
+        runs: runs.iter().map(|run| compared_run(&run.head)).collect(),
+        score_diffs: score_diffs(runs),
+        comparisons: comparisons.to_vec(),
+        matching,
+        item_at,
+        total,
+        found,
+        changed,
+        regressed,
+        improved,
+        items: Vec::new(),
+    };
+    Ok(Comparing { head, runs: runs.to_vec(), items: page, evaluator: query.evaluator.clone() })
+}
+
+/// Leaves the items that have a text in one of the runs.
+fn keep_found(store: &Store, runs: &Runs, items: &mut Vec<&Matched>, text: &str) -> Result<(), FileProblem> {
+    let found = runs.iter().map(|run| store.found(run, text)).collect::<Result<Vec<_>, _>>()?;
+    let found: Vec<HashSet<_>> = found.iter().map(|found| found.iter().copied().collect()).collect();
+    items.retain(|item| {
+        item.places.iter().zip(&found).any(|(place, found)| place.is_some_and(|place| found.contains(&place)))
+    });
+    Ok(())
+}
+
+type Runs = [Arc<LoadedRun>];
+
+/// The runs that are asked for, the base first.
+fn ids(query: &CompareQuery) -> impl Iterator<Item = &str> {
+    [Some(&query.a), Some(&query.b), query.c.as_ref()].into_iter().flatten().map(String::as_str)
+}
+
+/// Of equal items, the data set's order remains.
+fn in_order(one: &Matched, two: &Matched, sort: CompareSort) -> Ordering {
+    let (worst, best) = (|item: &Matched| item.worst, |item: &Matched| item.best);
+    let size = |item: &Matched| item.best.max(-item.worst);
+    let order = match sort {
+        CompareSort::Index => Ordering::Equal,
+        CompareSort::Change => size(two).total_cmp(&size(one)).then(worst(one).total_cmp(&worst(two))),
+        CompareSort::Worst => worst(one).total_cmp(&worst(two)),
+        CompareSort::Best => best(two).total_cmp(&best(one)),
+    };
+    order.then(one.index.cmp(&two.index))
+}
+
+fn compared_run(report: &Report) -> ComparedRun {
+    ComparedRun {
+        id: report.id.clone(),
+        name: report.name.clone(),
+        timestamp: report.timestamp.to_string(),
+        summary: report.summary.clone(),
+        passed: report.passed,
+        partial: report.partial,
+        tags: report.tags.clone(),
+        git_commit: report.git.as_ref().map(|git| git.commit.clone()),
+    }
+}
+
+fn score_diffs(runs: &Runs) -> BTreeMap<String, ScoreDiffs> {
+    let names: BTreeSet<_> = runs.iter().flat_map(|run| run.head.summary.scores.keys()).collect();
+    let diffs = |name: &String| {
+        let scores: Vec<_> =
+            runs.iter().map(|run| run.head.summary.scores.get(name).map(|stats| stats.avg)).collect();
+        let diffs = scores.iter().map(|score| Some((*score)? - scores[0]?)).collect();
+        (name.clone(), ScoreDiffs { scores, diffs })
+    };
+    names.into_iter().map(diffs).collect()
+}
+
+/// A comparison whose items are known, but not read.
+#[derive(Debug)]
+pub(crate) struct Comparing {
+    /// All but the items.
+    pub(crate) head: Compared,
+    pub(crate) runs: Vec<Arc<LoadedRun>>,
+    /// Those that are asked for, in their order.
+    pub(crate) items: Vec<Matched>,
+    pub(crate) evaluator: Option<String>,
+}
+
+impl Comparing {
+    /// How many items there are to be shown.
+    pub(crate) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Reads the items, and hands on each.
+    pub(crate) fn each(
+        &self,
+        mut hand_on: impl FnMut(ComparedItem) -> Result<(), FileProblem>,
+    ) -> Result<(), FileProblem> {
+        let mut readers = self.runs.iter().map(|run| run.file.reader()).collect::<Result<Vec<_>, _>>()?;
+        self.items.iter().try_for_each(|item| hand_on(self.item(item, &mut readers)?))
+    }
+
+    fn item(&self, matched: &Matched, readers: &mut [ItemReader<'_>]) -> Result<ComparedItem, FileProblem> {
+        let light: Vec<_> = matched
+            .places
+            .iter()
+            .zip(&self.runs)
+            .map(|(place, run)| place.map(|place| (&**run, &run.items[place])))
+            .collect();
+        let (mut newest, mut outputs) = (None, Vec::with_capacity(light.len()));
+        for (item, reader) in light.iter().zip(readers) {
+            let whole = item.map(|(run, item)| Ok::<_, FileProblem>((run, item, reader.item(&item.place)?)));
+            let whole = whole.transpose()?;
+            outputs.push(whole.as_ref().map(|(run, item, whole)| output(run, item, whole)));
+            newest = whole.map(|(_, item, whole)| (item, whole)).or(newest);
+        }
+        // An item that is matched is in one of the runs.
+        let (item, whole) = newest.ok_or(FileProblem::Changed)?;
+        let changes = || {
+            (1..self.runs.len())
+                .map(|other| change(&self.runs, &matched.places, other, self.evaluator.as_deref()))
+        };
+        let contents: Vec<_> = light.iter().flatten().map(|(_, item)| &item.content).collect();
+        Ok(ComparedItem {
+            index: item.index,
+            key: item.key.to_string(),
+            input: (*whole.input).clone(),
+            outputs,
+            changes: changes().map(|change| change.map(|(change, _)| change)).collect(),
+            score_changes: changes()
+                .map(|change| change.map_or_else(Vec::new, |(_, scores)| scores))
+                .collect(),
+            content_changed: contents.windows(2).any(|two| two[0] != two[1]),
+        })
+    }
+}
+
+fn output(run: &LoadedRun, light: &LoadedItem, whole: &ItemResult) -> ComparedOutput {
+    let first = whole.first();
+    let evaluators = run.head.config.evaluators.iter().enumerate();
+    ComparedOutput {
+        output: first.output.clone(),
+        latency_ms: light.latency_ms,
+        evaluations: first.evaluations.clone(),
+        error: whole.error().map(str::to_owned),
+        status: light.status,
+        passed: light.passed,
+        runs: light.runs,
+        failed_runs: light.failed.len(),
+        scores: evaluators.filter_map(|(at, name)| Some((name.clone(), light.scores.mean(at)?))).collect(),
+    }
 }

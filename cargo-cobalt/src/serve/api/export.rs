@@ -8,23 +8,27 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::asked::Asked;
-use super::{ApiError, with};
+use super::query::Asked;
+use super::respond::with;
+use crate::error::Error;
+use crate::formats::{csv, html, junit, markdown};
+use crate::results::{Finished, Results};
+use crate::serve::error::ApiError;
 use crate::serve::store::Store;
 
 /// Which run, and in which format.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(in crate::serve) struct ExportQuery {
+pub(crate) struct ExportQuery {
     /// The run's id.
-    pub(in crate::serve) run: String,
-    pub(in crate::serve) format: ExportFormat,
+    pub(crate) run: String,
+    pub(crate) format: ExportFormat,
 }
 
 /// The formats of `cargo cobalt export`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(in crate::serve) enum ExportFormat {
+pub(crate) enum ExportFormat {
     Csv,
     Html,
     Json,
@@ -45,13 +49,13 @@ impl ExportFormat {
     }
 }
 
-pub(super) async fn export(
+pub(crate) async fn export(
     State(store): State<Arc<Store>>,
     Asked(query): Asked<ExportQuery>,
 ) -> Result<Response, ApiError> {
     let (ending, media_type) = query.format.file();
     let disposition = format!("attachment; filename=\"{}\"", file_name(&query.run, ending));
-    let text = with(store, move |store| store.export(&query)).await?.0;
+    let text = with(store, move |store| text(store, &query)).await?;
     let head = [
         (CONTENT_TYPE, media_type),
         (CONTENT_DISPOSITION, &disposition),
@@ -59,6 +63,19 @@ pub(super) async fn export(
         (CONTENT_SECURITY_POLICY, "sandbox"),
     ];
     Ok((head, text).into_response())
+}
+
+/// A run in another format.
+fn text(store: &Store, query: &ExportQuery) -> Result<String, ApiError> {
+    let report = store.report(&query.run)?;
+    let results = Results::of(vec![Finished { report, path: None, without_items: None }]);
+    Ok(match query.format {
+        ExportFormat::Csv => csv(&results, store.prices()),
+        ExportFormat::Html => html(&results),
+        ExportFormat::Json => results.experiments[0].report.to_json().map_err(Error::from)?,
+        ExportFormat::Junit => junit(&results),
+        ExportFormat::Markdown => markdown::markdown(&results),
+    })
 }
 
 /// The name of a run's file. An id may come from elsewhere with its result file, and hold anything.

@@ -1,19 +1,86 @@
-//! The OpenAPI description of the API, made of the types that are asked and answered with.
+//! `/api`, `/api/health` and `/api/openapi.json`, which tell of the server itself; and all endpoints: their routes, and their OpenAPI description, made of the types that are asked and answered with.
 
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::routing::get;
+use axum::{Json, Router};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::compare::{CompareQuery, Compared};
-use super::error::Problem;
-use super::events::Happening;
-use super::export::ExportQuery;
-use super::health::{Health, Index};
-use super::items::{Items, ItemsQuery, WholeItem};
-use super::overview::Overview;
-use super::run::WholeRun;
-use super::runs::{Runs, RunsQuery};
-use super::trends::{Trends, TrendsQuery};
+use super::compare::{self, CompareQuery, Compared};
+use super::events;
+use super::export::{self, ExportQuery};
+use super::items::{self, Items, ItemsQuery, WholeItem};
+use super::run::{self, Overview, WholeRun};
+use super::runs::{self, Runs, RunsQuery};
+use super::trends::{self, Trends, TrendsQuery};
+use crate::serve::error::{ApiError, Problem};
+use crate::serve::live::ServerEvent;
+use crate::serve::store::Store;
+
+pub(crate) fn routes(store: Arc<Store>) -> Router {
+    Router::new()
+        .route("/", get(index))
+        .route("/health", get(health))
+        .route("/openapi.json", get(openapi))
+        .route("/runs", get(runs::runs))
+        .route("/runs/{id}", get(run::run))
+        .route("/runs/{id}/overview", get(run::overview))
+        .route("/runs/{id}/items", get(items::items))
+        .route("/runs/{id}/items/{key}", get(items::item))
+        .route("/compare", get(compare::compare))
+        .route("/trends", get(trends::trends))
+        .route("/export", get(export::export))
+        .route("/events", get(events::events))
+        .fallback(no_endpoint)
+        .method_not_allowed_fallback(|| async { ApiError::method() })
+        .with_state(store)
+}
+
+/// What is answered at an address below `/api` that there is none at.
+pub(crate) async fn no_endpoint() -> ApiError {
+    ApiError::not_found("there is no such endpoint; `/api` names those there are")
+}
+
+/// What this server is.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Index {
+    name: &'static str,
+    /// The version of the command.
+    version: &'static str,
+    /// The name of the project's folder.
+    project: String,
+    /// The endpoints that there are.
+    endpoints: Vec<&'static str>,
+}
+
+/// That the server is there.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Health {
+    /// `ok`
+    status: &'static str,
+    /// The version of the command.
+    version: &'static str,
+    /// A hash of where the project lies, by which its own commands know its server.
+    project: String,
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+async fn index(State(store): State<Arc<Store>>) -> Json<Index> {
+    Json(Index { name: "Cobalt", version: VERSION, project: store.project_name(), endpoints: paths() })
+}
+
+async fn health(State(store): State<Arc<Store>>) -> Json<Health> {
+    Json(Health { status: "ok", version: VERSION, project: store.project_hash() })
+}
+
+async fn openapi() -> Json<Value> {
+    Json(description())
+}
 
 type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 
@@ -85,13 +152,13 @@ fn endpoints() -> [Endpoint; 11] {
         ),
         Endpoint {
             media_type: "text/event-stream",
-            ..json("/api/events", "events", "What happens, as it happens", None, schema::<Happening>)
+            ..json("/api/events", "events", "What happens, as it happens", None, schema::<ServerEvent>)
         },
     ]
 }
 
 /// The addresses of the endpoints.
-pub(super) fn paths() -> Vec<&'static str> {
+pub(crate) fn paths() -> Vec<&'static str> {
     endpoints().map(|endpoint| endpoint.path).into_iter().chain([EXPORT]).collect()
 }
 
@@ -116,7 +183,7 @@ fn questions() -> SchemaGenerator {
 }
 
 /// The description of the whole API, as OpenAPI 3.1 has it.
-pub(in crate::serve) fn description() -> Value {
+pub(crate) fn description() -> Value {
     let mut generator = answers();
     let problem = schema::<Problem>(&mut generator);
     let mut paths = serde_json::Map::new();
@@ -139,7 +206,7 @@ pub(in crate::serve) fn description() -> Value {
         "info": {
             "title": "Cobalt",
             "description": "The runs of a project, as `cargo cobalt serve` answers for them.",
-            "version": env!("CARGO_PKG_VERSION"),
+            "version": VERSION,
         },
         "paths": paths,
         "components": { "schemas": generator.take_definitions(true) },

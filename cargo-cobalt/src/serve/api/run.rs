@@ -1,25 +1,31 @@
-//! `/api/runs/ID`: a run with all of its items, as its result file has it.
+//! `/api/runs/ID`, a run with all of its items, as its result file has it; and `/api/runs/ID/overview`, the same without its items,
+//! with what is to be told of all of them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use cobalt::Report;
+use cobalt::report::stats::describe;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::io::AsyncReadExt as _;
 use tokio_util::io::ReaderStream;
 
-use super::ApiError;
-use super::asked::Named;
-use super::tagged::{Asking, respond};
-use crate::serve::store::{RunText, Store};
+use super::items::{ItemState, is_in};
+use super::query::Named;
+use super::respond::{Conditional, answer, respond};
+use crate::runs::RunView;
+use crate::serve::error::ApiError;
+use crate::serve::live::RunState;
+use crate::serve::store::{FileProblem, LoadedRun, RunText, Store};
 
 /// A run with all of its items.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::serve) struct WholeRun {
-    pub(in crate::serve) run: Report,
+pub(crate) struct WholeRun {
+    pub(crate) run: Report,
 }
 
 /// How many bytes are sent at a time.
@@ -29,15 +35,15 @@ const BEFORE: &[u8] = b"{\"run\":";
 const AFTER: &[u8] = b"}";
 
 /// The file is sent as it is read: it may be large.
-pub(super) async fn run(
+pub(crate) async fn run(
     State(store): State<Arc<Store>>,
     Named(id): Named<String>,
-    asking: Asking,
+    conditional: Conditional,
 ) -> Result<Response, ApiError> {
     let of = id.clone();
     respond(
         store,
-        asking,
+        conditional,
         move |store| store.run_state(&of),
         move |store, tag| {
             Ok(match store.text(&id)? {
@@ -52,4 +58,159 @@ pub(super) async fn run(
         },
     )
     .await
+}
+
+/// A run without its items.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Overview {
+    /// The report; its `items` are empty.
+    pub(crate) run: Report,
+    pub(crate) state: RunState,
+    /// How many items are finished, and can be asked for.
+    pub(crate) finished_items: usize,
+    /// How many items there are to run.
+    pub(crate) planned_items: usize,
+    /// Of each evaluator, how many items have their mean score in each of 20 equal parts of 0 to 1, 1 among the last.
+    pub(crate) histograms: BTreeMap<String, Vec<usize>>,
+    /// The agent's tokens for an item over all of its runs; absent where none were reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tokens: Option<Amounts>,
+    /// The agent's cost of an item over all of its runs, in USD; absent where it is known of none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cost: Option<Amounts>,
+    /// How many items there are of each state.
+    pub(crate) states: StateCounts,
+    /// The run of the experiment before this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) previous: Option<Neighbour>,
+    /// The one after it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next: Option<Neighbour>,
+}
+
+/// How amounts are spread over the items that have them. Percentiles interpolate linearly.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Amounts {
+    /// How many items have one.
+    pub(crate) count: usize,
+    pub(crate) total: f64,
+    pub(crate) avg: f64,
+    pub(crate) min: f64,
+    pub(crate) p50: f64,
+    pub(crate) p95: f64,
+    pub(crate) p99: f64,
+    pub(crate) max: f64,
+}
+
+/// How many items each filter by state lets through.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StateCounts {
+    pub(crate) passed: usize,
+    pub(crate) failing: usize,
+    pub(crate) low: usize,
+    pub(crate) error: usize,
+    pub(crate) timeout: usize,
+    pub(crate) eval_error: usize,
+}
+
+/// A whole run of the same experiment.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Neighbour {
+    pub(crate) id: String,
+    /// The start, ISO 8601 in UTC.
+    pub(crate) timestamp: String,
+}
+
+/// How many equal parts a histogram has.
+const PARTS: usize = 20;
+
+pub(crate) async fn overview(
+    State(store): State<Arc<Store>>,
+    Named(id): Named<String>,
+    conditional: Conditional,
+) -> Result<Response, ApiError> {
+    let of = id.clone();
+    let state = move |store: &Store| Ok(store.run_state(&of)? + &store.runs_state()?);
+    answer(store, conditional, state, move |store| overview_of(store, &id)).await
+}
+
+fn overview_of(store: &Store, id: &str) -> Result<Overview, ApiError> {
+    let known = store.known()?;
+    store.of_run(id, |run| {
+        let (previous, next) = neighbours(&known.runs, &run.head);
+        let items = || run.items.iter();
+        let (state, planned_items) = match run.file.is_journal() {
+            // It has ended meanwhile, and has another file.
+            true => {
+                let live = store.live().runs().into_iter().find(|live| live.id == id);
+                let live = live.ok_or(FileProblem::Changed)?;
+                (live.state, live.total_items)
+            }
+            false => (RunState::Finished, run.items.len()),
+        };
+        Ok(Overview {
+            state,
+            finished_items: run.items.len(),
+            planned_items,
+            histograms: histograms(run),
+            tokens: amounts(items().filter_map(|item| item.tokens.map(|tokens| tokens as f64))),
+            cost: amounts(items().filter_map(|item| item.cost)),
+            states: states(run),
+            previous,
+            next,
+            run: run.head.clone(),
+        })
+    })
+}
+
+/// Of the same scores that items are filtered by, so that a part has as many items as its filter lets through.
+fn histograms(run: &LoadedRun) -> BTreeMap<String, Vec<usize>> {
+    let histogram = |(at, name): (usize, &String)| {
+        let mut parts = vec![0; PARTS];
+        let scores = run.items.iter().filter_map(|item| item.scores.mean(at));
+        scores.for_each(|score| parts[((score * PARTS as f64) as usize).min(PARTS - 1)] += 1);
+        parts.iter().any(|count| *count > 0).then(|| (name.clone(), parts))
+    };
+    (0..).zip(&run.head.config.evaluators).filter_map(histogram).collect()
+}
+
+fn amounts(amounts: impl Iterator<Item = f64>) -> Option<Amounts> {
+    let amounts: Vec<_> = amounts.collect();
+    let d = describe(&amounts)?;
+    Some(Amounts {
+        count: amounts.len(),
+        total: amounts.iter().sum(),
+        avg: d.mean,
+        min: d.min,
+        p50: d.p50,
+        p95: d.p95,
+        p99: d.p99,
+        max: d.max,
+    })
+}
+
+fn states(run: &LoadedRun) -> StateCounts {
+    let count = |state| run.items.iter().filter(|item| is_in(run, item, state)).count();
+    StateCounts {
+        passed: count(ItemState::Passed),
+        failing: count(ItemState::Failing),
+        low: count(ItemState::Low),
+        error: count(ItemState::Error),
+        timeout: count(ItemState::Timeout),
+        eval_error: count(ItemState::EvalError),
+    }
+}
+
+/// The runs of the experiment before and after one, of all that are known, the newest first.
+fn neighbours(known: &[RunView], report: &Report) -> (Option<Neighbour>, Option<Neighbour>) {
+    let place = (report.timestamp.to_string(), &report.id);
+    let others = || known.iter().filter(|run| run.experiment == report.name && run.id != report.id);
+    let place_of = |run: &RunView| (run.timestamp.clone(), run.id.clone());
+    let is_before = |run: &&RunView| (&run.timestamp, &run.id) < (&place.0, place.1);
+    let before = others().filter(is_before).max_by_key(|run| place_of(run));
+    let after = others().filter(|run| !is_before(run)).min_by_key(|run| place_of(run));
+    let neighbour = |run: &RunView| Neighbour { id: run.id.clone(), timestamp: run.timestamp.clone() };
+    (before.map(neighbour), after.map(neighbour))
 }

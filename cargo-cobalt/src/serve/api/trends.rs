@@ -5,68 +5,72 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
+use cobalt::name;
+use cobalt::report::{Category, Metric, Threshold};
+use cobalt::store::ReportText;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ApiError;
-use super::asked::Asked;
-use super::facts::RunFacts;
-use super::tagged::{Asking, answer};
-use crate::serve::store::Store;
+use super::query::{Asked, moment};
+use super::respond::{Conditional, answer};
+use super::runs::RunFacts;
+use crate::runs::RunView;
+use crate::serve::error::ApiError;
+use crate::serve::store::{FileProblem, Store};
 
 /// Which runs.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::serve) struct TrendsQuery {
+pub(crate) struct TrendsQuery {
     /// The experiment's name.
-    pub(in crate::serve) experiment: String,
+    pub(crate) experiment: String,
     /// Only the scores of this evaluator.
-    pub(in crate::serve) evaluator: Option<String>,
+    pub(crate) evaluator: Option<String>,
     /// Only runs with this tag.
-    pub(in crate::serve) tag: Option<String>,
+    pub(crate) tag: Option<String>,
     /// Only runs that started then or later: a date, or a time in ISO 8601.
-    pub(in crate::serve) since: Option<String>,
+    pub(crate) since: Option<String>,
     /// The most runs, the newest of all; all, where it is not given.
-    pub(in crate::serve) limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
 }
 
 /// The whole runs of an experiment, oldest first.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::serve) struct Trends {
-    pub(in crate::serve) trends: Vec<TrendPoint>,
+pub(crate) struct Trends {
+    pub(crate) trends: Vec<TrendPoint>,
     /// The thresholds of the newest run that can be drawn as lines.
-    pub(in crate::serve) thresholds: Vec<ThresholdLine>,
+    pub(crate) thresholds: Vec<ThresholdLine>,
 }
 
 /// A run.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::serve) struct TrendPoint {
+pub(crate) struct TrendPoint {
     #[serde(flatten)]
-    pub(in crate::serve) facts: RunFacts,
+    pub(crate) facts: RunFacts,
     /// Each evaluator's mean, from 0 to 1; one that gave no score is absent.
-    pub(in crate::serve) scores: BTreeMap<String, f64>,
+    pub(crate) scores: BTreeMap<String, f64>,
     /// Items and evaluations in error.
-    pub(in crate::serve) errors: i64,
+    pub(crate) errors: i64,
 }
 
 /// A threshold whose figure the points have, too.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::serve) struct ThresholdLine {
+pub(crate) struct ThresholdLine {
     /// The threshold as it is named in test cases.
-    pub(in crate::serve) name: String,
-    pub(in crate::serve) quantity: TrendQuantity,
+    pub(crate) name: String,
+    pub(crate) quantity: TrendQuantity,
     /// The evaluator whose mean it bounds; absent for the other quantities, and where it bounds all scores.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in crate::serve) evaluator: Option<String>,
+    pub(crate) evaluator: Option<String>,
     /// In the unit of the points: a score, milliseconds, tokens, USD.
-    pub(in crate::serve) bound: f64,
+    pub(crate) bound: f64,
 }
 
 /// What a line is drawn of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(in crate::serve) enum TrendQuantity {
+pub(crate) enum TrendQuantity {
     /// The mean score.
     Score,
     /// The mean latency.
@@ -77,10 +81,66 @@ pub(in crate::serve) enum TrendQuantity {
     Cost,
 }
 
-pub(super) async fn trends(
+pub(crate) async fn trends(
     State(store): State<Arc<Store>>,
-    asking: Asking,
+    conditional: Conditional,
     Asked(query): Asked<TrendsQuery>,
 ) -> Result<Response, ApiError> {
-    answer(store, asking, Store::runs_state, move |store| store.trends(&query)).await
+    answer(store, conditional, Store::runs_state, move |store| over_time(store, &query)).await
+}
+
+fn over_time(store: &Store, query: &TrendsQuery) -> Result<Trends, ApiError> {
+    let known = store.known()?;
+    let since = query.since.as_deref().map(|text| moment("since", text)).transpose()?;
+    let experiment = name::find(&query.experiment, known.runs.iter().map(|run| &*run.experiment));
+    let is_meant = |run: &&RunView| {
+        Some(&*run.experiment) == experiment
+            && query.tag.as_ref().is_none_or(|tag| run.tags.contains(tag))
+            && since.as_ref().is_none_or(|since| run.timestamp >= *since)
+    };
+    let runs = known.runs.iter().filter(is_meant).take(query.limit.unwrap_or(usize::MAX));
+    let mut runs: Vec<_> = runs.collect();
+    runs.reverse();
+    let evaluator = query.evaluator.as_deref();
+    let thresholds = runs.last().map(|run| thresholds(store, &run.id)).transpose()?.unwrap_or_default();
+    let lines = thresholds.iter().filter_map(line).filter(|line| is_shown(line, evaluator));
+    Ok(Trends {
+        thresholds: lines.collect(),
+        trends: runs.into_iter().map(|run| point(run, evaluator)).collect(),
+    })
+}
+
+/// The thresholds of a run, as far as they can be read, which those of old files cannot always.
+fn thresholds(store: &Store, id: &str) -> Result<Vec<Threshold>, ApiError> {
+    let read = |bytes: &[u8]| ReportText::of(bytes).ok()?.head().config.read_thresholds().ok();
+    match store.read(id, read) {
+        Ok(thresholds) => Ok(thresholds.unwrap_or_default()),
+        Err(FileProblem::Final(error)) => Err(error),
+        Err(FileProblem::Changed) => Ok(Vec::new()),
+    }
+}
+
+fn point(run: &RunView, evaluator: Option<&str>) -> TrendPoint {
+    let mut scores = run.scores.clone();
+    scores.retain(|name, _| evaluator.is_none_or(|evaluator| name == evaluator));
+    TrendPoint { facts: RunFacts::from(run), scores, errors: run.errors() }
+}
+
+/// A threshold as a line, where the points of runs have its figure.
+fn line(threshold: &Threshold) -> Option<ThresholdLine> {
+    let (quantity, evaluator) = match (threshold.category(), threshold.metric()) {
+        (Category::Score, Metric::Avg) => (TrendQuantity::Score, None),
+        (Category::Evaluator(name), Metric::Avg) => (TrendQuantity::Score, Some(name.clone())),
+        (Category::Latency, Metric::Avg) => (TrendQuantity::Latency, None),
+        (Category::Tokens, Metric::Total) => (TrendQuantity::Tokens, None),
+        (Category::Cost, Metric::Total) => (TrendQuantity::Cost, None),
+        _ => return None,
+    };
+    Some(ThresholdLine { name: threshold.case_name(), quantity, evaluator, bound: threshold.bound() })
+}
+
+/// Whether a line belongs to what is shown: where that is one evaluator, a bound of other scores does not.
+fn is_shown(line: &ThresholdLine, evaluator: Option<&str>) -> bool {
+    line.quantity != TrendQuantity::Score
+        || evaluator.is_none_or(|name| line.evaluator.as_deref() == Some(name))
 }

@@ -17,7 +17,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 
 use self::names::Names;
-pub(super) use self::token::Token;
+pub(super) use self::token::{Token, hex};
 
 /// What is asked of those who ask.
 pub(super) struct Guard {

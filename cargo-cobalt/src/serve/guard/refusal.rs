@@ -5,7 +5,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
 
-use crate::serve::api::ApiError;
+use crate::serve::error::ApiError;
 
 /// Why a request is refused, and what to do.
 #[derive(Debug)]

@@ -7,8 +7,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
 use crate::environment::Environment;
-use crate::error::Error;
-use crate::serve::project::hex;
+use crate::error::{CommandError, Error};
 
 /// The variable that gives the token.
 const VARIABLE: &str = "COBALT_TOKEN";
@@ -17,8 +16,21 @@ const SHORTEST: usize = 16;
 /// How many random bytes a token is made of.
 const RANDOM: usize = 32;
 
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TokenError {
+    #[error(
+        "COBALT_TOKEN is no token: it has at least {SHORTEST} characters, each a letter, a digit or another visible one of ASCII"
+    )]
+    Unfit,
+
+    #[error("failed to make a token: {0}; set one in COBALT_TOKEN")]
+    NoRandom(getrandom::Error),
+}
+
+impl CommandError for TokenError {}
+
 /// What is known of the token: hashes, compared in constant time.
-pub(in crate::serve) struct Token {
+pub(crate) struct Token {
     hash: Secret,
     /// What stands in the cookie in its place, so that it may hold characters that cookies may not.
     stand_in: String,
@@ -29,23 +41,26 @@ pub(in crate::serve) struct Token {
 
 impl Token {
     /// The text of the token that the environment gives.
-    pub(in crate::serve) fn given(settings: &Config) -> Result<Option<String>, Error> {
+    pub(crate) fn given(settings: &Config) -> Result<Option<String>, Error> {
         let environment = Environment::read(&[settings.workspace_root()])?;
         let Some(text) = environment.get(VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
         let is_visible =
             |text: &&str| text.len() >= SHORTEST && text.bytes().all(|byte| byte.is_ascii_graphic());
-        text.to_str().filter(is_visible).map(|text| Some(text.to_owned())).ok_or(Error::Token(SHORTEST))
+        text.to_str()
+            .filter(is_visible)
+            .map(|text| Some(text.to_owned()))
+            .ok_or_else(|| TokenError::Unfit.into())
     }
 
     /// The text of a token that nobody can guess.
-    pub(in crate::serve) fn random() -> Result<String, Error> {
+    pub(crate) fn random() -> Result<String, TokenError> {
         let mut bytes = [0; RANDOM];
-        getrandom::fill(&mut bytes).map_err(Error::NoToken)?;
+        getrandom::fill(&mut bytes).map_err(TokenError::NoRandom)?;
         Ok(hex(&bytes))
     }
 
     /// The token of this text, for a server at this port.
-    pub(in crate::serve) fn of(text: &str, port: u16) -> Self {
+    pub(crate) fn of(text: &str, port: u16) -> Self {
         let stand_in =
             hex(&code(text.as_bytes(), "the cookie of the dashboard of Cobalt").finalize().into_bytes());
         Self {
@@ -101,4 +116,9 @@ impl Secret {
 
 fn code(key: &[u8], text: &str) -> Hmac<Sha256> {
     Hmac::<Sha256>::new_from_slice(key).expect("a key of any length is taken").chain_update(text)
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

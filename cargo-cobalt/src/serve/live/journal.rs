@@ -1,4 +1,4 @@
-//! A journal that is followed: only what was added since the last time is read.
+//! A run that has not ended, by its journal, of which only what was added since the last time is read.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -8,12 +8,62 @@ use std::time::{Duration, SystemTime};
 
 use cobalt::report::ItemResult;
 use cobalt::store::{JournalEntry, JournalHeader, is_going_on, read_journal};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use crate::serve::api::{LiveRun, RunState};
+use crate::runs::{self, RunView};
+
+/// Whether a run has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum RunState {
+    /// It has ended, and its result file is there.
+    Finished,
+    /// It is going on.
+    Running,
+    /// Its process has ended before it had: `cargo cobalt run --resume ID` runs what is missing.
+    CutOff,
+}
+
+impl From<runs::RunState> for RunState {
+    fn from(state: runs::RunState) -> Self {
+        match state {
+            runs::RunState::Ended => Self::Finished,
+            runs::RunState::GoingOn => Self::Running,
+            runs::RunState::CutOff => Self::CutOff,
+        }
+    }
+}
+
+/// A run that has not ended.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LiveRun {
+    pub(crate) id: String,
+    /// The experiment's name.
+    pub(crate) name: String,
+    /// The start, ISO 8601 in UTC.
+    pub(crate) timestamp: String,
+    pub(crate) tags: Vec<String>,
+    pub(crate) state: RunState,
+    /// Whether it is a run of some of the items.
+    pub(crate) partial: bool,
+    /// How many items there are to run.
+    pub(crate) total_items: usize,
+    pub(crate) finished_items: usize,
+    /// Those of the finished items that passed.
+    pub(crate) passed_items: usize,
+    /// Those of the finished items whose agent, or an evaluator, failed.
+    pub(crate) error_items: usize,
+    /// Each evaluator's mean so far.
+    pub(crate) avg_scores: BTreeMap<String, f64>,
+    /// How long it has gone on, in milliseconds.
+    pub(crate) elapsed_ms: u64,
+}
 
 /// A journal as far as it was read.
 #[derive(Debug)]
-pub(super) struct Journal {
+pub(crate) struct Journal {
     path: PathBuf,
     /// When the file was made: one that takes its place was made later.
     made: Option<SystemTime>,
@@ -40,7 +90,7 @@ struct Finished {
 
 impl Journal {
     /// A journal of which nothing has been read.
-    pub(super) fn new(path: &Path) -> Self {
+    pub(crate) fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
             made: None,
@@ -59,7 +109,7 @@ impl Journal {
     /// # Errors
     ///
     /// The file is gone, or cannot be read.
-    pub(super) fn follow(&mut self) -> io::Result<Vec<ItemResult>> {
+    pub(crate) fn follow(&mut self) -> io::Result<Vec<ItemResult>> {
         let mut file = File::open(&self.path)?;
         let metadata = file.metadata()?;
         if metadata.len() < self.read || (self.read > 0 && made(&metadata) != self.made) {
@@ -112,28 +162,30 @@ impl Journal {
         item
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The run's id; `None` as long as nothing is known of it.
-    pub(super) fn id(&self) -> Option<&str> {
+    pub(crate) fn id(&self) -> Option<&str> {
         Some(&self.header.as_ref()?.id)
     }
 
     /// The run as it stands; `None` as long as nothing is known of it.
-    pub(super) fn run(&self) -> Option<LiveRun> {
+    pub(crate) fn run(&self) -> Option<LiveRun> {
         let header = self.header.as_ref()?;
         let count = |is: fn(&Finished) -> bool| self.finished.values().filter(|item| is(item)).count();
+        let state = if self.is_going_on { runs::RunState::GoingOn } else { runs::RunState::CutOff };
+        let run = RunView::unfinished(header, state, self.finished.len());
         Some(LiveRun {
-            id: header.id.clone(),
-            name: header.name.clone(),
-            timestamp: header.timestamp.to_string(),
-            tags: header.tags.clone(),
-            state: if self.is_going_on { RunState::Running } else { RunState::CutOff },
-            partial: header.selection.is_some(),
-            total_items: header.planned_items(),
-            finished_items: self.finished.len(),
+            id: run.id,
+            name: run.experiment,
+            timestamp: run.timestamp,
+            tags: run.tags,
+            state: run.state.into(),
+            partial: run.is_partial,
+            total_items: run.items.total,
+            finished_items: run.items.finished,
             passed_items: count(|item| item.passed),
             error_items: count(|item| item.is_in_error),
             avg_scores: self.averages(header),

@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::serve::api::RunState;
 
 const RUN: &str = "0123456789ab";
 
@@ -80,7 +79,7 @@ fn finished(live: &Live) -> Vec<usize> {
 }
 
 /// What a listener is told next, which must have been told by now.
-fn told(listener: &mut Receiver<Happening>) -> Vec<Happening> {
+fn told(listener: &mut Receiver<ServerEvent>) -> Vec<ServerEvent> {
     std::iter::from_fn(|| listener.try_recv().ok()).collect()
 }
 
@@ -218,7 +217,7 @@ fn listeners_are_told_of_runs_and_items_and_then_of_results() {
     folder.add(&entry(1, false, [Some(0.0), Some(1.0)]));
     live.tell_news();
     let news = told(&mut listener);
-    let item = Happening::Item {
+    let item = ServerEvent::Item {
         run: RUN.to_owned(),
         key: "item-1".to_owned(),
         index: 1,
@@ -227,13 +226,13 @@ fn listeners_are_told_of_runs_and_items_and_then_of_results() {
         latency_ms: 1.0,
         scores: [("right".to_owned(), 0.5), ("judge".to_owned(), 1.0)].into(),
     };
-    assert!(matches!(&news[0], Happening::Live { runs } if runs[0].finished_items == 2), "{news:?}");
+    assert!(matches!(&news[0], ServerEvent::Live { runs } if runs[0].finished_items == 2), "{news:?}");
     assert_eq!(news[1..], [item]);
 
     fs::write(folder.result(), "{}").unwrap();
     fs::remove_file(folder.journal()).unwrap();
     live.tell_news();
-    assert_eq!(told(&mut listener), [Happening::Live { runs: Vec::new() }, Happening::Results {}]);
+    assert_eq!(told(&mut listener), [ServerEvent::Live { runs: Vec::new() }, ServerEvent::Results {}]);
     live.tell_news();
     assert_eq!(told(&mut listener), []);
 }
@@ -250,10 +249,10 @@ fn a_result_file_that_is_written_anew_or_removed_is_told() {
     assert_eq!(told(&mut listener), [], "nobody reads a draft");
     fs::rename(&draft, folder.result()).unwrap();
     live.tell_news();
-    assert_eq!(told(&mut listener), [Happening::Results {}]);
+    assert_eq!(told(&mut listener), [ServerEvent::Results {}]);
     fs::remove_dir_all(folder.result().parent().unwrap()).unwrap();
     live.tell_news();
-    assert_eq!(told(&mut listener), [Happening::Results {}]);
+    assert_eq!(told(&mut listener), [ServerEvent::Results {}]);
 }
 
 #[test]
@@ -266,7 +265,7 @@ fn of_many_items_at_once_some_are_told() {
     live.tell_news();
     let news = told(&mut listener);
     assert_eq!(news.len(), 1 + ITEMS);
-    assert!(matches!(&news[0], Happening::Live { runs } if runs[0].finished_items == 10 * ITEMS));
+    assert!(matches!(&news[0], ServerEvent::Live { runs } if runs[0].finished_items == 10 * ITEMS));
 }
 
 #[test]
@@ -292,7 +291,7 @@ async fn somebody_who_listens_is_told_soon_and_until_it_is_over() {
     let (_, mut listener) = live.listen().unwrap();
     folder.add(&header(json!({})));
     let first = tokio::time::timeout(Duration::from_secs(10), listener.recv()).await.unwrap().unwrap();
-    assert!(matches!(first, Happening::Live { runs } if runs.len() == 1));
+    assert!(matches!(first, ServerEvent::Live { runs } if runs.len() == 1));
     live.end();
     assert!(listener.recv().await.is_err());
     tokio::time::timeout(Duration::from_secs(10), telling).await.unwrap().unwrap();

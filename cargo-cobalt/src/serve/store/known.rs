@@ -7,8 +7,9 @@ use std::time::{Duration, Instant, SystemTime};
 use cobalt::store::Layout;
 
 use crate::error::Error;
-use crate::index::{AllRuns, Index, Run, Skipped};
+use crate::index::{Index, Skipped};
 use crate::recent::lock;
+use crate::runs::RunView;
 
 /// How long files may change without their folder, as when one is written over, before it is seen.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -18,46 +19,46 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// The runs at one time.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(crate) struct Known {
     /// The whole runs, the newest first.
-    pub(super) runs: Vec<Run>,
+    pub(crate) runs: Vec<RunView>,
     /// The runs of some of the items, the newest first.
-    pub(super) partial: Vec<Run>,
+    pub(crate) partial: Vec<RunView>,
     /// What could not be read.
-    pub(super) skipped: Vec<Skipped>,
+    pub(crate) skipped: Vec<Skipped>,
     /// Of each id the place among the whole runs and, behind them, the partial ones.
     places: HashMap<String, usize>,
     /// Of each experiment the places of its whole runs, the newest first.
     of_experiments: HashMap<String, Vec<usize>>,
     /// Another number for each list that differs from the one before.
-    pub(super) version: u64,
+    pub(crate) version: u64,
 }
 
 impl Known {
-    fn new(AllRuns { whole, partial }: AllRuns, skipped: Vec<Skipped>, version: u64) -> Self {
-        let ids = whole.iter().chain(&partial).map(|run| run.id.clone());
+    fn new([runs, partial]: [Vec<RunView>; 2], skipped: Vec<Skipped>, version: u64) -> Self {
+        let ids = runs.iter().chain(&partial).map(|run| run.id.clone());
         let mut of_experiments: HashMap<_, Vec<_>> = HashMap::new();
-        for (place, run) in whole.iter().enumerate() {
-            of_experiments.entry(run.name.clone()).or_default().push(place);
+        for (place, run) in runs.iter().enumerate() {
+            of_experiments.entry(run.experiment.clone()).or_default().push(place);
         }
-        Self { places: ids.zip(0..).collect(), of_experiments, runs: whole, partial, skipped, version }
+        Self { places: ids.zip(0..).collect(), of_experiments, runs, partial, skipped, version }
     }
 
-    fn has(&self, all: &AllRuns) -> bool {
-        self.runs == all.whole && self.partial == all.partial
+    fn has(&self, [runs, partial]: &[Vec<RunView>; 2]) -> bool {
+        self.runs == *runs && self.partial == *partial
     }
 
     /// The whole run of this id, or the partial one.
-    pub(super) fn run(&self, id: &str) -> Option<&Run> {
+    pub(crate) fn run(&self, id: &str) -> Option<&RunView> {
         let place = *self.places.get(id)?;
         self.runs.get(place).or_else(|| self.partial.get(place - self.runs.len()))
     }
 
     /// The whole runs of an experiment up to one of them, or up to a partial one, the newest first.
-    pub(super) fn up_to(&self, run: &Run) -> impl Iterator<Item = &Run> {
-        let places = self.of_experiments.get(&run.name).map(Vec::as_slice).unwrap_or_default();
+    pub(crate) fn up_to(&self, run: &RunView) -> impl Iterator<Item = &RunView> {
+        let places = self.of_experiments.get(&run.experiment).map(Vec::as_slice).unwrap_or_default();
         // Runs of the same start are in the order of their ids.
-        let is_later = |later: &Run| (&later.timestamp, &run.id) > (&run.timestamp, &later.id);
+        let is_later = |later: &RunView| (&later.timestamp, &run.id) > (&run.timestamp, &later.id);
         let from = places.partition_point(|place| is_later(&self.runs[*place]));
         places[from..].iter().map(|place| &self.runs[*place])
     }
@@ -65,7 +66,7 @@ impl Known {
 
 /// Keeps the list.
 #[derive(Debug, Default)]
-pub(super) struct KnownRuns(Mutex<Option<Seen>>);
+pub(crate) struct KnownRuns(Mutex<Option<Seen>>);
 
 /// What was seen when the folder was looked at last.
 #[derive(Debug)]
@@ -78,12 +79,12 @@ struct Seen {
 
 impl KnownRuns {
     /// The runs as they are now.
-    pub(super) fn now(&self, layout: &Layout) -> Result<Arc<Known>, Error> {
+    pub(crate) fn now(&self, layout: &Layout) -> Result<Arc<Known>, Error> {
         self.seen_within(PATIENCE, layout)
     }
 
     /// The same, whatever was seen a moment ago.
-    pub(super) fn anew(&self, layout: &Layout) -> Result<Arc<Known>, Error> {
+    pub(crate) fn anew(&self, layout: &Layout) -> Result<Arc<Known>, Error> {
         self.seen_within(Duration::ZERO, layout)
     }
 
@@ -99,6 +100,9 @@ impl KnownRuns {
             return Ok(Arc::clone(&seen.known));
         }
         let (all, skipped) = Index::open(layout)?.with_partial()?;
+        let view =
+            |runs: Vec<_>, is_partial| runs.into_iter().map(|run| RunView::ended(run, is_partial)).collect();
+        let all = [view(all.whole, false), view(all.partial, true)];
         let before = seen.take().map(|seen| seen.known);
         let known = match before {
             Some(before) if before.has(&all) && before.skipped == skipped => before,

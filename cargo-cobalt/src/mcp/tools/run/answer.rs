@@ -13,8 +13,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::super::{Answer, failures};
-use super::asked::Outcome;
-use super::heard::{NotRun, WhyNotRun};
+use super::child::Outcome;
+use super::conclusion::{
+    LONGEST, NotRun, WhyNotRun, errors, has_broken, has_cut_off, is_passed, not_run, still_failed, verdict,
+    warnings,
+};
 use crate::error::Error;
 use crate::markdown::code;
 use crate::mcp::diagnostics::Diagnostic;
@@ -30,8 +33,6 @@ const ROOM_OF_BRIEF: usize = 300;
 const ROOM_OF_LIST: usize = 12_000;
 /// The room of the text.
 const ROOM_OF_TEXT: usize = 7_500;
-/// The longest name or reason, in characters.
-const LONGEST: usize = 200;
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -101,43 +102,34 @@ struct BriefRun {
 
 /// The answer to a run that has ended.
 pub(super) fn of(project: &Project, outcome: Outcome) -> Result<Answer<Ran>, Error> {
-    let Outcome { code, mut heard, mut compile_errors, stderr } = outcome;
+    let Outcome { code, state, mut compile_errors, stderr } = outcome;
     compile_errors.cut(2 * ROOM_OF_LIST);
     let is_error = !matches!(code, Some(0 | FAILED));
-    let mut errors: Vec<_> = heard.errors.iter().map(|error| stderr::told(error)).collect();
-    if is_error && compile_errors.is_empty() && errors.is_empty() && !heard.has_broken() {
+    let has_broken = has_broken(&state);
+    let mut errors = errors(&state);
+    if is_error && compile_errors.is_empty() && errors.is_empty() && !has_broken {
         errors = stderr::errors(&stderr);
     }
-    let has_crashed = heard.not_run.iter().any(NotRun::is_cut_off) || errors.is_empty();
-    let tells_more = is_error && compile_errors.is_empty() && !heard.has_broken() && has_crashed;
+    let has_crashed = has_cut_off(&state) || errors.is_empty();
+    let tells_more = is_error && compile_errors.is_empty() && !has_broken && has_crashed;
     let printed = if tells_more { stderr::last_lines(&stderr) } else { Vec::new() };
-    for not_run in &mut heard.not_run {
-        not_run.name = cut(&not_run.name, LONGEST).into_owned();
-        not_run.reason = stderr::told(&not_run.reason);
-    }
-    errors.extend(heard.still_failed.iter().map(|(name, why)| {
-        format!(
-            "experiment `{}` is still failed by earlier results: {}",
-            cut(name, LONGEST),
-            stderr::told(why)
-        )
-    }));
-    let reports = heard.finished.iter().map(|finished| match &finished.path {
+    errors.extend(still_failed(&state));
+    let reports = state.finished.iter().map(|finished| match &finished.path {
         Some(path) => read_report(Path::new(path)).unwrap_or_else(|_| finished.report.clone()),
         None => finished.report.clone(),
     });
     let mut ran = Ran {
         project: project.clone(),
-        passed: !is_error && heard.is_passed(),
-        verdict: heard.verdict(compile_errors.first.len() + compile_errors.more),
+        passed: !is_error && is_passed(&state),
+        verdict: verdict(&state, compile_errors.first.len() + compile_errors.more),
         exit_code: code,
         runs: Vec::new(),
         more_runs: Vec::new(),
-        not_run: heard.not_run.clone(),
+        not_run: not_run(&state),
         more_compile_errors: compile_errors.more,
         compile_errors: compile_errors.first,
         errors,
-        warnings: heard.warnings.iter().map(|warning| stderr::told(warning)).collect(),
+        warnings: warnings(&state),
         printed,
         left_out: Vec::new(),
         next_steps: Vec::new(),
@@ -276,9 +268,7 @@ fn brief(report: &Report) -> BriefRun {
 
 /// The id of the last run of all items before this one.
 fn previous(past: &Past, report: &Report) -> Option<String> {
-    let runs = past.runs().into_iter().map(|past| (past.is_partial, past.run));
-    let mut earlier =
-        runs.filter(|(is_partial, run)| !is_partial && run.name == report.name && run.id != report.id);
+    let mut others = past.whole().iter().filter(|run| run.name == report.name && run.id != report.id);
     let began = report.timestamp.to_string();
-    earlier.find(|(_, run)| run.timestamp < began).map(|(_, run)| run.id.clone())
+    others.find(|run| run.timestamp < began).map(|run| run.id.clone())
 }

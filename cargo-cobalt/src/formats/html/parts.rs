@@ -1,0 +1,220 @@
+//! What the sections of the page are made of: verdicts, names, and charts, drawn as SVG within the page. Each chart says in words what
+//! it shows, for those who do not see it.
+
+use cobalt::report::comparison::Difference;
+use cobalt::report::{RunVerdict, ScoreStats};
+use cobalt::reporters::{printable, time};
+use maud::{Markup, html};
+
+/// How many bars show scores from 0 to 1.
+const SCORE_BINS: usize = 10;
+/// How many bars show latencies.
+const LATENCY_BINS: usize = 24;
+/// How tall the tallest bar is.
+const HEIGHT: f64 = 30.0;
+
+/// How something came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    Good,
+    Bad,
+    Odd,
+    None,
+}
+
+impl Mark {
+    pub(super) fn of(passed: bool) -> Self {
+        if passed { Self::Good } else { Self::Bad }
+    }
+
+    pub(super) fn of_verdict(verdict: RunVerdict) -> Self {
+        match verdict {
+            RunVerdict::Passed => Self::Good,
+            RunVerdict::NotEvaluated => Self::Odd,
+            RunVerdict::Failed => Self::Bad,
+        }
+    }
+
+    /// The class of what is marked so.
+    pub(super) fn class(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Bad => "bad",
+            Self::Odd => "odd",
+            Self::None => "plain",
+        }
+    }
+
+    /// The sign before the word, which tells it without colours.
+    fn sign(self) -> &'static str {
+        match self {
+            Self::Good => "✓",
+            Self::Bad => "✕",
+            Self::Odd => "!",
+            Self::None => "≈",
+        }
+    }
+}
+
+/// A verdict in a word, set off by its colour and its sign.
+pub(super) fn badge(mark: Mark, word: &str) -> Markup {
+    html! { span.badge.(mark.class()) { span aria-hidden="true" { (mark.sign()) " " } (word) } }
+}
+
+/// The verdict on a run.
+pub(super) fn verdict_badge(verdict: RunVerdict) -> Markup {
+    badge(Mark::of_verdict(verdict), &verdict.to_string())
+}
+
+/// A text that others wrote, in letters of one width. It keeps to itself whichever way it is written.
+pub(super) fn code(text: &str) -> Markup {
+    html! { code dir="auto" { (printable(text)) } }
+}
+
+/// A name that others chose, which may go on in another line behind what joins its words.
+pub(super) fn name(text: &str) -> Markup {
+    let text = printable(text);
+    let parts = text.split_inclusive(['_', '-', '.', '/']).enumerate();
+    html! { bdi { @for (index, part) in parts { @if index > 0 { wbr; } (part) } } }
+}
+
+/// A mean between 0 and 1 as a bar, with its interval and the pass mark.
+pub(super) fn mean_chart(stats: &ScoreStats, mark: f64) -> Markup {
+    let label = format!("mean {:.3}, pass mark {mark}", stats.avg);
+    html! {
+        svg.mean role="img" aria-label=(label) viewBox="0 0 100 16" preserveAspectRatio="none" {
+            title { (label) }
+            rect.track x="0" y="4" width="100" height="8" {}
+            rect.bar x="0" y="4" width=(percent(stats.avg)) height="8" {}
+            @if let Some(ci) = stats.ci95 {
+                line.interval x1=(percent(ci.low)) x2=(percent(ci.high)) y1="8" y2="8" {}
+                @for end in [ci.low, ci.high] {
+                    line.interval x1=(percent(end)) x2=(percent(end)) y1="5" y2="11" {}
+                }
+            }
+            line.mark x1=(percent(mark)) x2=(percent(mark)) y1="0" y2="16" {}
+        }
+    }
+}
+
+/// How many scores lie in each tenth, those below the pass mark set off.
+pub(super) fn scores_chart(scores: &[f64], mark: f64) -> Markup {
+    let low: Vec<_> = scores.iter().copied().filter(|score| *score < mark).collect();
+    let of = |scores: &[f64]| bins(scores, 0.0, 1.0, SCORE_BINS);
+    let bars = of(scores).into_iter().zip(of(&low)).enumerate().map(|(place, (number, low))| {
+        let edge = |place: usize| place as f64 / SCORE_BINS as f64;
+        Bar { number, low, label: format!("{:.1} to {:.1}", edge(place), edge(place + 1)) }
+    });
+    histogram("scores", &bars.collect::<Vec<_>>())
+}
+
+/// How many latencies in milliseconds lie in each of several equal parts.
+pub(super) fn latencies_chart(latencies: &[f64]) -> Markup {
+    let low = latencies.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = latencies.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if latencies.len() < 2 || low >= high {
+        return Markup::default();
+    }
+    let bins = bins(latencies, low, high, LATENCY_BINS);
+    let edge = |place: usize| time(low + (high - low) * place as f64 / LATENCY_BINS as f64);
+    let bars = bins.iter().enumerate().map(|(place, number)| {
+        let label = format!("{} to {}", edge(place), edge(place + 1));
+        Bar { number: *number, low: 0, label }
+    });
+    html! {
+        figure.latency {
+            (histogram("items by latency", &bars.collect::<Vec<_>>()))
+            figcaption { span { (edge(0)) } span { "latency of items" } span { (edge(LATENCY_BINS)) } }
+        }
+    }
+}
+
+/// The interval of a difference around zero; `largest` is how far the chart reaches to both sides.
+pub(super) fn difference_chart(difference: &Difference, class: &str, largest: f64) -> Markup {
+    let Some(ci) = difference.ci95.filter(|_| largest > 0.0) else { return Markup::default() };
+    let place = |value: f64| format!("{:.2}", 50.0 + 48.0 * (value / largest).clamp(-1.0, 1.0));
+    html! {
+        svg.difference.(class) aria-hidden="true" viewBox="0 0 100 16" preserveAspectRatio="none" {
+            line.zero x1="50" x2="50" y1="0" y2="16" {}
+            line.interval x1=(place(ci.low)) x2=(place(ci.high)) y1="8" y2="8" {}
+            line.middle x1=(place(difference.difference)) x2=(place(difference.difference)) y1="3" y2="13" {}
+        }
+    }
+}
+
+/// A bar of a histogram.
+struct Bar {
+    number: usize,
+    /// How many of them are set off, at its foot.
+    low: usize,
+    label: String,
+}
+
+fn histogram(what: &str, bars: &[Bar]) -> Markup {
+    let most = bars.iter().map(|bar| bar.number).max().unwrap_or(0);
+    if most == 0 {
+        return Markup::default();
+    }
+    let width = 100.0 / bars.len() as f64;
+    // What is there is seen, however little it is.
+    let height = |number: usize| match number {
+        0 => 0.0,
+        number => (HEIGHT * number as f64 / most as f64).max(1.5),
+    };
+    let filled = bars.iter().filter(|bar| bar.number > 0);
+    let words: Vec<_> = filled.map(|bar| format!("{}: {}", bar.label, bar.number)).collect();
+    html! {
+        svg.histogram role="img" aria-label={ "Histogram of " (what) ". " (words.join("; ")) }
+            viewBox="0 0 100 32" preserveAspectRatio="none" {
+            @for (place, bar) in bars.iter().enumerate() {
+                @let (all, low) = (height(bar.number), height(bar.low));
+                @let parts = [("bar", all - low, HEIGHT - all), ("low", low, HEIGHT - low)];
+                @for (class, height, top) in parts.into_iter().filter(|(_, height, _)| *height > 0.0) {
+                    rect.(class) x=(format!("{:.2}", place as f64 * width + 0.5)) y=(format!("{top:.2}"))
+                        width=(format!("{:.2}", width - 1.0)) height=(format!("{height:.2}")) {
+                        title { (bar.label) ": " (bar.number) }
+                    }
+                }
+            }
+            rect.track x="0" y="31" width="100" height="1" {}
+        }
+    }
+}
+
+/// How many values lie in each of so many equal parts; those at an edge count to the part above it.
+fn bins(values: &[f64], low: f64, high: f64, parts: usize) -> Vec<usize> {
+    let mut bins = vec![0; parts];
+    for value in values {
+        // A tenth that is not quite one, as 0.3 / 0.1 is not quite 3, belongs to the part that it stands for.
+        let place = ((value - low) / (high - low) * parts as f64 + 1e-9).floor();
+        bins[(place.max(0.0) as usize).min(parts - 1)] += 1;
+    }
+    bins
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.2}", share.clamp(0.0, 1.0) * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_score_at_an_edge_counts_to_the_part_above_it_and_one_to_the_last() {
+        assert_eq!(bins(&[0.0, 0.3, 0.7, 1.0, 0.95], 0.0, 1.0, 10), [1, 0, 0, 1, 0, 0, 0, 1, 0, 2]);
+    }
+
+    #[test]
+    fn a_score_at_the_pass_mark_is_not_set_off() {
+        assert!(!scores_chart(&[1.0, 1.0], 1.0).into_string().contains("\"low\""));
+        let chart = scores_chart(&[1.0, 0.95], 1.0).into_string();
+        assert!(chart.contains("class=\"low\"") && chart.contains("class=\"bar\""), "{chart}");
+    }
+
+    #[test]
+    fn latencies_that_are_all_alike_have_no_chart() {
+        assert!(latencies_chart(&[5.0, 5.0]).into_string().is_empty());
+        assert!(latencies_chart(&[5.0, 6.0]).into_string().contains("5 ms to 5 ms: 1; "));
+    }
+}

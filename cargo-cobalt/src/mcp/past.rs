@@ -1,0 +1,274 @@
+//! The past runs of a project: which there are, and what each of them found.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use cobalt::Report;
+use cobalt::config::Config;
+use cobalt::llm::prices::PriceTable;
+use cobalt::store::{read_journal, read_report};
+use cobalt::suggest;
+
+use super::projects::{Project, Projects};
+use crate::cli::RunName;
+use crate::error::Error;
+use crate::index::{Index, Run, Skipped};
+use crate::recent::Recent;
+pub(super) use crate::runs::RunState as State;
+use crate::runs::{FoundRun, KnownRuns, RunView, UnknownRun, journals, so_far};
+
+/// How many runs a message names.
+const MOST_NAMED: usize = 5;
+
+/// The past runs of a project, as they were when it was looked at.
+#[derive(Debug)]
+pub(super) struct Past {
+    settings: Config,
+    known: KnownRuns,
+    /// The runs of some of the items, the newest first.
+    partial: Vec<Run>,
+    /// The files that are no results, and why.
+    pub(super) skipped: Vec<Skipped>,
+    /// The journals of runs that have not ended, by the runs' ids.
+    journals: BTreeMap<String, PathBuf>,
+}
+
+/// A run that was found by its name, and read.
+#[derive(Debug)]
+pub(super) struct FoundReport {
+    pub(super) report: Arc<Report>,
+    pub(super) state: State,
+    /// What is worth knowing of the choice, in a sentence.
+    pub(super) note: Option<String>,
+}
+
+/// Where a name was found.
+enum Place {
+    Result(FoundRun),
+    Journal(PathBuf),
+}
+
+impl Past {
+    /// Looks at the store of a project.
+    pub(super) fn of(project: &Project) -> Result<Self, Error> {
+        let settings = project.settings()?;
+        let layout = settings.layout();
+        let (all, skipped) = Index::open(layout)?.with_partial()?;
+        let known = KnownRuns::of(all.whole, layout, &project.root);
+        let mut journals = journals(&layout.journals());
+        // A run has its result file before its journal goes.
+        journals.retain(|id, _| !known.whole().iter().chain(&all.partial).any(|run| run.id == *id));
+        Ok(Self { known, partial: all.partial, skipped, journals, settings })
+    }
+
+    /// All runs that have ended, the newest first.
+    pub(super) fn runs(&self) -> Vec<RunView> {
+        let whole = self.known.whole().iter().map(|run| RunView::ended(run.clone(), false));
+        let partial = self.partial.iter().map(|run| RunView::ended(run.clone(), true));
+        RunView::newest_first(whole.chain(partial))
+    }
+
+    /// The whole runs as the index has them, the newest first.
+    pub(super) fn whole(&self) -> &[Run] {
+        self.known.whole()
+    }
+
+    /// All that have ended as the index has them, the whole ones before those of some of the items.
+    pub(super) fn rows(&self) -> impl Iterator<Item = &Run> {
+        self.known.whole().iter().chain(&self.partial)
+    }
+
+    /// The names of the experiments that have whole runs, that of the newest run first.
+    pub(super) fn experiments(&self) -> Vec<&str> {
+        self.known.experiments()
+    }
+
+    /// The runs that have not ended, the newest first. Of each, only its header is understood.
+    pub(super) fn unfinished(&self) -> Vec<RunView> {
+        RunView::newest_first(self.journals.values().filter_map(|path| RunView::of_journal(path)))
+    }
+
+    /// The prices of models.
+    pub(super) fn prices(&self) -> &PriceTable {
+        self.settings.prices()
+    }
+
+    /// Reads the run of a name: `latest`, `latest~1`, `experiment@latest`, an id or its beginning, or a git revision.
+    pub(super) fn find(&self, name: &str) -> Result<FoundReport, Error> {
+        self.read(self.places(&[name])?.remove(0))
+    }
+
+    /// Reads the runs that two names mean together: of the same experiment, where a name would do for several.
+    pub(super) fn find_two(&self, names: [&str; 2]) -> Result<[FoundReport; 2], Error> {
+        let mut places = self.places(&names)?.into_iter();
+        let mut next = || self.read(places.next().expect("there is a place for each name"));
+        Ok([next()?, next()?])
+    }
+
+    /// Whether a name is the id of a run, or the beginning of one.
+    pub(super) fn has_id(&self, name: &str) -> bool {
+        let runs = self.rows().map(|run| &*run.id);
+        !name.is_empty()
+            && runs.chain(self.journals.keys().map(String::as_str)).any(|id| id.starts_with(name))
+    }
+
+    fn places(&self, names: &[&str]) -> Result<Vec<Place>, Error> {
+        let mut places: Vec<_> = names.iter().map(|name| self.journal(name)).collect::<Result<_, _>>()?;
+        let others = names.iter().zip(&places).filter(|(_, journal)| journal.is_none());
+        let others = others.map(|(name, _)| run_name(name)).collect::<Result<Vec<_>, _>>()?;
+        let mut found = self.known.resolve(&others).map_err(for_assistants)?.into_iter().map(Place::Result);
+        places.iter_mut().filter(|place| place.is_none()).for_each(|place| *place = found.next());
+        Ok(places.into_iter().flatten().collect())
+    }
+
+    /// The journal of the run that a name is the id of, or its beginning.
+    fn journal(&self, name: &str) -> Result<Option<Place>, Error> {
+        if let Some(path) = self.journals.get(name) {
+            return Ok(Some(Place::Journal(path.clone())));
+        }
+        let journals: Vec<_> = self.journals.iter().filter(|(id, _)| id.starts_with(name)).collect();
+        let ended = self.rows().map(|run| &run.id);
+        let ended: Vec<_> = ended.filter(|id| id.starts_with(name)).collect();
+        match (&journals[..], &ended[..]) {
+            _ if name.is_empty() || ended.iter().any(|id| *id == name) => Ok(None),
+            ([], _) => Ok(None),
+            ([(_, path)], []) => Ok(Some(Place::Journal((*path).clone()))),
+            _ => {
+                let all = ended.into_iter().chain(journals.into_iter().map(|(id, _)| id)).cloned();
+                let runs = all.take(MOST_NAMED).collect();
+                Err(for_assistants(UnknownRun::Ambiguous { typed: name.to_owned(), runs }.into()))
+            }
+        }
+    }
+
+    fn read(&self, place: Place) -> Result<FoundReport, Error> {
+        match place {
+            Place::Result(FoundRun { path, note, .. }) => {
+                let report = result(&path).map_err(|error| unreadable(&path, &*error))?;
+                Ok(FoundReport { report, state: State::Ended, note })
+            }
+            Place::Journal(path) => {
+                let bytes = fs::read(&path).map_err(|error| unreadable(&path, &error))?;
+                let contents = read_journal(&bytes).map_err(|error| unreadable(&path, &error))?;
+                let state = State::of_journal(&path).map_err(|error| unreadable(&path, &error))?;
+                let report = Arc::new(so_far(contents, &self.settings));
+                Ok(FoundReport { report, state, note: None })
+            }
+        }
+    }
+}
+
+/// The project in which a run is to be looked for: the one that is named, or the only one; where there are several, that which
+/// has a run of such an id.
+pub(super) fn project_of(
+    projects: &Projects,
+    project: Option<&str>,
+    run: &str,
+) -> Result<(Arc<Project>, Past), Error> {
+    let all = projects.all();
+    if project.is_some() || all.len() < 2 {
+        let project = projects.choose(project)?;
+        let past = Past::of(&project)?;
+        return Ok((project, past));
+    }
+    let mut having = Vec::new();
+    for project in all {
+        // One that cannot be read says why when it is named; it is in the way of no other.
+        let Ok(past) = Past::of(&project) else { continue };
+        if past.has_id(run) {
+            having.push((project, past));
+        }
+    }
+    match having.len() {
+        // Which are served, and that one has to be named.
+        0 => projects.choose(None).and_then(|project| Ok((Arc::clone(&project), Past::of(&project)?))),
+        1 => Ok(having.remove(0)),
+        _ => {
+            let names: Vec<_> =
+                having.iter().map(|(project, _)| project.root.display().to_string()).collect();
+            let names = suggest::list(names.iter().map(String::as_str));
+            Err(Error::Arguments(format!(
+                "several projects have a run `{run}`: name one in `project`; it is in {names}"
+            )))
+        }
+    }
+}
+
+/// A name that is no path: no file is read but those of the store.
+fn run_name(name: &str) -> Result<RunName, Error> {
+    let looks_like_a_path = Path::new(name).is_absolute()
+        || name.starts_with(['.', '/', '\\', '~'])
+        || name.split(['/', '\\']).any(|part| part == "..")
+        || Path::new(name).extension().is_some_and(|it| it == "json" || it == "jsonl");
+    if looks_like_a_path {
+        return Err(Error::Arguments(format!(
+            "`{name}` looks like a path, and runs are not read from paths: name a run by its id or the beginning of it, \
+             `latest`, `latest~1`, `EXPERIMENT@latest` or a git revision; `cobalt_results` lists the runs"
+        )));
+    }
+    name.parse().map_err(|error| Error::Arguments(format!("`{name}`: {error}")))
+}
+
+/// The same, with what shows the names that there are.
+fn for_assistants(error: Error) -> Error {
+    match error.of_room::<UnknownRun>() {
+        Some(unknown) => {
+            Error::NothingMatched(format!("{unknown}; the tool `cobalt_results` lists the runs"))
+        }
+        None => error,
+    }
+}
+
+fn unreadable(path: &Path, error: &dyn std::error::Error) -> Error {
+    let reason = format!(
+        "{error}; it may have been removed or written anew meanwhile: ask again, or `cobalt_results` lists the runs"
+    );
+    Error::RunFile { path: path.to_owned(), reason }
+}
+
+/// How many bytes the files have together whose reports are kept; in memory, these take a few times as much. A run that is read page
+/// by page is asked for again and again.
+const ROOM: usize = 64 << 20;
+
+/// A result file as it was at some time: its path, its length in bytes, and when it was written.
+type Written = (PathBuf, u64, Option<SystemTime>);
+
+/// For all projects, so that the room is that of the program.
+static RECENT: Recent<Written, Report> = Recent::new(ROOM);
+
+/// The report in a result file, which is read where it is another than it was.
+fn result(path: &Path) -> Result<Arc<Report>, Box<dyn std::error::Error>> {
+    let metadata = fs::metadata(path)?;
+    let written = (path.to_owned(), metadata.len(), metadata.modified().ok());
+    let size = usize::try_from(metadata.len()).unwrap_or(ROOM);
+    Ok(RECENT.get(&written, |_| size, || read_report(path))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(path: &Path, name: &str) {
+        let report = serde_json::json!({
+            "schema": 1, "id": "0123456789ab", "name": name, "timestamp": "2026-02-05T14:30:00.000Z", "summary": {}, "items": [],
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": [] },
+        });
+        fs::write(path, report.to_string()).unwrap();
+    }
+
+    #[test]
+    fn a_file_is_read_again_once_it_is_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        write(&path, "desk");
+        let first = result(&path).unwrap();
+        assert!(Arc::ptr_eq(&first, &result(&path).unwrap()), "it is kept");
+        write(&path, "another");
+        assert_eq!((&*first.name, &*result(&path).unwrap().name), ("desk", "another"));
+        fs::remove_file(&path).unwrap();
+        assert!(result(&path).is_err());
+    }
+}

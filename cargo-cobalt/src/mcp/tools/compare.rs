@@ -1,0 +1,266 @@
+//! `cobalt_compare`: whether a run is better or worse than another, and by which items.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use cobalt::report::comparison::{ChangedItems, Comparison, ItemChange, RunIdentity, changed_items};
+use rmcp::model::{Tool, ToolAnnotations};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tokio::task::block_in_place;
+
+use super::{Answer, Call, tool};
+use crate::compare::view::{ComparisonView, Finding, Headline, ItemView, Row, weight};
+use crate::compare::{compare_reports, markdown};
+use crate::error::Error;
+use crate::markdown::{code, sentence};
+use crate::mcp::past::{Past, project_of};
+use crate::mcp::projects::Project;
+use crate::mcp::shown::{self, BUDGET, ROOM, cut, keep, size};
+
+pub(super) const NAME: &str = "cobalt_compare";
+
+/// How many items of each kind are shown at the most.
+const MOST_ITEMS: usize = 25;
+/// The most bytes of an item.
+const LARGEST_ITEM: usize = 3_500;
+/// The most bytes of the differences, and of each list of keys and notes.
+const DIFFERENCES: usize = 10_000;
+const KEYS: usize = 1_500;
+/// The longest name and sentence, in bytes.
+const NAME_ROOM: usize = 300;
+const SENTENCE: usize = 600;
+/// The longest key of an item among others, in bytes.
+const KEY: usize = 60;
+/// The longest reason, in bytes.
+const REASON: usize = 300;
+/// How many of the figures and items the text tells of take how many bytes.
+const FIGURES: usize = 3_000;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Arguments {
+    /// The project, by its name or folder; may be left out where only one is served, or where only one has runs of these ids.
+    project: Option<String>,
+    /// The run that the other is held against, as it was before a change: `latest~1`, `EXPERIMENT@latest~1`, an id or its
+    /// beginning, or a git revision.
+    run_a: String,
+    /// The run after the change, such as `latest`.
+    run_b: String,
+}
+
+/// Two runs held against each other.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Compared {
+    /// The project of the second run.
+    project: Project,
+    /// That of the first run, where it is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base_project: Option<Project>,
+    finding: Finding,
+    /// The same in a sentence, with the names of what changed, times and costs among them.
+    conclusion: String,
+    #[serde(flatten)]
+    comparison: Comparison,
+    /// The items that became worse, the largest change first; the outputs are those that show the change best.
+    #[schemars(with = "Vec<ItemChange>")]
+    regressed_items: Vec<Map<String, Value>>,
+    /// How many became worse in all.
+    regressed_count: usize,
+    /// The items that became better, the largest change first.
+    #[schemars(with = "Vec<ItemChange>")]
+    improved_items: Vec<Map<String, Value>>,
+    /// How many became better in all.
+    improved_count: usize,
+    /// What is worth knowing of the choice of the runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    choice_notes: Vec<String>,
+    /// The lists that had no room for all of their elements, and how many are missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<String>,
+}
+
+pub(super) fn description() -> Tool {
+    tool::<Arguments, Compared>(
+        NAME,
+        "Compare two runs",
+        "Tells whether a run is better or worse than another, or whether that is noise: each evaluator's difference with its \
+         confidence interval and p-value over the items that both have, and the items that became worse and better.",
+        ToolAnnotations::new().read_only(true).open_world(false),
+    )
+}
+
+pub(super) async fn call(call: Call<'_>, arguments: Arguments) -> Result<Answer<Compared>, Error> {
+    // Files are read, of which some are large.
+    block_in_place(|| compare(call, &arguments))
+}
+
+fn compare(call: Call<'_>, arguments: &Arguments) -> Result<Answer<Compared>, Error> {
+    let Arguments { run_a, run_b, .. } = arguments;
+    let [(base_project, base_past), (project, past)] = projects(call, arguments)?;
+    let [base, other] = match base_project == project {
+        true => past.find_two([run_a, run_b])?,
+        false => [base_past.find(run_a)?, past.find(run_b)?],
+    };
+    let mut comparison = compare_reports(&base.report, &other.report, past.prices())?;
+    shorten_names(&mut comparison);
+    let changed = changed_items(&base.report, &other.report, MOST_ITEMS);
+    let view = ComparisonView::of(&comparison);
+    let (finding, conclusion) = (view.finding, conclusion(&view));
+    let text = text(&view, &conclusion, &comparison, &changed);
+    let choice_notes: Vec<_> = [&base, &other].into_iter().filter_map(|found| found.note.clone()).collect();
+    let base_project = (base_project != project).then(|| (*base_project).clone());
+    let structured = Compared {
+        base_project,
+        ..compared((*project).clone(), (finding, conclusion), comparison, changed, choice_notes)
+    };
+    Ok(Answer { structured, text, is_error: false })
+}
+
+/// Where the runs are looked for: a name that may be of any project, such as `latest`, is of that of the other run.
+fn projects(call: Call<'_>, arguments: &Arguments) -> Result<[(Arc<Project>, Past); 2], Error> {
+    let Arguments { project, run_a, run_b } = arguments;
+    let of = |run: &str| project_of(call.projects, project.as_deref(), run);
+    let again =
+        |(project, _): &(Arc<Project>, Past)| Ok::<_, Error>((Arc::clone(project), Past::of(project)?));
+    match [of(run_a), of(run_b)] {
+        [Ok(base), Ok(other)] => Ok([base, other]),
+        [Ok(base), Err(_)] => Ok([again(&base)?, base]),
+        [Err(_), Ok(other)] => Ok([again(&other)?, other]),
+        [Err(error), Err(_)] => Err(error),
+    }
+}
+
+/// The comparison with the items for which there is room.
+fn compared(
+    project: Project,
+    (finding, conclusion): (Finding, String),
+    mut comparison: Comparison,
+    changed: ChangedItems,
+    choice_notes: Vec<String>,
+) -> Compared {
+    let mut left_out = Vec::new();
+    shorten(&mut comparison, &mut left_out);
+    let room = BUDGET.saturating_sub(size(&comparison) + size(&conclusion) + 2_000);
+    let regressed_items = items(&changed.regressed, room / 3 * 2);
+    let improved_items = items(&changed.improved, room.saturating_sub(size(&regressed_items)));
+    Compared {
+        project,
+        base_project: None,
+        finding,
+        conclusion,
+        comparison,
+        regressed_items,
+        regressed_count: changed.regressed_count,
+        improved_items,
+        improved_count: changed.improved_count,
+        choice_notes: choice_notes.iter().map(|note| cut::text(note, SENTENCE)).collect(),
+        left_out,
+    }
+}
+
+fn items(changes: &[ItemChange], room: usize) -> Vec<Map<String, Value>> {
+    let mut left = room.saturating_sub(2);
+    let items = changes.iter().map(|change| shown::change(change, LARGEST_ITEM));
+    let fits = |item: &Map<String, Value>| match left.checked_sub(size(item) + 1) {
+        Some(rest) => {
+            left = rest;
+            true
+        }
+        None => false,
+    };
+    items.take_while(fits).collect()
+}
+
+/// Shortens the names of the runs and of what they are compared by.
+fn shorten_names(comparison: &mut Comparison) {
+    let Comparison { base, other, evaluators, amounts, .. } = comparison;
+    for RunIdentity { id, name, git, .. } in [base, other] {
+        let commit = git.as_mut().map(|git| &mut git.commit);
+        [id, name].into_iter().chain(commit).for_each(|name| *name = cut::text(name, NAME_ROOM));
+    }
+    evaluators.iter_mut().chain(amounts).for_each(|it| it.name = cut::text(&it.name, NAME_ROOM));
+}
+
+/// Shortens what is long: those differences stay first that are more than noise.
+fn shorten(comparison: &mut Comparison, left_out: &mut Vec<String>) {
+    // `regressedItems` tells more of them.
+    comparison.regressed.clear();
+    let Comparison { items, notes, evaluators, .. } = comparison;
+    for (keys, what) in [
+        (&mut items.changed, "items.changed"),
+        (&mut items.added, "items.added"),
+        (&mut items.removed, "items.removed"),
+        (notes, "notes"),
+    ] {
+        keys.iter_mut().take(KEYS).for_each(|key| *key = cut::text(key, SENTENCE));
+        keep(keys, KEYS, what, left_out);
+    }
+    if size(evaluators) > DIFFERENCES {
+        evaluators.sort_by_key(|difference| weight(difference.verdict));
+        keep(evaluators, DIFFERENCES, "evaluators", left_out);
+    }
+}
+
+/// The verdicts with what they are on.
+fn conclusion(view: &ComparisonView<'_>) -> String {
+    let unknown = view.scores.is_empty().then(|| "no evaluator has scores in both runs".to_owned());
+    let said = match &view.headline {
+        Headline::Nothing(nothing) => unknown.is_none().then(|| (*nothing).to_owned()).into_iter().collect(),
+        Headline::Verdicts(verdicts) => {
+            let said = verdicts.iter().map(|(verdict, names)| format!("{verdict} in {}", names.join(", ")));
+            said.map(|said| cut::text(&said, SENTENCE)).collect::<Vec<_>>()
+        }
+    };
+    unknown.into_iter().chain(said).collect::<Vec<_>>().join("; ")
+}
+
+/// The comparison for who reads: what it comes to, its figures and the items that changed most, in Markdown.
+fn text(
+    view: &ComparisonView<'_>,
+    conclusion: &str,
+    comparison: &Comparison,
+    changed: &ChangedItems,
+) -> String {
+    let experiments = code(&cut::text(&view.title, NAME_ROOM));
+    let mut text = format!("### {experiments}: {}\n\n", sentence(conclusion));
+    text += &markdown::runs(view);
+    let _ = writeln!(text, "\nItems: {}.", view.matching(|key| code(&cut::text(key, KEY))));
+    for note in view.notes.iter().take(3) {
+        let _ = writeln!(text, "\n> {}", sentence(&cut::text(note, REASON)));
+    }
+    text += "\n";
+    text += &shown::list(view.by_weight().into_iter().map(row), FIGURES / 2, "figure");
+    for (changes, count, what) in [
+        (&changed.regressed, changed.regressed_count, "worse"),
+        (&changed.improved, changed.improved_count, "better"),
+    ] {
+        if count > 0 {
+            let _ = writeln!(text, "\nItems that became {what}: {count}\n");
+            let room = (ROOM.saturating_sub(size(&text))).min(FIGURES / 2);
+            let items = changes.iter().map(|change| item(ItemView::of(comparison, change)));
+            text += &shown::list(items, room, "item");
+        }
+    }
+    text
+}
+
+/// A figure in a line.
+fn row(row: &Row<'_>) -> String {
+    let [base, other, change, interval, p, _, verdict] = &row.cells;
+    let interval = if interval.is_empty() { String::new() } else { format!(", 95 % interval {interval}") };
+    let p = if p.is_empty() { String::new() } else { format!(", p {p}") };
+    let name = code(&cut::text(row.name(), NAME_ROOM / 3));
+    format!("- {name} {verdict}: {base} → {other}, {change}{interval}{p}; {}", row.explained())
+}
+
+/// An item in a line.
+fn item(item: ItemView<'_>) -> String {
+    let item = item.with_scores(3);
+    let scores = item.scores(|name| code(&cut::text(name, NAME_ROOM / 5)));
+    let key = code(&cut::text(item.key(), NAME_ROOM / 3));
+    let why = item.why().map_or(String::new(), |why| format!(": {}", code(&cut::text(&why, REASON))));
+    format!("- {key} {scores}{why}")
+}

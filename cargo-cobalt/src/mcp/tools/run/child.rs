@@ -1,0 +1,162 @@
+//! The command that builds and runs, heard to its end.
+
+use cobalt::report::Status;
+use cobalt::reporters::{Event, ItemFinished};
+use cobalt::wording::{count, cut, decimal};
+
+use super::super::Call;
+use super::progress::Progress;
+use crate::error::Error;
+use crate::mcp::diagnostics::CompileErrors;
+use crate::mcp::projects::Project;
+use crate::results::{Experiment, RunState};
+
+/// The longest text told of an error while the run goes on, in characters.
+const LONGEST_ERROR: usize = 120;
+/// How many running experiments are named.
+const MOST_AT_WORK: usize = 3;
+
+/// What a command came to.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    /// The exit code; none where a signal ended it.
+    pub(super) code: Option<i32>,
+    pub(super) state: RunState,
+    pub(super) compile_errors: CompileErrors,
+    /// The last lines on stderr.
+    pub(super) stderr: Vec<String>,
+}
+
+/// Runs `cargo cobalt` with arguments, and tells how far it is.
+pub(super) async fn run(
+    call: Call<'_>,
+    project: &Project,
+    command: &[String],
+    progress: &mut Progress,
+) -> Result<Outcome, Error> {
+    let mut outcome = Outcome::default();
+    let Outcome { state, compile_errors, .. } = &mut outcome;
+    let mut running = call.commands.start(project, command, &call.context.ct)?;
+    loop {
+        tokio::select! {
+            line = running.line() => {
+                let Some(line) = line else { break };
+                if compile_errors.hear(&line) {
+                    continue;
+                }
+                let Ok(event) = serde_json::from_str(&line) else { continue };
+                state.apply(&event);
+                if let Some(message) = item_done(&event, state) {
+                    progress.tell(state.items_done, items(state), &message).await;
+                }
+            }
+            () = progress.is_due() => progress.tell_waiting().await,
+            () = progress.is_silent() => {
+                let message = match at_work(state) {
+                    Some(work) => format!("{work}, {} s after the start of the build", running.seconds()),
+                    None => format!("building {} for {}", project.name, running.build()),
+                };
+                progress.tell_part(items(state), &message).await;
+            }
+        }
+    }
+    progress.tell_waiting().await;
+    state.binary_ended();
+    let ended = running.end().await?;
+    outcome.code = ended.status.code();
+    outcome.stderr = ended.stderr;
+    Ok(outcome)
+}
+
+/// How many items there are, as far as it is known.
+fn items(state: &RunState) -> Option<usize> {
+    (state.items > 0).then_some(state.items)
+}
+
+/// What runs at the moment, once the build is over.
+fn at_work(state: &RunState) -> Option<String> {
+    if !state.has_begun {
+        return None;
+    }
+    let done = |Experiment { started, done, .. }: &Experiment| {
+        format!("{}: {done} of {} done", started.name, count(started.items, "item"))
+    };
+    let mut running: Vec<_> = state.running().take(MOST_AT_WORK).map(done).collect();
+    let more = state.running().skip(MOST_AT_WORK).count();
+    if more > 0 {
+        running.push(format!("{more} more"));
+    }
+    Some(if running.is_empty() { "running the experiments".to_owned() } else { running.join("; ") })
+}
+
+/// The message on an item that is done, which the state counts already.
+fn item_done(event: &Event, state: &RunState) -> Option<String> {
+    let Event::ItemFinished(item) = event else { return None };
+    let Experiment { started, done, .. } = state.experiment(item.experiment)?;
+    Some(format!("{}: {done} of {}, {}", started.name, started.items, outcome_of(item)))
+}
+
+/// What came of an item, in a few words.
+fn outcome_of(item: &ItemFinished) -> String {
+    let name = &item.item;
+    if let Some(error) = &item.error {
+        let what = if item.status == Status::Timeout { "timed out" } else { "in error" };
+        return format!("{name} {what}: {}", cut(error, LONGEST_ERROR).replace('\n', " "));
+    }
+    let score = |evaluator: &String| {
+        let score = item.scores.get(evaluator).map(|score| decimal(*score, 2));
+        format!("{evaluator} {}", score.unwrap_or_default())
+    };
+    let low: Vec<_> = item.low.iter().map(score).collect();
+    match (item.fails(), low.is_empty()) {
+        (false, true) => format!("{name} passed"),
+        (false, false) => format!("{name} below its pass mark ({})", low.join(", ")),
+        (true, _) => format!("{name} failed ({})", low.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn started(experiment: usize, name: &str) -> Value {
+        json!({ "event": "experiment-started", "experiment": experiment, "id": format!("{experiment:012}"), "name": name,
+            "tags": [], "items": 2, "done": 0, "runs": 1, "evaluators": [], "concurrency": 1, "timeoutMs": 1000,
+            "partial": false })
+    }
+
+    #[test]
+    fn what_runs_is_named_with_its_items_once_the_build_is_over() {
+        let mut state = RunState::default();
+        let mut hear = |event: Value| {
+            state.apply(&serde_json::from_value(event).unwrap());
+            at_work(&state)
+        };
+        assert_eq!(hear(json!({ "event": "nothing" })), None);
+        let hello = json!({ "event": "hello", "protocol": "1", "version": "0.1.0" });
+        assert_eq!(hear(hello).as_deref(), Some("running the experiments"));
+        assert_eq!(hear(started(0, "desk")).as_deref(), Some("desk: 0 of 2 items done"));
+        for (place, name) in ["a", "b", "c"].into_iter().enumerate() {
+            hear(started(place + 1, name));
+        }
+        let told = hear(json!({ "event": "nothing" })).unwrap();
+        assert!(told.starts_with("desk: 0 of 2 items done; a: ") && told.ends_with("; 1 more"), "{told}");
+    }
+
+    #[test]
+    fn an_item_that_is_done_is_told_with_its_place_and_its_outcome() {
+        let mut state = RunState::default();
+        state.apply(&serde_json::from_value(started(0, "desk")).unwrap());
+        let mut hear = |failed: bool, error: Option<&str>| {
+            let item = json!({ "event": "item-finished", "experiment": 0, "index": 0, "item": "refund",
+                "status": "error", "passed": !failed, "latencyMs": 1.0, "scores": {}, "error": error });
+            let event = serde_json::from_value(item).unwrap();
+            state.apply(&event);
+            item_done(&event, &state).unwrap()
+        };
+        assert_eq!(hear(false, None), "desk: 1 of 2, refund passed");
+        assert_eq!(hear(true, Some("it\nbroke")), "desk: 2 of 2, refund in error: it broke");
+    }
+}

@@ -1,0 +1,288 @@
+//! What became of a run: which experiments have no result, what went wrong, and the verdict in a sentence.
+
+use cobalt::report::{RunVerdict, SourcePlace};
+use cobalt::reporters::ExperimentFinished;
+use cobalt::wording::{count, cut};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::mcp::plain::plain;
+use crate::mcp::stderr;
+use crate::results::{NoResult, Problem, RunState};
+
+/// The longest name, in characters.
+pub(super) const LONGEST: usize = 200;
+
+/// An experiment that has no result.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct NotRun {
+    /// The experiment's name.
+    pub(super) name: String,
+    pub(super) state: WhyNotRun,
+    /// What is wrong, and what to do.
+    pub(super) reason: String,
+    /// The id of the run, if it was started and can be resumed: `cobalt_results` reads its finished items, and `resume` of
+    /// `cobalt_run` runs the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) run_id: Option<String>,
+    /// Where the experiment is declared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) declared_at: Option<SourcePlace>,
+}
+
+/// Why an experiment has no result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum WhyNotRun {
+    /// Its data or its declaration is at fault.
+    Broken,
+    /// A variable that it asks for is not set.
+    Ignored,
+    /// It had no item to run.
+    NothingToRun,
+    /// It ended before all items were done; those that are finished are kept.
+    CutOff,
+}
+
+impl NotRun {
+    fn of(name: &str, why: &NoResult, declared_at: Option<&SourcePlace>) -> Self {
+        let (state, reason, run_id) = match why {
+            NoResult::Broken { error } => (WhyNotRun::Broken, error.clone(), None),
+            NoResult::Ignored { variable } => {
+                let reason = format!("the environment variable {variable} is not set, or empty");
+                (WhyNotRun::Ignored, reason, None)
+            }
+            NoResult::NothingToRun { why } => (WhyNotRun::NothingToRun, why.clone(), None),
+            // Only if finished items are saved can its run be resumed.
+            NoResult::Interrupted { id, kept: true } => {
+                (WhyNotRun::CutOff, "finished items are saved".to_owned(), Some(id.clone()))
+            }
+            NoResult::Interrupted { kept: false, .. } => {
+                (WhyNotRun::CutOff, "no item was finished; run it again".to_owned(), None)
+            }
+            NoResult::CutOff { id, done, items } => {
+                let reason = format!("it ended after {done} of {items} items, which are kept");
+                (WhyNotRun::CutOff, reason, Some(id.clone()))
+            }
+        };
+        let (name, reason) = (cut(name, LONGEST).into_owned(), stderr::told(&plain(&reason)));
+        Self { name, state, reason, run_id, declared_at: declared_at.cloned() }
+    }
+}
+
+/// The experiments that have no result, in the order in which that became known.
+pub(super) fn not_run(state: &RunState) -> Vec<NotRun> {
+    let all = state.without_result.iter();
+    all.map(|it| NotRun::of(&it.name, &it.why, it.declared_at.as_ref())).collect()
+}
+
+/// What went wrong, each once, without what earlier results fail.
+pub(super) fn errors(state: &RunState) -> Vec<String> {
+    let mut errors = Vec::new();
+    for problem in &state.problems {
+        let error = match problem {
+            Problem::OfCall(error) => plain(error),
+            Problem::OfInterrupted(error) => error.clone(),
+            Problem::Unsaved { experiment, error } => {
+                format!("the results of `{experiment}` are not kept: {error}")
+            }
+        };
+        if !errors.contains(&error) {
+            errors.push(error);
+        }
+    }
+    errors.iter().map(|error| stderr::told(error)).collect()
+}
+
+/// The experiments that earlier results fail, in a sentence each.
+pub(super) fn still_failed(state: &RunState) -> impl Iterator<Item = String> {
+    state.still_failed.iter().map(|(name, why)| {
+        let (name, why) = (cut(name, LONGEST), stderr::told(why));
+        format!("experiment `{name}` is still failed by earlier results: {why}")
+    })
+}
+
+/// What is probably not as it was meant.
+pub(super) fn warnings(state: &RunState) -> Vec<String> {
+    state.warnings.iter().map(|warning| stderr::told(&warning.to_string())).collect()
+}
+
+/// Whether there was an experiment, and all of them ran and passed.
+pub(super) fn is_passed(state: &RunState) -> bool {
+    let is_fine = |why: &NoResult| matches!(why, NoResult::Ignored { .. } | NoResult::NothingToRun { .. });
+    !state.finished.is_empty()
+        && state.still_failed.is_empty()
+        && with(state, RunVerdict::Passed) == state.finished.len()
+        && state.without_result.iter().all(|it| is_fine(&it.why))
+}
+
+/// Whether an experiment says of itself what is wrong with it.
+pub(super) fn has_broken(state: &RunState) -> bool {
+    state.count(is_broken) > 0
+}
+
+/// Whether an experiment was stopped, or its process ended before it did.
+pub(super) fn has_cut_off(state: &RunState) -> bool {
+    state.count(is_cut_off) > 0
+}
+
+/// What became of the experiments, in a sentence; of the build, where that has errors.
+pub(super) fn verdict(state: &RunState, compile_errors: usize) -> String {
+    if compile_errors > 0 {
+        return format!("not built: {}", count(compile_errors, "error"));
+    }
+    let all = state.finished.len() + state.without_result.len();
+    if all == 0 {
+        return "no experiment was run".to_owned();
+    }
+    let left_failed = left_failed(state);
+    let counts = [
+        (with(state, RunVerdict::Passed), "passed"),
+        (with(state, RunVerdict::NotEvaluated), "not evaluated"),
+        (with(state, RunVerdict::Failed), "failed"),
+        (failed_earlier(state) + left_failed, "still failed by earlier results"),
+        (state.count(is_broken), "cannot be run"),
+        (state.count(is_cut_off), "cut off"),
+        (state.count(|why| matches!(why, NoResult::Ignored { .. })), "ignored"),
+        (state.count(is_nothing_to_run) - left_failed, "with nothing to run"),
+    ];
+    let counts = counts.into_iter().filter(|(number, _)| *number > 0);
+    let parts: Vec<_> = counts.map(|(number, what)| format!("{number} {what}")).collect();
+    format!("{}: {}", count(all, "experiment"), parts.join(", "))
+}
+
+/// How many finished experiments have this verdict, without those that only earlier results fail.
+fn with(state: &RunState, verdict: RunVerdict) -> usize {
+    let finished = state.finished.iter().filter(|finished| !is_failed_earlier(state, finished));
+    finished.filter(|finished| finished.report.verdict == verdict).count()
+}
+
+/// How many experiments that were run in part only earlier results fail.
+fn failed_earlier(state: &RunState) -> usize {
+    state.finished.iter().filter(|finished| is_failed_earlier(state, finished)).count()
+}
+
+/// How many experiments that had nothing to run only earlier results fail.
+fn left_failed(state: &RunState) -> usize {
+    let nothing = state.without_result.iter().filter(|it| is_nothing_to_run(&it.why));
+    nothing.filter(|it| state.is_still_failed(&it.name)).count()
+}
+
+/// Whether this run did not fail, but earlier results still fail its experiment.
+fn is_failed_earlier(state: &RunState, finished: &ExperimentFinished) -> bool {
+    finished.report.verdict != RunVerdict::Failed && state.is_still_failed(&finished.report.name)
+}
+
+fn is_broken(why: &NoResult) -> bool {
+    matches!(why, NoResult::Broken { .. })
+}
+
+fn is_cut_off(why: &NoResult) -> bool {
+    matches!(why, NoResult::Interrupted { .. } | NoResult::CutOff { .. })
+}
+
+fn is_nothing_to_run(why: &NoResult) -> bool {
+    matches!(why, NoResult::NothingToRun { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// The state after these events.
+    fn after(events: &[Value]) -> RunState {
+        let mut state = RunState::default();
+        for event in events {
+            state.apply(&serde_json::from_value(event.clone()).unwrap());
+        }
+        state.binary_ended();
+        state
+    }
+
+    fn started(experiment: usize, name: &str) -> Value {
+        json!({ "event": "experiment-started", "experiment": experiment, "id": format!("{experiment:012}"), "name": name,
+            "tags": [], "declaredAt": { "file": "tests/evals.rs", "line": 7 }, "items": 2, "done": 0, "runs": 1,
+            "evaluators": [], "concurrency": 1, "timeoutMs": 1000, "partial": false })
+    }
+
+    fn finished(experiment: usize, name: &str, verdict: &str) -> Value {
+        json!({ "event": "experiment-finished", "experiment": experiment, "low": [], "lowItems": 0, "failed": [],
+            "itemsInError": 0, "report": { "schema": 1, "id": format!("{experiment:012}"), "name": name,
+                "timestamp": "2026-02-05T14:30:00.000Z", "summary": {}, "verdict": verdict, "passed": verdict == "passed",
+                "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": [], "passMarks": [] } } })
+    }
+
+    fn still_failed(name: &str) -> Value {
+        json!({ "event": "experiment-still-failed", "name": name, "why": "1 item in error in run `0123456789ab`" })
+    }
+
+    #[test]
+    fn a_warning_is_collected_once_and_fails_nothing() {
+        let of_call = json!({ "event": "warning", "message": "a variable is unknown" });
+        let of_one =
+            json!({ "event": "warning", "experiment": "desk", "message": "no threshold bounds a score" });
+        let events = [started(0, "desk"), of_call.clone(), of_one, finished(0, "desk", "passed"), of_call];
+        let state = after(&events);
+        assert_eq!(warnings(&state), ["a variable is unknown", "desk: no threshold bounds a score"]);
+        assert!(is_passed(&state) && errors(&state).is_empty());
+    }
+
+    #[test]
+    fn an_interrupted_run_is_to_be_resumed_only_if_items_are_saved() {
+        let interrupted = |experiment: usize, name: &str, kept: Value, error: Value| {
+            json!({ "event": "experiment-interrupted", "name": name, "id": format!("{experiment:012}"), "kept": kept,
+                "error": error })
+        };
+        let full = "failed to write `a.jsonl`: No space left on device";
+        let state = after(&[
+            started(0, "none"),
+            started(1, "some"),
+            started(2, "unknown"),
+            interrupted(0, "none", json!(0), json!(full)),
+            interrupted(1, "some", json!(1), json!(full)),
+            interrupted(2, "unknown", Value::Null, Value::Null),
+        ]);
+        let not_run = not_run(&state);
+        let told: Vec<_> = not_run
+            .iter()
+            .map(|not_run| (&*not_run.name, &*not_run.reason, not_run.run_id.as_deref()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("none", "no item was finished; run it again", None),
+                ("some", "finished items are saved", Some("000000000001")),
+                ("unknown", "finished items are saved", Some("000000000002")),
+            ]
+        );
+        assert!(not_run.iter().all(|it| it.state == WhyNotRun::CutOff && it.declared_at.is_some()));
+        assert_eq!(errors(&state), [full]);
+        assert_eq!(verdict(&state, 0), "3 experiments: 3 cut off");
+    }
+
+    #[test]
+    fn an_experiment_that_is_still_failed_is_counted_once() {
+        let skipped =
+            |name: &str| json!({ "event": "experiment-skipped", "name": name, "why": "nothing has changed" });
+        let state = after(&[
+            skipped("left"),
+            skipped("fine"),
+            still_failed("left"),
+            still_failed("part"),
+            still_failed("gated"),
+            still_failed("again"),
+            finished(0, "part", "passed"),
+            finished(1, "gated", "notEvaluated"),
+            finished(2, "again", "failed"),
+            finished(3, "good", "passed"),
+        ]);
+        assert_eq!(
+            verdict(&state, 0),
+            "6 experiments: 1 passed, 1 failed, 3 still failed by earlier results, 1 with nothing to run"
+        );
+        assert!(!is_passed(&state));
+    }
+}

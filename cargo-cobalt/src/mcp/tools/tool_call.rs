@@ -1,0 +1,127 @@
+//! A call of a tool: what a tool has at hand, what it answers, and the result that this makes.
+
+use cobalt::reporters::printable;
+use rmcp::RoleServer;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ProtocolVersion, Tool, ToolAnnotations};
+use rmcp::service::RequestContext;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::arguments::read;
+use super::schema;
+use crate::error::Error;
+use crate::mcp::command::Commands;
+use crate::mcp::projects::{Project, Projects};
+use crate::mcp::refusal;
+
+/// What a tool has at hand.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'a> {
+    pub(crate) projects: &'a Projects,
+    pub(crate) commands: &'a Commands,
+    pub(crate) context: &'a RequestContext<RoleServer>,
+}
+
+/// What a tool answers.
+pub(crate) struct Answer<T> {
+    /// All of it, for programs.
+    pub(crate) structured: T,
+    /// The same in short, for who reads.
+    pub(crate) text: String,
+    /// Whether what was asked for did not come about.
+    pub(crate) is_error: bool,
+}
+
+/// A tool with its whole schemas.
+pub(crate) fn tool<Arguments: JsonSchema + 'static, Structured: JsonSchema + 'static>(
+    name: &'static str,
+    title: &str,
+    description: &'static str,
+    annotations: ToolAnnotations,
+) -> Tool {
+    let mut tool = Tool::new(name, description, JsonObject::new())
+        .with_title(title)
+        .with_input_schema::<Arguments>()
+        .with_output_schema::<Structured>()
+        .with_annotations(annotations);
+    schema::tidy(&mut tool);
+    tool
+}
+
+/// Reads the arguments, and makes a result of what the tool answers.
+pub(crate) async fn answer<Arguments, Structured, Answering>(
+    call: Call<'_>,
+    arguments: JsonObject,
+    tool: impl FnOnce(Arguments) -> Answering,
+) -> CallToolResult
+where
+    Arguments: DeserializeOwned + JsonSchema,
+    Structured: Serialize,
+    Answering: Future<Output = Result<Answer<Structured>, Error>>,
+{
+    let project = arguments.get("project").and_then(Value::as_str).map(str::to_owned);
+    let answered = match read(arguments) {
+        Ok(arguments) => tool(arguments).await,
+        Err(error) => Err(error),
+    };
+    let made = answered.and_then(|answer| result(call, answer));
+    made.unwrap_or_else(|error| failure(call, project.as_deref(), &error))
+}
+
+/// What went wrong, and in which project, where that is known.
+fn failure(call: Call<'_>, project: Option<&str>, error: &Error) -> CallToolResult {
+    let mut text = format!("error: {}", refusal::text(error));
+    if let Ok(Project { name, root }) = call.projects.choose(project).as_deref() {
+        text += &format!("\nproject: {} ({})", printable(name), printable(&root.display().to_string()));
+    }
+    CallToolResult::error(vec![ContentBlock::text(text)])
+}
+
+fn result<Structured: Serialize>(
+    call: Call<'_>,
+    answer: Answer<Structured>,
+) -> Result<CallToolResult, Error> {
+    let mut structured =
+        serde_json::to_value(&answer.structured).map_err(|error| Error::Print(error.into()))?;
+    round(&mut structured);
+    let mut content = vec![ContentBlock::text(answer.text)];
+    if !knows_structured(call.context.protocol_version()) {
+        content.push(ContentBlock::text(structured.to_string()));
+        return Ok(match answer.is_error {
+            true => CallToolResult::error(content),
+            false => CallToolResult::success(content),
+        });
+    }
+    let mut result = match answer.is_error {
+        true => CallToolResult::structured_error(structured),
+        false => CallToolResult::structured(structured),
+    };
+    result.content = content;
+    Ok(result)
+}
+
+/// Rounds all figures to six digits, which say as much as anyone reads; what agents and evaluators gave stays as it is.
+fn round(json: &mut Value) {
+    const GIVEN: [&str; 5] = ["input", "output", "metadata", "recorded", "content"];
+    match json {
+        Value::Object(fields) => {
+            let figures = fields.iter_mut().filter(|(name, _)| !GIVEN.contains(&name.as_str()));
+            figures.for_each(|(_, json)| round(json));
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(round),
+        Value::Number(number) if number.is_f64() => {
+            let rounded = number.as_f64().and_then(|number| format!("{number:.5e}").parse().ok());
+            if let Some(rounded) = rounded.and_then(serde_json::Number::from_f64) {
+                *number = rounded;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether results have a structured part in this version of the protocol; the dates of versions are in the order of time.
+pub(crate) fn knows_structured(version: Option<ProtocolVersion>) -> bool {
+    version.is_none_or(|version| version.as_str() >= ProtocolVersion::V_2025_06_18.as_str())
+}

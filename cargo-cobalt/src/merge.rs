@@ -1,0 +1,326 @@
+//! `cargo cobalt merge`: joins the runs of shards into runs of all items, judges them, and shows them as `run` does.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use cobalt::config::{Config, Flags, unknown_variable};
+use cobalt::report::{Report, Shard, SourcePlace, Timestamp};
+use cobalt::reporters::{Event, ExperimentFinished, Warning};
+use cobalt::shards::{ShardFile, merge as join};
+use cobalt::store::{JournalHeader, ResultFileName, check_report, read_report, without_mark, write_report};
+use serde::Deserialize;
+use walkdir::WalkDir;
+
+use crate::baseline::Given;
+use crate::cli::Merge;
+use crate::config::settings;
+use crate::error::Error;
+use crate::reporters::Reporters;
+use crate::results::{Finished, Output as _};
+use crate::run::{Call, FAILS_WITH_CI, Screen};
+
+pub(crate) fn merge(arguments: &Merge, flags: &Flags) -> Result<ExitCode, Error> {
+    let given = match &arguments.outcome.baseline {
+        Some(name) => Some(Given::by(name, settings(flags)?.layout())?),
+        None => None,
+    };
+    let files = given.as_ref().map_or_else(Vec::new, |given| given.files.clone());
+    let settings = settings(&Flags { baseline: files, ..flags.clone() })?;
+    let folder = env::current_dir().map_err(Error::CurrentFolder)?;
+    let (whole, groups): (Vec<_>, Vec<_>) =
+        groups(find(&arguments.paths)?).into_iter().partition(|group| group.shards.is_empty());
+    let reporters = Reporters::with_webhooks(&settings)?;
+    let call = Call::new(Screen::of(&settings, false, folder), reporters);
+    let mut teller = Teller { call, merged: Vec::new() };
+    whole.iter().for_each(|group| teller.note(&group.passed_over()));
+    if groups.is_empty() {
+        return Err(nothing(arguments));
+    }
+    if let Some(given) = &given {
+        let names: Vec<_> = groups.iter().map(|group| &*group.name).collect();
+        given.check(&names)?;
+    }
+    teller.warn_of_variables(&settings)?;
+    for (number, group) in groups.into_iter().enumerate() {
+        teller.merge(number, group, &settings)?;
+    }
+    teller.conclude(settings.is_ci())
+}
+
+fn nothing(arguments: &Merge) -> Error {
+    let paths: Vec<_> = arguments.paths.iter().map(|path| format!("`{}`", path.display())).collect();
+    Error::NothingMatched(format!(
+        "there is no run of a shard in {}; make some with `cargo cobalt run --shard 1/2` and `2/2`, and name their result \
+         files, or a folder above them",
+        paths.join(", ")
+    ))
+}
+
+/// Merges, and tells of it.
+struct Teller {
+    call: Call,
+    merged: Vec<Finished>,
+}
+
+impl Teller {
+    /// Merges the shards of one experiment. That they do not fit together keeps no other from being merged.
+    fn merge(&mut self, number: usize, group: Group, settings: &Config) -> Result<(), Error> {
+        let (name, declared_at) = (group.name.clone(), group.declared_at.clone());
+        for note in group.notes() {
+            self.note(&note);
+        }
+        match merged(group, settings) {
+            Ok(report) => self.keep(number, report, settings),
+            Err(reason) => {
+                let error = format!("experiment `{name}` cannot be merged: {reason}");
+                self.call.emit(&Event::ExperimentBroken { name, error, declared_at })
+            }
+        }
+    }
+
+    /// Writes a merged report, and tells what it came to.
+    fn keep(&mut self, number: usize, report: Report, settings: &Config) -> Result<(), Error> {
+        let written = write_report(settings.layout(), &report).map_err(|error| error.to_string());
+        let path = written.as_ref().ok().map(|path| &**path);
+        let finished = ExperimentFinished::of(number, &report, &report.case_names(), path);
+        let path = path.map(ToOwned::to_owned);
+        if let Some(warning) = Warning::of_report(&report) {
+            self.call.emit(&Event::Warning(warning))?;
+        }
+        let finished = ExperimentFinished { unsaved: written.err(), ..finished };
+        self.call.emit(&Event::ExperimentFinished(Box::new(finished)))?;
+        self.merged.push(Finished { report, path, without_items: None });
+        Ok(())
+    }
+
+    /// Warns of variables whose names are nearly right. Others may be the agents' own.
+    fn warn_of_variables(&mut self, settings: &Config) -> Result<(), Error> {
+        let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let names: BTreeSet<_> = names.filter(|name| !settings.names_variable(name)).collect();
+        let warnings = names.iter().filter_map(|name| unknown_variable(name));
+        let likely: Vec<_> = warnings.filter(|warning| warning.contains("did you mean")).collect();
+        likely.into_iter().try_for_each(|warning| self.call.emit(&Event::Warning(Warning::of_call(warning))))
+    }
+
+    fn note(&self, note: &str) {
+        self.call.screen.eprintln(&format!("note: {note}"));
+    }
+
+    /// Shows what all came to, and gives the exit code.
+    fn conclude(mut self, ci: bool) -> Result<ExitCode, Error> {
+        self.call.state.binary_ended();
+        self.call.summaries();
+        let Self { mut call, merged } = self;
+        let results = std::mem::take(&mut call.state).into_results(merged);
+        let code = if !results.broken.is_empty() || !results.errors.is_empty() {
+            ExitCode::from(3)
+        } else if !results.failed() {
+            ExitCode::SUCCESS
+        } else {
+            if !ci {
+                call.screen.eprintln(FAILS_WITH_CI);
+            }
+            ExitCode::from(u8::from(ci))
+        };
+        call.finish(&results)?;
+        call.screen.into_result().map(|()| code)
+    }
+}
+
+/// The report that the newest runs of an experiment's shards make, or why they make none.
+fn merged(group: Group, settings: &Config) -> Result<Report, String> {
+    let paths = group.newest()?;
+    let files = paths.into_iter().map(shard).collect::<Result<Vec<_>, _>>()?;
+    join(files, settings).map_err(|error| error.to_string())
+}
+
+/// The report of a shard. One that is damaged is refused: what is wrong in it would be wrong in the whole run.
+fn shard(path: PathBuf) -> Result<ShardFile, String> {
+    let report = read_report(&path).map_err(|error| error.to_string())?;
+    let bytes = fs::read(&path).map_err(|error| format!("failed to read `{}`: {error}", path.display()))?;
+    match check_report(&bytes, &report) {
+        Ok(()) => Ok(ShardFile { path, report }),
+        Err(damage) => Err(format!(
+            "`{}` cannot be used: {damage}; copy the file again from where the shard was run, or run the shard again",
+            path.display()
+        )),
+    }
+}
+
+/// The runs that were found of one experiment.
+#[derive(Debug)]
+struct Group {
+    name: String,
+    /// Where the newest of its shards, if any, says that it is declared.
+    declared_at: Option<SourcePlace>,
+    /// The runs of each shard, the newest first.
+    shards: BTreeMap<Shard, Vec<Found>>,
+    /// How many runs are of no shard.
+    others: usize,
+}
+
+/// The experiments in the order in which they stand in the source. Two of one name in different files are two.
+fn groups(found: Vec<Found>) -> Vec<Group> {
+    let mut by_place = BTreeMap::<_, Vec<Found>>::new();
+    for run in found {
+        let file = run.head.declared_at.as_ref().map(|place| place.file.clone());
+        by_place.entry((file, run.head.name.clone())).or_default().push(run);
+    }
+    let mut groups: Vec<_> = by_place.into_iter().map(|((_, name), runs)| Group::of(name, runs)).collect();
+    groups
+        .sort_by_cached_key(|group| group.declared_at.as_ref().map(|place| (place.file.clone(), place.line)));
+    groups
+}
+
+impl Group {
+    fn of(name: String, mut runs: Vec<Found>) -> Self {
+        // Of a run that was copied, the result file comes first.
+        runs.sort_by_key(|run| Reverse((run.head.timestamp, run.is_finished)));
+        let declared_at = runs.first().and_then(|run| run.head.declared_at.clone());
+        let mut group = Self { name, declared_at, shards: BTreeMap::new(), others: 0 };
+        for run in runs {
+            let Some(shard) = run.head.shard else {
+                group.others += 1;
+                continue;
+            };
+            let known = group.shards.entry(shard).or_default();
+            if !known.iter().any(|known| known.head.id == run.head.id) {
+                known.push(run);
+            }
+        }
+        group
+    }
+
+    /// Says that none of its runs is of a shard.
+    fn passed_over(&self) -> String {
+        let are = if self.others == 1 { "1 run is".to_owned() } else { format!("{} runs are", self.others) };
+        format!("{}: passed over, as its {are} of no shard", self.name)
+    }
+
+    /// Says which runs do not count.
+    fn notes(&self) -> Vec<String> {
+        let several = self.shards.iter().filter(|(_, runs)| runs.len() > 1);
+        let note = |(shard, runs): (&Shard, &Vec<Found>)| {
+            format!(
+                "{}: of {} runs of shard {shard}, the newest counts: `{}`",
+                self.name,
+                runs.len(),
+                runs[0].path.display()
+            )
+        };
+        several.map(note).collect()
+    }
+
+    /// The result files of the newest run of each shard, or why one of them has none.
+    fn newest(self) -> Result<Vec<PathBuf>, String> {
+        let mut paths = Vec::with_capacity(self.shards.len());
+        for (shard, runs) in self.shards {
+            let Some(newest) = runs.into_iter().next() else { continue };
+            if !newest.is_finished {
+                let Found { path, head, .. } = newest;
+                return Err(format!(
+                    "run {} of shard {shard} did not come to its end: only its journal `{}` is there; where it was run, \
+                     finish it with `cargo cobalt run --resume {}`, or run the shard anew",
+                    head.id,
+                    path.display(),
+                    head.id
+                ));
+            }
+            paths.push(newest.path);
+        }
+        Ok(paths)
+    }
+}
+
+/// What tells of a run.
+#[derive(Debug)]
+struct Found {
+    path: PathBuf,
+    head: Head,
+    /// Whether it came to its end: the file is a result file, and no journal.
+    is_finished: bool,
+}
+
+/// A result file without its figures and items.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Head {
+    id: String,
+    name: String,
+    timestamp: Timestamp,
+    #[serde(default)]
+    declared_at: Option<SourcePlace>,
+    #[serde(default)]
+    shard: Option<Shard>,
+    /// What every result file has, and hardly another.
+    #[serde(rename = "config")]
+    _config: serde::de::IgnoredAny,
+    #[serde(rename = "summary")]
+    _summary: serde::de::IgnoredAny,
+}
+
+/// The runs in these files, and anywhere below these folders, in the order of their paths.
+fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Error> {
+    let mut found = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            found.extend(journal(path).map_or_else(|| result(path), Ok)?);
+            continue;
+        }
+        for entry in WalkDir::new(path).sort_by_file_name() {
+            let entry = entry.map_err(|error| unfit(error.path().unwrap_or(path), &error))?;
+            if entry.file_type().is_file() {
+                found.extend(below(entry.path())?);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What a file of a folder tells. One that has the name of a result file must be one.
+fn below(path: &Path) -> Result<Option<Found>, Error> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("json") => match result(path) {
+            Err(error) if is_named_as_result(path) => Err(error),
+            found => Ok(found.ok().flatten()),
+        },
+        _ => Ok(journal(path).flatten()),
+    }
+}
+
+fn result(path: &Path) -> Result<Option<Found>, Error> {
+    let bytes = fs::read(path).map_err(|error| unfit(path, &error))?;
+    let head = serde_json::from_slice(without_mark(&bytes));
+    let head = head.map_err(|error| unfit(path, &format!("no result file: {error}")))?;
+    Ok(Some(Found { path: path.to_owned(), head, is_finished: true }))
+}
+
+/// What a journal tells of a run that was cut off, or goes on; nothing is inside where it is of no use. Absent for files that
+/// are not named as journals are.
+fn journal(path: &Path) -> Option<Option<Found>> {
+    path.extension().filter(|extension| *extension == "jsonl")?;
+    let read = || {
+        let mut line = String::new();
+        BufReader::new(File::open(path).ok()?).read_line(&mut line).ok()?;
+        let JournalHeader { id, name, timestamp, declared_at, shard, .. } =
+            serde_json::from_str(&line).ok()?;
+        let (_config, _summary) = (serde::de::IgnoredAny, serde::de::IgnoredAny);
+        let head = Head { id, name, timestamp, declared_at, shard, _config, _summary };
+        Some(Found { path: path.to_owned(), head, is_finished: false })
+    };
+    Some(read())
+}
+
+fn is_named_as_result(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| ResultFileName::parse(&name.to_string_lossy()).is_some())
+}
+
+fn unfit(path: &Path, reason: &impl ToString) -> Error {
+    let reason = format!("{}; name result files of shards, or folders above them", reason.to_string());
+    Error::RunFile { path: path.to_owned(), reason }
+}

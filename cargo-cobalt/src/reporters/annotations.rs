@@ -1,0 +1,262 @@
+//! What of a call GitHub shows beside the code: the gravest first, and no more than it shows.
+
+use std::path::{Path, PathBuf};
+
+use cobalt::Report;
+use cobalt::report::comparison::Finding;
+use cobalt::report::{RunVerdict, SourcePlace};
+use cobalt::reporters::{Warning, at_pass_marks, explain, grounds, printable};
+use cobalt::wording::{count, cut};
+
+use super::commands::{Annotation, Level};
+use crate::formats::{Gravity, notable};
+use crate::results::{Broken, CutOff, Finished, Results};
+
+/// GitHub shows so many annotations of a level for each step, and drops the others without a word.
+const SHOWN: usize = 10;
+/// The longest message, in characters.
+const LONGEST: usize = 2000;
+/// The longest title: of what names experiments, items or thresholds.
+const LONGEST_TITLE: usize = 200;
+
+/// Where files lie.
+#[derive(Debug)]
+pub(super) struct Places {
+    /// The root of the cargo workspace, as seen from which the compiler names the files of its members.
+    pub(super) workspace: PathBuf,
+    /// The root of the repository, as seen from which GitHub names files.
+    pub(super) repository: Option<PathBuf>,
+}
+
+impl Places {
+    /// A place as GitHub names it.
+    fn of(&self, place: &SourcePlace) -> (String, u32) {
+        let path = self.workspace.join(&place.file);
+        // A folder may be known by several names, as through a link.
+        let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let seen_from = self.repository.as_ref().unwrap_or(&self.workspace);
+        let path =
+            canonical(&path).strip_prefix(canonical(seen_from)).map_or_else(|_| path.clone(), Path::to_owned);
+        (path.to_string_lossy().replace('\\', "/"), place.line)
+    }
+}
+
+/// The annotations, of each level as many as are shown: where there are more, the last one says how many.
+pub(super) fn annotations(results: &Results, places: &Places) -> Vec<Annotation> {
+    let mut all = of_the_call(results, places);
+    for finished in &results.experiments {
+        all.extend(of_experiment(finished, places));
+    }
+    // Of each level, what concerns a whole experiment comes before its items.
+    all.sort_by_key(|(rank, annotation)| (annotation.level, *rank));
+    let levels = [Level::Error, Level::Warning, Level::Notice];
+    levels
+        .into_iter()
+        .flat_map(|level| shown(level, all.iter().filter(|(_, it)| it.level == level)))
+        .collect()
+}
+
+/// What an annotation is about. Ordered from the gravest on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Call,
+    Experiment,
+    Threshold,
+    Item(Gravity),
+}
+
+type Ranked = (Rank, Annotation);
+
+fn shown<'a>(level: Level, those: impl Iterator<Item = &'a Ranked>) -> Vec<Annotation> {
+    let mut those: Vec<_> = those.map(|(_, annotation)| annotation.clone()).collect();
+    if those.len() > SHOWN {
+        let left = those.len() - (SHOWN - 1);
+        those.truncate(SHOWN - 1);
+        let noun = match level {
+            Level::Error => "error",
+            Level::Warning => "warning",
+            Level::Notice => "notice",
+        };
+        let message =
+            format!("and {}; the summary and the log have all", count(left, &format!("more {noun}")));
+        those.push(Annotation { level, title: "cobalt".to_owned(), message, place: None });
+    }
+    those
+}
+
+fn annotation(level: Level, title: &str, message: &str, place: Option<(String, u32)>) -> Annotation {
+    let message = printable(&cut(message, LONGEST)).into_owned();
+    Annotation { level, title: printable(&cut(title, LONGEST_TITLE)).into_owned(), message, place }
+}
+
+/// What kept experiments from their end, and what is probably not as it was meant.
+fn of_the_call(results: &Results, places: &Places) -> Vec<Ranked> {
+    let errors =
+        results.errors.iter().map(|error| (Rank::Call, annotation(Level::Error, "cobalt", error, None)));
+    let broken = results.broken.iter().map(|Broken { name, error, declared_at }| {
+        let place = declared_at.as_ref().map(|place| places.of(place));
+        (Rank::Experiment, annotation(Level::Error, &format!("{name} could not be run"), error, place))
+    });
+    let cut_off = results.cut_off.iter().map(|run| {
+        let CutOff { name, declared_at, .. } = run;
+        let place = declared_at.as_ref().map(|place| places.of(place));
+        let message = run.advice(|command| format!("`{command}`"));
+        (
+            Rank::Experiment,
+            annotation(Level::Error, &format!("{name} was stopped before its end"), &message, place),
+        )
+    });
+    let warnings = results.warnings.iter().map(|Warning { experiment, message, declared_at }| {
+        let place = declared_at.as_ref().map(|place| places.of(place));
+        let title = experiment.as_deref().unwrap_or("cobalt");
+        (Rank::Call, annotation(Level::Warning, title, message, place))
+    });
+    let still_failed = results.still_failed.iter().map(|(name, why)| {
+        let title = format!("{name} is still failed by earlier results");
+        (Rank::Experiment, annotation(Level::Error, &title, why, None))
+    });
+    errors.chain(broken).chain(cut_off).chain(still_failed).chain(warnings).collect()
+}
+
+fn of_experiment(finished: &Finished, places: &Places) -> Vec<Ranked> {
+    let report = &finished.report;
+    let place = || report.declared_at.as_ref().map(|place| places.of(place));
+    let mut all = Vec::new();
+    if let Some(reason) = &finished.without_items {
+        let title = format!("the items of {} are not known", report.name);
+        all.push((Rank::Experiment, annotation(Level::Error, &title, reason, place())));
+    }
+    for threshold in report.thresholds() {
+        let (level, what) = match (threshold.finding, threshold.passed) {
+            (Finding::Met, _) => continue,
+            (Finding::Missed, _) => (Level::Error, "missed"),
+            (Finding::Inconclusive, false) => (Level::Error, "inconclusive, which fails"),
+            (Finding::Inconclusive, true) => (Level::Warning, "inconclusive"),
+        };
+        let title = format!("{}: {} {what}", report.name, threshold.name);
+        all.push((Rank::Threshold, annotation(level, &title, &threshold.message, place())));
+    }
+    for item in notable(report) {
+        let level = if item.gravity == Gravity::Low { Level::Warning } else { Level::Error };
+        let what = match item.gravity {
+            Gravity::Error => "in error",
+            Gravity::Failed => "failed",
+            Gravity::Low => "has a low score",
+        };
+        let title = format!("{}::{} {what}", report.name, item.name);
+        let message = explain(item.item, &report.name, &report.config);
+        all.push((Rank::Item(item.gravity), annotation(level, &title, &message, place())));
+    }
+    all.push((Rank::Experiment, conclusion(report, place())));
+    all
+}
+
+/// What an experiment came to as a whole.
+fn conclusion(report: &Report, place: Option<(String, u32)>) -> Annotation {
+    let in_error = report.items.iter().filter(|item| item.is_in_error()).count();
+    let level = if report.verdict == RunVerdict::Failed { Level::Error } else { Level::Notice };
+    let mut parts = vec![count(report.summary.total_items, "item")];
+    parts.extend(grounds(report, in_error));
+    if !report.config.strict && !report.config.evaluators.is_empty() {
+        parts.push(at_pass_marks(report.summary.passed_items, report.summary.total_items));
+    }
+    let scores = report.summary.scores.iter().map(|(name, stats)| format!("{name} {:.3}", stats.avg));
+    parts.extend(scores);
+    annotation(level, &format!("{} {}", report.name, report.verdict), &parts.join(", "), place)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Results of one experiment, of whose items each has one of these scores, or an error.
+    fn results(strict: bool, scores: &[Option<f64>]) -> Results {
+        let item = |(index, score): (usize, &Option<f64>)| {
+            let mut item = json!({ "index": index, "key": "", "input": {}, "latencyMs": 1.0 });
+            item["passed"] = json!(score.is_some_and(|score| score >= 0.5 || !strict));
+            match score {
+                Some(score) => {
+                    item["output"] = json!({ "output": "" });
+                    item["evaluations"] = json!({ "right": { "score": score } });
+                }
+                None => (item["status"], item["error"]) = (json!("error"), json!("it broke")),
+            }
+            item
+        };
+        let items: Vec<_> = scores.iter().enumerate().map(item).collect();
+        let passed = items.iter().all(|item| item["passed"] == true);
+        let report = json!({
+            "id": "0123456789ab", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "items": items,
+            "summary": { "totalItems": items.len() }, "passed": passed,
+            "declaredAt": { "file": "tests/evals.rs", "line": 7 },
+            "config": {
+                "runs": 1, "concurrency": 1, "timeout": 1, "evaluators": ["right"], "passMarks": [0.5], "strict": strict,
+            },
+        });
+        let report = serde_json::from_value(report).unwrap();
+        Results::of(vec![Finished { report, path: None, without_items: None }])
+    }
+
+    fn of(results: &Results) -> Vec<Annotation> {
+        let repository = Some(PathBuf::from("/work/repository"));
+        annotations(results, &Places { workspace: "/work/repository/agents".into(), repository })
+    }
+
+    fn titles(annotations: &[Annotation], level: Level) -> Vec<&str> {
+        annotations.iter().filter(|it| it.level == level).map(|it| &*it.title).collect()
+    }
+
+    #[test]
+    fn the_gravest_come_first_and_stand_where_the_experiment_is_declared() {
+        let all = of(&results(true, &[Some(0.0), Some(1.0), None]));
+        assert_eq!(titles(&all, Level::Error), ["desk failed", "desk::0002 in error", "desk::0000 failed"]);
+        assert_eq!(all[0].place, Some(("agents/tests/evals.rs".to_owned(), 7)));
+    }
+
+    #[test]
+    fn low_scores_that_fail_nothing_are_warnings() {
+        let all = of(&results(false, &[Some(0.0), Some(1.0)]));
+        assert_eq!(titles(&all, Level::Warning), ["desk::0000 has a low score"]);
+        assert_eq!(titles(&all, Level::Notice), ["desk passed"]);
+        assert_eq!(titles(&all, Level::Error), [""; 0]);
+    }
+
+    #[test]
+    fn warnings_come_before_low_scores_and_stand_where_their_experiment_is_declared() {
+        let mut results = results(false, &[Some(0.0)]);
+        let declared_at = Some(SourcePlace { file: "tests/evals.rs".to_owned(), line: 7 });
+        results.warnings = vec![
+            Warning {
+                experiment: Some("desk".to_owned()),
+                message: "nothing bounds a score".to_owned(),
+                declared_at,
+            },
+            Warning::of_call("a variable is unknown".to_owned()),
+        ];
+        let all = of(&results);
+        assert_eq!(titles(&all, Level::Warning), ["desk", "cobalt", "desk::0000 has a low score"]);
+        assert_eq!(all[0].place, Some(("agents/tests/evals.rs".to_owned(), 7)));
+        assert_eq!(all[1].message, "a variable is unknown");
+    }
+
+    #[test]
+    fn a_run_that_was_not_evaluated_is_called_so_and_earlier_results_that_fail_are_errors() {
+        let mut results = results(false, &[Some(0.0)]);
+        results.experiments[0].report.verdict = RunVerdict::NotEvaluated;
+        results.still_failed = vec![("other".to_owned(), "1 item in error in run `a` (x)".to_owned())];
+        let all = of(&results);
+        assert_eq!(titles(&all, Level::Notice), ["desk not evaluated"]);
+        assert_eq!(titles(&all, Level::Error), ["other is still failed by earlier results"]);
+    }
+
+    #[test]
+    fn no_more_are_given_than_github_shows_and_the_last_counts_the_others() {
+        let all = of(&results(true, &[None; 12]));
+        let errors = titles(&all, Level::Error);
+        assert_eq!((errors.len(), errors[0], errors[9]), (10, "desk failed", "cobalt"));
+        assert!(all[9].message.starts_with("and 4 more errors"), "{}", all[9].message);
+        assert_eq!(of(&results(true, &[None; 9])).last().unwrap().title, "desk::0008 in error");
+    }
+}

@@ -1,0 +1,242 @@
+//! What GitHub Actions understands: annotations beside the code, the summary of the step, and plain lines on how far a run has come: a
+//! log is no terminal, where a bar could be drawn anew.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use cobalt::config::{Config, Reporter as Chosen, ReporterKind};
+use cobalt::reporters::{Event, ExperimentStarted, printable, time};
+use cobalt::wording::thousands;
+
+use super::annotations::{Places, annotations};
+use super::commands::{Annotation, Guard, Level};
+use crate::error::Error;
+use crate::formats::fitting;
+use crate::formats::markdown::sections;
+use crate::results::{Experiment, Output, Reporter, Results, RunState};
+
+/// Lines are at least so far apart.
+const APART: Duration = Duration::from_secs(5);
+/// The most items of an experiment that are told of.
+const MOST_ITEMS: usize = 20;
+/// GitHub refuses a summary that is larger, in bytes.
+const LARGEST: u64 = 1024 * 1024;
+/// What is said where not all has room.
+const CUT: &str = "\n> The rest has no room in a summary: the reporters `markdown` and `html` write all of it into a file.\n";
+
+/// Whether a run is shown for GitHub Actions: where that is asked for, and of itself in its jobs.
+pub(crate) fn is_wanted(reporters: &[Chosen]) -> bool {
+    env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true")
+        || reporters.iter().any(|reporter| reporter.kind == ReporterKind::GithubActions)
+}
+
+/// Tells GitHub Actions, and people, of what ended a whole call. Who has stopped reading wants to hear no more.
+pub(crate) fn tell(error: &Error) {
+    if error.is_broken_pipe() {
+        return;
+    }
+    let message = printable(&error.to_string()).into_owned();
+    let line = format!("error: {message}");
+    let annotation = Annotation { level: Level::Error, title: "cobalt".to_owned(), message, place: None };
+    let guard = Guard::new(true);
+    // Where nobody reads, nobody is told.
+    let _ = guard.text(&line).and_then(|()| guard.command(&annotation.to_string()));
+    if let Some(path) = path("GITHUB_STEP_SUMMARY") {
+        let results = Results { errors: vec![error.to_string()], ..Results::default() };
+        if let Err(source) = append_summary(&path, &results) {
+            let _ = guard.text(&format!("error: {}", Error::ReportFile { path, source }));
+        }
+    }
+}
+
+/// The path in a variable, where there is one.
+fn path(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// Shows a run in a job of GitHub Actions.
+#[derive(Debug)]
+pub(super) struct GithubActions {
+    places: Places,
+    /// The file with the summary of the step.
+    summary: Option<PathBuf>,
+    progress: Progress,
+}
+
+impl GithubActions {
+    pub(super) fn new(settings: &Config) -> Self {
+        let places =
+            Places { workspace: settings.workspace_root().to_owned(), repository: path("GITHUB_WORKSPACE") };
+        Self { places, summary: path("GITHUB_STEP_SUMMARY"), progress: Progress::new() }
+    }
+}
+
+impl Reporter for GithubActions {
+    fn on_event(&mut self, event: &Event, state: &RunState, output: &dyn Output) {
+        if let Some(line) = self.progress.hear(event, state, Instant::now()) {
+            output.eprintln(&line);
+        }
+    }
+
+    fn finish(&mut self, results: &Results, output: &dyn Output) -> Result<(), Error> {
+        for annotation in annotations(results, &self.places) {
+            output.command(&annotation.to_string());
+        }
+        match &self.summary {
+            Some(path) => append_summary(path, results)
+                .map_err(|source| Error::ReportFile { path: path.clone(), source }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What was told of the experiments of the binary at hand, and when.
+#[derive(Debug)]
+struct Progress {
+    running: BTreeMap<usize, Told>,
+    told: Instant,
+}
+
+#[derive(Debug)]
+struct Told {
+    started: Instant,
+    /// How many tenths have been told.
+    tenths: usize,
+}
+
+impl Progress {
+    fn new() -> Self {
+        Self { running: BTreeMap::new(), told: Instant::now() }
+    }
+
+    /// Hears an event that is in the state already; answers with a line where another tenth of an experiment is done, and the
+    /// last line is old.
+    fn hear(&mut self, event: &Event, state: &RunState, now: Instant) -> Option<String> {
+        match event {
+            Event::ExperimentStarted(started) => {
+                self.running.insert(started.experiment, Told { started: now, tenths: 0 });
+                // The build before it may have taken long.
+                self.told = now;
+            }
+            Event::ItemFinished(item) => {
+                let experiment = state.experiment(item.experiment)?;
+                let told = self.running.get_mut(&item.experiment)?;
+                let tenths = experiment.done * 10 / experiment.started.items.max(1);
+                if tenths > told.tenths && tenths < 10 && now.duration_since(self.told) >= APART {
+                    (told.tenths, self.told) = (tenths, now);
+                    return Some(line(experiment, now.duration_since(told.started)));
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+/// How far an experiment is after so long.
+fn line(experiment: &Experiment, after: Duration) -> String {
+    let Experiment { started: ExperimentStarted { name, items, .. }, done, failed, .. } = experiment;
+    let failed = if *failed > 0 { format!(", {failed} failed") } else { String::new() };
+    format!(
+        "{}: {} of {} items ({} %){failed}, after {}",
+        printable(name),
+        thousands(*done as u64),
+        thousands(*items as u64),
+        done * 100 / items.max(&1),
+        time(after.as_secs_f64() * 1000.0)
+    )
+}
+
+/// Adds what a call came to to what the step has written before.
+fn append_summary(path: &Path, results: &Results) -> io::Result<()> {
+    let written = fs::metadata(path).map_or(0, |file| file.len());
+    let room = usize::try_from(LARGEST.saturating_sub(written)).unwrap_or(usize::MAX);
+    let text = fitting(&sections(results, MOST_ITEMS), room, CUT);
+    OpenOptions::new().create(true).append(true).open(path)?.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(event: serde_json::Value) -> Event {
+        serde_json::from_value(event).unwrap()
+    }
+
+    /// A call that tells of its progress.
+    struct Call {
+        state: RunState,
+        progress: Progress,
+    }
+
+    impl Call {
+        fn new() -> Self {
+            Self { state: RunState::default(), progress: Progress::new() }
+        }
+
+        fn hear(&mut self, told: serde_json::Value, now: Instant) -> Option<String> {
+            let event = event(told);
+            self.state.apply(&event);
+            self.progress.hear(&event, &self.state, now)
+        }
+    }
+
+    /// The lines on 100 items that end after so many milliseconds each.
+    fn lines(each: u64) -> Vec<String> {
+        let mut call = Call::new();
+        let start = call.progress.told;
+        let started = json!({
+            "event": "experiment-started", "experiment": 0, "id": "a", "name": "desk", "tags": [], "items": 100, "done": 0,
+            "runs": 1, "evaluators": [], "concurrency": 1, "timeoutMs": 1, "partial": false,
+        });
+        call.hear(started, start);
+        let finished = |index: u64| {
+            let item = json!({
+                "event": "item-finished", "experiment": 0, "index": index, "item": "a", "status": "ok",
+                "passed": index > 0, "latencyMs": 1.0, "scores": {},
+            });
+            call.hear(item, start + Duration::from_millis(each * (index + 1)))
+        };
+        (0..100).filter_map(finished).collect()
+    }
+
+    #[test]
+    fn a_slow_run_tells_of_each_tenth() {
+        let lines = lines(1000);
+        assert_eq!(lines.len(), 9);
+        assert_eq!(lines[0], "desk: 10 of 100 items (10 %), 1 failed, after 10.0 s");
+    }
+
+    #[test]
+    fn the_time_before_a_run_counts_for_nothing_and_a_share_is_told_as_it_is() {
+        let mut call = Call::new();
+        let start = call.progress.told + Duration::from_secs(60);
+        let started = json!({
+            "event": "experiment-started", "experiment": 0, "id": "a", "name": "desk", "tags": [], "items": 4, "done": 0,
+            "runs": 1, "evaluators": [], "concurrency": 1, "timeoutMs": 1, "partial": false,
+        });
+        call.hear(started, start);
+        let mut finished = |index: u64, seconds: u64| {
+            let item = json!({
+                "event": "item-finished", "experiment": 0, "index": index, "item": "a", "status": "ok",
+                "passed": true, "latencyMs": 1.0, "scores": {},
+            });
+            call.hear(item, start + Duration::from_secs(seconds))
+        };
+        assert_eq!(finished(0, 1), None);
+        assert_eq!(finished(1, 9).as_deref(), Some("desk: 2 of 4 items (50 %), after 9.0 s"));
+        assert_eq!(finished(2, 15).as_deref(), Some("desk: 3 of 4 items (75 %), after 15.0 s"));
+    }
+
+    #[test]
+    fn a_quick_run_tells_little() {
+        assert_eq!(lines(100), ["desk: 50 of 100 items (50 %), 1 failed, after 5.0 s"]);
+        assert_eq!(lines(1), [""; 0]);
+    }
+}

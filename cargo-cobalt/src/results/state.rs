@@ -1,0 +1,440 @@
+//! The state of a call: each event is folded into it once, and all that show the call read it.
+
+use std::collections::BTreeMap;
+
+use cobalt::report::SourcePlace;
+use cobalt::reporters::{Event, ExperimentFinished, ExperimentStarted, ItemFinished, Warning};
+
+use super::{Broken, CutOff, Finished, Results};
+
+/// What is known of a call. Test binaries run one after another, and each numbers its experiments by itself.
+#[derive(Debug, Default)]
+pub(crate) struct RunState {
+    /// Whether a binary has started, so that the build is over.
+    pub(crate) has_begun: bool,
+    /// Whether the binary at hand has said hello.
+    pub(crate) has_greeted: bool,
+    /// The experiments of the binary at hand that have started, by their numbers.
+    experiments: BTreeMap<usize, Experiment>,
+    /// The finished experiments; those of a binary that has ended in the order in which they stand in the source.
+    pub(crate) finished: Vec<ExperimentFinished>,
+    /// How many of these are of earlier binaries.
+    finished_before: usize,
+    /// The experiments that have no result, in the order in which that became known.
+    pub(crate) without_result: Vec<WithoutResult>,
+    /// The names of the experiments that could not be run or, in a binary that has ended, did not finish.
+    pub(crate) unfinished: Vec<String>,
+    /// Experiments that earlier results fail, which nothing of this call replaces, each with the reason.
+    pub(crate) still_failed: Vec<(String, String)>,
+    /// What went wrong beside.
+    pub(crate) problems: Vec<Problem>,
+    /// What is probably not as it was meant, each once: several binaries may give the same warning.
+    pub(crate) warnings: Vec<Warning>,
+    /// The ids of the runs that have started.
+    started: Vec<String>,
+    /// Runs that a binary did not resume, and why.
+    not_resumed: BTreeMap<String, String>,
+    /// How many experiments were selected, broken ones too.
+    pub(crate) selected: usize,
+    /// How many items are done, of all experiments.
+    pub(crate) items_done: usize,
+    /// How many items the experiments have that have started.
+    pub(crate) items: usize,
+}
+
+/// An experiment that has started.
+#[derive(Debug)]
+pub(crate) struct Experiment {
+    pub(crate) started: ExperimentStarted,
+    /// How many of its items are done.
+    pub(crate) done: usize,
+    /// How many of those fail by themselves.
+    pub(crate) failed: usize,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Running,
+    Finished,
+    Interrupted,
+}
+
+/// An experiment that has no result.
+#[derive(Debug)]
+pub(crate) struct WithoutResult {
+    /// The experiment's name.
+    pub(crate) name: String,
+    /// Where the experiment is declared, where that is known.
+    pub(crate) declared_at: Option<SourcePlace>,
+    pub(crate) why: NoResult,
+}
+
+/// Why an experiment has no result.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NoResult {
+    /// Its data or its declaration is at fault.
+    Broken { error: String },
+    /// A variable that it asks for is not set.
+    Ignored { variable: String },
+    /// It had no item to run.
+    NothingToRun { why: String },
+    /// It was stopped; `kept` is whether any item is kept, and its run can be resumed.
+    Interrupted { id: String, kept: bool },
+    /// Its process ended before all items were done.
+    CutOff { id: String, done: usize, items: usize },
+}
+
+/// Something that went wrong and is no experiment's result.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    /// A binary, or a run that was to be resumed, could not be run.
+    OfCall(String),
+    /// An experiment was stopped, as its items could no longer be kept.
+    OfInterrupted(String),
+    /// The results of a finished experiment are not kept.
+    Unsaved { experiment: String, error: String },
+}
+
+impl Problem {
+    /// What is wrong, and what to do.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::OfCall(error) | Self::OfInterrupted(error) | Self::Unsaved { error, .. } => error,
+        }
+    }
+}
+
+impl RunState {
+    /// Folds an event in. Answers with whether it is news: several binaries may give the same warning or error.
+    pub(crate) fn apply(&mut self, event: &Event) -> bool {
+        match event {
+            Event::Hello { .. } => self.greeted(),
+            Event::TestOutput { experiments } => self.selected += experiments,
+            Event::ExperimentStarted(started) => self.started(started),
+            Event::ItemFinished(item) => self.item_finished(item),
+            Event::ExperimentFinished(finished) => self.experiment_finished(finished),
+            Event::ExperimentInterrupted { name, id, kept, error } => {
+                // Earlier versions do not say how many items are kept.
+                self.interrupted(name, id, *kept != Some(0), error.as_ref());
+            }
+            Event::ExperimentBroken { name, error, declared_at } => {
+                self.unfinished.push(name.clone());
+                let why = NoResult::Broken { error: error.clone() };
+                self.not_started(name, why, declared_at.clone());
+            }
+            Event::ExperimentIgnored { name, variable } => {
+                self.not_started(name, NoResult::Ignored { variable: variable.clone() }, None);
+            }
+            Event::ExperimentSkipped { name, why } => {
+                self.not_started(name, NoResult::NothingToRun { why: why.clone() }, None);
+            }
+            Event::ExperimentStillFailed { name, why } => {
+                self.still_failed.push((name.clone(), why.clone()));
+            }
+            Event::NotResumed { id, error } => drop(self.not_resumed.insert(id.clone(), error.clone())),
+            Event::Failed { error } => {
+                self.selected += 1;
+                let is_new = self.problems.iter().all(|problem| problem.text() != error);
+                if is_new {
+                    self.fail(error.clone());
+                }
+                return is_new;
+            }
+            Event::Warning(warning) => {
+                let is_new = !self.warnings.contains(warning);
+                self.warnings.extend(is_new.then(|| warning.clone()));
+                return is_new;
+            }
+            _ => {}
+        }
+        true
+    }
+
+    /// Adds an error that no event reports.
+    pub(crate) fn fail(&mut self, error: String) {
+        self.problems.push(Problem::OfCall(error));
+    }
+
+    /// The binary at hand has ended, and what of it still runs was cut off. One that sent no event has printed its help.
+    pub(crate) fn binary_ended(&mut self) {
+        self.selected += usize::from(!self.has_greeted);
+        self.has_greeted = false;
+        self.finished[self.finished_before..].sort_by_key(|finished| finished.experiment);
+        self.finished_before = self.finished.len();
+        for Experiment { started, done, phase, .. } in std::mem::take(&mut self.experiments).into_values() {
+            let ExperimentStarted { name, id, items, declared_at, .. } = started;
+            if phase != Phase::Finished {
+                self.unfinished.push(name.clone());
+            }
+            if phase == Phase::Running {
+                let why = NoResult::CutOff { id, done, items };
+                self.without_result.push(WithoutResult { name, declared_at, why });
+            }
+        }
+    }
+
+    /// An experiment of the binary at hand that has started.
+    pub(crate) fn experiment(&self, number: usize) -> Option<&Experiment> {
+        self.experiments.get(&number)
+    }
+
+    /// The experiments of the binary at hand that have started and not ended.
+    pub(crate) fn running(&self) -> impl Iterator<Item = &Experiment> {
+        self.experiments.values().filter(|experiment| experiment.phase == Phase::Running)
+    }
+
+    /// Takes out the runs that were to be resumed, and that no binary did resume, as errors.
+    pub(crate) fn take_not_resumed(&mut self) -> Vec<String> {
+        let left = std::mem::take(&mut self.not_resumed).into_iter();
+        left.filter(|(id, _)| !self.started.contains(id)).map(|(_, why)| why).collect()
+    }
+
+    /// Whether a binary was asked to resume runs that it does not have.
+    pub(crate) fn has_not_resumed(&self) -> bool {
+        !self.not_resumed.is_empty()
+    }
+
+    /// Whether earlier results fail an experiment.
+    pub(crate) fn is_still_failed(&self, name: &str) -> bool {
+        self.still_failed.iter().any(|(failed, _)| failed == name)
+    }
+
+    /// How many experiments have no result for such a reason.
+    pub(crate) fn count(&self, is: impl Fn(&NoResult) -> bool) -> usize {
+        self.without_result.iter().filter(|experiment| is(&experiment.why)).count()
+    }
+
+    /// The results of the call, with the finished experiments.
+    pub(crate) fn into_results(self, experiments: Vec<Finished>) -> Results {
+        let Self { without_result, still_failed, problems, warnings, .. } = self;
+        let errors = problems.iter().map(|problem| problem.text().to_owned()).collect();
+        let mut results = Results { experiments, still_failed, errors, warnings, ..Results::default() };
+        for WithoutResult { name, declared_at, why } in without_result {
+            match why {
+                NoResult::Broken { error } => results.broken.push(Broken { name, error, declared_at }),
+                NoResult::Ignored { variable } => results.ignored.push((name, variable)),
+                NoResult::NothingToRun { why } => results.skipped.push((name, why)),
+                // Reporters name no place for a run that was stopped.
+                NoResult::Interrupted { id, kept } => {
+                    results.cut_off.push(CutOff { name, id, kept, declared_at: None });
+                }
+                NoResult::CutOff { id, .. } => {
+                    results.cut_off.push(CutOff { name, id, kept: true, declared_at });
+                }
+            }
+        }
+        results
+    }
+
+    fn greeted(&mut self) {
+        // Where the events of several binaries follow each other, nothing else says that one has ended.
+        if self.has_greeted {
+            self.binary_ended();
+        }
+        (self.has_begun, self.has_greeted) = (true, true);
+    }
+
+    fn started(&mut self, started: &ExperimentStarted) {
+        self.selected += 1;
+        self.items += started.items;
+        self.started.push(started.id.clone());
+        let experiment = Experiment { started: started.clone(), done: 0, failed: 0, phase: Phase::Running };
+        self.experiments.insert(started.experiment, experiment);
+    }
+
+    fn item_finished(&mut self, item: &ItemFinished) {
+        self.items_done += 1;
+        if let Some(experiment) = self.experiments.get_mut(&item.experiment) {
+            experiment.done += 1;
+            experiment.failed += usize::from(item.fails());
+        }
+    }
+
+    fn experiment_finished(&mut self, finished: &ExperimentFinished) {
+        if let Some(experiment) = self.experiments.get_mut(&finished.experiment) {
+            experiment.phase = Phase::Finished;
+        }
+        if let Some(error) = finished.unsaved.clone() {
+            let experiment = finished.report.name.clone();
+            self.problems.push(Problem::Unsaved { experiment, error });
+        }
+        self.finished.push(finished.clone());
+    }
+
+    fn interrupted(&mut self, name: &str, id: &str, kept: bool, error: Option<&String>) {
+        let experiment = self.experiments.values_mut().find(|experiment| experiment.started.id == id);
+        let declared_at = experiment.and_then(|experiment| {
+            experiment.phase = Phase::Interrupted;
+            experiment.started.declared_at.clone()
+        });
+        self.problems.extend(error.cloned().map(Problem::OfInterrupted));
+        let why = NoResult::Interrupted { id: id.to_owned(), kept };
+        self.without_result.push(WithoutResult { name: name.to_owned(), declared_at, why });
+    }
+
+    fn not_started(&mut self, name: &str, why: NoResult, declared_at: Option<SourcePlace>) {
+        self.selected += 1;
+        self.without_result.push(WithoutResult { name: name.to_owned(), declared_at, why });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn event(event: Value) -> Event {
+        serde_json::from_value(event).unwrap()
+    }
+
+    /// The state after these events of one binary.
+    fn after(events: impl IntoIterator<Item = Value>) -> RunState {
+        let mut state = RunState::default();
+        for told in events {
+            state.apply(&event(told));
+        }
+        state
+    }
+
+    fn hello() -> Value {
+        json!({ "event": "hello", "protocol": "2", "version": "0.1.0" })
+    }
+
+    fn started(experiment: usize, name: &str) -> Value {
+        json!({ "event": "experiment-started", "experiment": experiment, "id": format!("id-of-{name}"), "name": name,
+            "tags": [], "declaredAt": { "file": "tests/evals.rs", "line": 7 }, "items": 2, "done": 0, "runs": 1,
+            "evaluators": [], "concurrency": 1, "timeoutMs": 1000, "partial": false })
+    }
+
+    fn item(experiment: usize, index: usize, passed: bool) -> Value {
+        json!({ "event": "item-finished", "experiment": experiment, "index": index, "item": "a", "status": "ok",
+            "passed": passed, "latencyMs": 1.0, "scores": {} })
+    }
+
+    fn finished(experiment: usize, name: &str, unsaved: Option<&str>) -> Value {
+        json!({ "event": "experiment-finished", "experiment": experiment, "low": [], "lowItems": 0, "failed": [],
+            "itemsInError": 0, "unsaved": unsaved, "report": { "schema": 1, "id": format!("id-of-{name}"), "name": name,
+                "timestamp": "2026-02-05T14:30:00.000Z", "summary": {}, "passed": true,
+                "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": [], "passMarks": [] } } })
+    }
+
+    fn interrupted(name: &str, kept: Value, error: Value) -> Value {
+        json!({ "event": "experiment-interrupted", "name": name, "id": format!("id-of-{name}"), "kept": kept,
+            "error": error })
+    }
+
+    fn names(finished: &[ExperimentFinished]) -> Vec<&str> {
+        finished.iter().map(|finished| &*finished.report.name).collect()
+    }
+
+    #[test]
+    fn items_are_counted_by_experiment_and_for_the_whole_call() {
+        let events = [started(0, "desk"), started(1, "sums"), item(0, 0, true), item(0, 1, false)];
+        let state = after(events.into_iter().chain([item(1, 0, true), item(7, 0, true)]));
+        let counts = |number| state.experiment(number).map(|it| (it.done, it.failed, it.started.items));
+        assert_eq!(
+            [counts(0), counts(1), counts(7)],
+            [Some((2, 1, 2)), Some((1, 0, 2)), None],
+            "an item of no experiment counts for the call alone"
+        );
+        assert_eq!((state.items_done, state.items), (4, 4));
+        assert_eq!(state.running().count(), 2);
+    }
+
+    #[test]
+    fn experiments_end_in_the_order_of_the_source_whichever_was_faster() {
+        let mut state = after([
+            hello(),
+            started(0, "a"),
+            started(1, "b"),
+            finished(1, "b", None),
+            finished(0, "a", None),
+        ]);
+        assert_eq!(state.running().count(), 0);
+        state.binary_ended();
+        for it in [hello(), started(0, "d"), started(1, "c"), finished(1, "c", None), finished(0, "d", None)]
+        {
+            state.apply(&event(it));
+        }
+        state.binary_ended();
+        assert_eq!(names(&state.finished), ["a", "b", "d", "c"]);
+        assert_eq!((state.selected, state.unfinished.len()), (4, 0));
+    }
+
+    #[test]
+    fn another_hello_cuts_off_what_the_binary_before_it_left() {
+        let state = after([hello(), started(0, "desk"), item(0, 0, true), hello(), started(0, "sums")]);
+        assert_eq!(state.without_result.len(), 1);
+        let WithoutResult { name, declared_at, why } = &state.without_result[0];
+        assert_eq!((&**name, declared_at.as_ref().unwrap().line), ("desk", 7));
+        assert_eq!(*why, NoResult::CutOff { id: "id-of-desk".to_owned(), done: 1, items: 2 });
+        assert_eq!(state.unfinished, ["desk"]);
+        let running: Vec<_> = state.running().map(|it| &*it.started.name).collect();
+        assert_eq!(running, ["sums"]);
+    }
+
+    #[test]
+    fn experiments_without_a_result_have_a_reason_and_are_named_in_the_order_of_the_source() {
+        let broken = json!({ "event": "experiment-broken", "name": "broken", "error": "no data" });
+        let ignored = json!({ "event": "experiment-ignored", "name": "ignored", "variable": "KEY" });
+        let skipped =
+            json!({ "event": "experiment-skipped", "name": "skipped", "why": "nothing has changed" });
+        let mut state = after([
+            hello(),
+            broken,
+            ignored,
+            skipped,
+            started(0, "none"),
+            started(1, "some"),
+            interrupted("some", Value::Null, json!("the disk is full")),
+            interrupted("none", json!(0), json!("the disk is full")),
+        ]);
+        state.binary_ended();
+        assert_eq!(state.unfinished, ["broken", "none", "some"]);
+        assert_eq!(state.selected, 5);
+        assert_eq!(state.count(|why| matches!(why, NoResult::Ignored { .. })), 1);
+        let results = state.into_results(Vec::new());
+        let cut_off: Vec<_> = results.cut_off.iter().map(|run| (&*run.name, run.kept)).collect();
+        assert_eq!(cut_off, [("some", true), ("none", false)]);
+        assert_eq!((results.broken.len(), results.ignored.len(), results.skipped.len()), (1, 1, 1));
+        assert_eq!(results.errors, ["the disk is full", "the disk is full"]);
+    }
+
+    #[test]
+    fn warnings_and_errors_of_several_binaries_are_news_once() {
+        let warning = || event(json!({ "event": "warning", "message": "a variable is unknown" }));
+        let failed = || event(json!({ "event": "failed", "error": "no `cobalt.toml`" }));
+        let mut state = RunState::default();
+        assert_eq!([state.apply(&warning()), state.apply(&warning())], [true, false]);
+        assert_eq!([state.apply(&failed()), state.apply(&failed())], [true, false]);
+        assert_eq!((state.warnings.len(), state.problems.len(), state.selected), (1, 1, 2));
+    }
+
+    #[test]
+    fn results_that_are_not_kept_are_a_problem_of_their_experiment() {
+        let state = after([finished(0, "desk", Some("the disk is full"))]);
+        let (experiment, error) = ("desk".to_owned(), "the disk is full".to_owned());
+        assert_eq!(state.problems, [Problem::Unsaved { experiment, error }]);
+    }
+
+    #[test]
+    fn a_run_that_one_binary_does_not_resume_may_be_another_ones() {
+        let not_resumed =
+            |id: &str| json!({ "event": "not-resumed", "id": id, "error": format!("{id} is unknown") });
+        let mut state = after([hello(), not_resumed("id-of-desk"), not_resumed("other"), started(0, "desk")]);
+        assert!(state.has_not_resumed());
+        assert_eq!(state.take_not_resumed(), ["other is unknown"]);
+    }
+
+    #[test]
+    fn a_binary_that_sent_no_event_counts_as_selected() {
+        let mut state = RunState::default();
+        state.binary_ended();
+        assert_eq!(state.selected, 1);
+        let mut state = after([hello(), json!({ "event": "test-output", "experiments": 3 })]);
+        state.binary_ended();
+        assert_eq!(state.selected, 3);
+    }
+}

@@ -1,0 +1,198 @@
+//! A call of `run` or `merge`: each event is folded into the state once and shown, and the exit code is worked out at the end.
+
+use std::process::ExitCode;
+
+use cobalt::Wanted;
+use cobalt::exit_code::{FAILED, INTERRUPTED, UNFIT};
+use cobalt::reporters::Event;
+
+use super::process::{Asked, Ended, Message, WithVariables, run};
+use super::screen::Screen;
+use crate::cli::RunOptions;
+use crate::error::Error;
+use crate::interrupt;
+use crate::project::Binary;
+use crate::reporters::Reporters;
+use crate::results::{Finished, Output as _, Results, RunState};
+
+/// What is said where something failed, and that does not count.
+pub(crate) const FAILS_WITH_CI: &str = "the exit code is 0 all the same; with --ci it is 1";
+
+/// What is known of a call, and all that show it.
+pub(crate) struct Call {
+    pub(crate) state: RunState,
+    pub(crate) screen: Screen,
+    reporters: Reporters,
+    /// The gravest exit code of a binary.
+    worst: i32,
+}
+
+impl Call {
+    pub(crate) fn new(screen: Screen, reporters: Reporters) -> Self {
+        Self { state: RunState::default(), screen, reporters, worst: 0 }
+    }
+
+    /// Takes in an event, which came in this line.
+    fn on_event(&mut self, event: &Event, line: &str) {
+        let is_new = self.state.apply(event);
+        self.reporters.on_event(event, &self.state, &self.screen);
+        self.screen.show(event, line, is_new, &self.state);
+    }
+
+    /// Takes in an event of this process.
+    pub(crate) fn emit(&mut self, event: &Event) -> Result<(), Error> {
+        let line = serde_json::to_string(event).map_err(|error| Error::Print(error.into()))?;
+        self.on_event(event, &line);
+        Ok(())
+    }
+
+    /// Runs the binaries one after another, until Ctrl-C.
+    pub(super) fn run(
+        &mut self,
+        binaries: &[WithVariables<'_>],
+        arguments: &RunOptions,
+    ) -> Result<(), Error> {
+        let RunOptions { selection, harness: arguments, .. } = arguments;
+        for (binary, variables) in binaries {
+            let asked = Asked { selection, wanted: Wanted::Run, arguments, variables };
+            let ended = run(binary, asked, |message| match message {
+                Message::Event(event, line) => self.on_event(&event, &line),
+                Message::Stdout(line) => self.screen.printed_to_stdout(&line),
+                Message::Stderr(line) => self.screen.eprintln(&line),
+            })?;
+            self.binary_ended(binary, ended, arguments);
+            if interrupt::was_heard() {
+                self.worst = INTERRUPTED;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// No binary is run, for this reason, which is shown as if one of them had sent it.
+    pub(super) fn refuse(&mut self, error: String) -> Result<(), Error> {
+        self.worst = UNFIT;
+        self.emit(&Event::Failed { error })
+    }
+
+    /// The binary at hand has ended.
+    fn binary_ended(&mut self, binary: &Binary, Ended { status, told }: Ended, arguments: &[String]) {
+        self.screen.binary_ended();
+        let has_greeted = self.state.has_greeted;
+        let running: Vec<_> = self.state.running().map(|running| running.started.name.clone()).collect();
+        let name = binary.name();
+        let mut code = status.code().unwrap_or_else(|| self.fail(format!("{name} was ended: {status}")));
+        if !has_greeted && matches!(code, 0 | FAILED) && !asks_for_help(arguments) {
+            code = self.fail(format!(
+                "{name} ended ({status}) before it ran its experiments; `cobalt::main()` is to be the first that its `main` \
+                 calls"
+            ));
+        }
+        if let Some(told) = told.filter(|told| gravity(*told) > gravity(code)) {
+            let what = if told == FAILED { "failures".to_owned() } else { format!("exit code {told}") };
+            self.screen.warn(&format!("{name} ended ({status}), but reported {what} before; that counts"));
+            code = told;
+        }
+        if has_greeted && told.is_none() && running.is_empty() && matches!(code, 0 | FAILED) {
+            code = self.fail(format!(
+                "{name} ended ({status}) before it reported its result; finished items are saved"
+            ));
+        }
+        for experiment in running {
+            if code != INTERRUPTED {
+                code = self.fail(format!(
+                    "{name} ended ({status}) before experiment `{experiment}` did; finished items are saved"
+                ));
+            }
+        }
+        self.state.binary_ended();
+        self.count(code);
+    }
+
+    /// Adds an error that no event reports. Answers with the exit code for that.
+    fn fail(&mut self, error: String) -> i32 {
+        self.screen.error(&error);
+        self.state.fail(error);
+        UNFIT
+    }
+
+    /// Takes in an exit code: the gravest counts.
+    fn count(&mut self, code: i32) {
+        if gravity(code) > gravity(self.worst) {
+            self.worst = code;
+        }
+    }
+
+    /// Prints the summaries of the experiments.
+    pub(crate) fn summaries(&mut self) {
+        self.screen.summaries(&self.state);
+    }
+
+    /// Says what is left to do, and gives the exit code and the results. `ci` is whether failures count; `has_exit_code` is whether
+    /// the exit code is that of this run; `is_empty` is whether there was no binary to run, and `nothing_matched` the error where
+    /// no experiment was selected.
+    pub(super) fn conclude(
+        &mut self,
+        ci: bool,
+        has_exit_code: bool,
+        is_empty: bool,
+        nothing_matched: impl FnOnce() -> Error,
+    ) -> Result<(ExitCode, Results), Error> {
+        let resumes = self.state.has_not_resumed();
+        for why in self.state.take_not_resumed() {
+            let code = self.fail(why);
+            self.count(code);
+        }
+        let state = std::mem::take(&mut self.state);
+        let selected = state.selected;
+        let experiments = state.finished.iter().map(Finished::read).collect();
+        let results = state.into_results(experiments);
+        self.say_how_to_resume(&results);
+        if selected == 0 && !resumes {
+            if is_empty {
+                let why = "none of the test targets that were chosen calls `cobalt::main()`";
+                return Err(Error::NothingMatched(why.to_owned()));
+            }
+            return Err(nothing_matched());
+        }
+        if self.worst == FAILED && !ci && has_exit_code {
+            self.screen.eprintln(FAILS_WITH_CI);
+        }
+        let code = match self.worst {
+            FAILED => u8::from(ci),
+            code => u8::try_from(code).unwrap_or(u8::MAX),
+        };
+        Ok((ExitCode::from(code), results))
+    }
+
+    fn say_how_to_resume(&self, results: &Results) {
+        let cut_off = &results.cut_off;
+        let kept: Vec<_> = cut_off.iter().filter(|run| run.kept).map(|run| &*run.id).collect();
+        if !kept.is_empty() {
+            self.screen.eprintln("Interrupted; finished items are saved. Resume with:");
+            self.screen.eprintln(&format!("  cargo cobalt run --resume {}", kept.join(",")));
+        } else if !cut_off.is_empty() {
+            self.screen.eprintln("Interrupted before any item was finished.");
+        }
+    }
+
+    /// Lets the reporters show the results.
+    pub(crate) fn finish(&mut self, results: &Results) -> Result<(), Error> {
+        self.reporters.finish(results, &self.screen)
+    }
+}
+
+/// Whether the harness prints its help, and nothing is run.
+fn asks_for_help(arguments: &[String]) -> bool {
+    arguments.iter().any(|argument| matches!(&**argument, "--help" | "-h"))
+}
+
+/// How grave an exit code is beside others.
+fn gravity(code: i32) -> u8 {
+    match code {
+        0 => 0,
+        FAILED => 1,
+        INTERRUPTED => 3,
+        _ => 2,
+    }
+}

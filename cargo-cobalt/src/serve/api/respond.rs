@@ -1,0 +1,179 @@
+//! How answers are sent: with a tag, by which a client that has one already learns that it is still the same, and a long list
+//! while it is read, so that it is never in memory as a whole.
+
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::thread;
+
+use axum::body::{Body, Bytes};
+use axum::extract::FromRequestParts;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use tokio::sync::mpsc::{Sender, channel};
+use tokio_stream::wrappers::ReceiverStream;
+
+use crate::serve::error::ApiError;
+use crate::serve::store::Store;
+
+/// What an answer follows from: its address with all parameters, and the tags that are known already.
+#[derive(Debug)]
+pub(crate) struct Conditional {
+    address: String,
+    known: Vec<String>,
+}
+
+impl<S: Sync> FromRequestParts<S> for Conditional {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self { address: parts.uri.to_string(), known: known(&parts.headers) })
+    }
+}
+
+/// The tags of `If-None-Match`, without the mark of weak ones.
+fn known(headers: &HeaderMap) -> Vec<String> {
+    let lists = headers.get_all(IF_NONE_MATCH).iter().filter_map(|list| list.to_str().ok());
+    let tags = lists.flat_map(|list| list.split(','));
+    tags.map(|tag| tag.trim().trim_start_matches("W/").to_owned()).collect()
+}
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// The tag of an answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Etag(String);
+
+impl Etag {
+    /// `state` is all that the answer follows from, beside the address.
+    fn of(conditional: &Conditional, state: &str) -> Self {
+        let hash = Sha256::digest(format!("{}\0{state}", conditional.address));
+        Self(hash[..16].iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// An answer that whoever asks has already.
+    pub(crate) fn unchanged(&self, conditional: &Conditional) -> Option<Response> {
+        let mine = format!("\"{}\"", self.0);
+        let is_known = conditional.known.iter().any(|tag| *tag == mine || tag == "*");
+        is_known.then(|| self.response(StatusCode::NOT_MODIFIED, Body::empty()))
+    }
+
+    /// An answer in JSON.
+    pub(crate) fn json(&self, body: impl Into<Body>) -> Response {
+        let mut response = self.response(StatusCode::OK, body.into());
+        response.headers_mut().insert(CONTENT_TYPE, JSON);
+        response
+    }
+
+    fn response(&self, status: StatusCode, body: Body) -> Response {
+        // Weak: compressed and plain, the answer is the same.
+        let headers = [(ETAG, format!("W/\"{}\"", self.0)), (CACHE_CONTROL, "no-cache".to_owned())];
+        (status, headers, body).into_response()
+    }
+}
+
+/// Asks the store on a thread that may wait for files, unless the answer is known to whoever asks. `state` tells what the answer
+/// follows from, beside the address; answers that are not large are kept as they are sent.
+pub(crate) async fn answer<T: Serialize>(
+    store: Arc<Store>,
+    conditional: Conditional,
+    state: impl FnOnce(&Store) -> Result<String, ApiError> + Send + 'static,
+    ask: impl FnOnce(&Store) -> Result<T, ApiError> + Send + 'static,
+) -> Result<Response, ApiError> {
+    respond(store, conditional, state, move |store, tag| {
+        let body = store.answer(&tag.0, || {
+            // There are no keys but texts in what is answered.
+            ask(store).map(|answer| Bytes::from(serde_json::to_vec(&answer).unwrap_or_default()))
+        })?;
+        Ok(tag.json(body))
+    })
+    .await
+}
+
+/// The same where the answer is no single text.
+pub(crate) async fn respond(
+    store: Arc<Store>,
+    conditional: Conditional,
+    state: impl FnOnce(&Store) -> Result<String, ApiError> + Send + 'static,
+    ask: impl FnOnce(&Arc<Store>, &Etag) -> Result<Response, ApiError> + Send + 'static,
+) -> Result<Response, ApiError> {
+    let work = move || {
+        let tag = Etag::of(&conditional, &state(&store)?);
+        tag.unchanged(&conditional).map_or_else(|| ask(&store, &tag), Ok)
+    };
+    tokio::task::spawn_blocking(work).await.map_err(ApiError::lost)?
+}
+
+/// Asks the store on a thread that may wait for files.
+pub(crate) async fn with<T: Send + 'static>(
+    store: Arc<Store>,
+    ask: impl FnOnce(&Store) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    tokio::task::spawn_blocking(move || ask(&store)).await.map_err(ApiError::lost)?
+}
+
+/// How many bytes are sent at a time, and how many times as many wait for whoever reads slowly.
+const PIECE: usize = 64 << 10;
+const WAITING: usize = 4;
+
+/// The list's items, as they are written.
+#[derive(Debug)]
+pub(crate) struct Pieces {
+    to: Sender<io::Result<Bytes>>,
+    piece: Vec<u8>,
+    is_begun: bool,
+}
+
+/// Whoever asked reads no more.
+#[derive(Debug)]
+pub(crate) struct Gone;
+
+impl Pieces {
+    /// Adds an item.
+    pub(crate) fn push(&mut self, item: &impl Serialize) -> Result<(), Gone> {
+        if std::mem::replace(&mut self.is_begun, true) {
+            self.piece.push(b',');
+        }
+        // Writing to memory cannot fail, and there are no keys but texts in what is answered.
+        let _ = serde_json::to_writer(&mut self.piece, item);
+        if self.piece.len() < PIECE { Ok(()) } else { self.send() }
+    }
+
+    fn send(&mut self) -> Result<(), Gone> {
+        let piece = std::mem::take(&mut self.piece);
+        self.to.blocking_send(Ok(piece.into())).map_err(|_| Gone)
+    }
+}
+
+/// A body of `head`, the text of an object whose last field is an empty list, and of the items of that list, which `write` is to push on a
+/// thread of its own. Where that fails, the body ends too early, which whoever reads notices.
+pub(crate) fn streamed<E: Send + 'static>(
+    mut head: Vec<u8>,
+    write: impl FnOnce(&mut Pieces) -> Result<(), E> + Send + 'static,
+) -> Body {
+    /// How an object ends whose last field is an empty list.
+    const END: &[u8] = b"]}";
+    if head.ends_with(END) {
+        head.truncate(head.len() - END.len());
+    }
+    let (to, from) = channel(WAITING);
+    // Whoever reads slowly holds up no other answer. Where there is no thread to be had, the body ends at once.
+    let _ = thread::Builder::new().spawn(move || {
+        let mut pieces = Pieces { to, piece: head, is_begun: false };
+        match write(&mut pieces) {
+            Ok(()) => {
+                pieces.piece.extend_from_slice(END);
+                // Whoever reads no more wants no end, either.
+                let _ = pieces.send();
+            }
+            Err(_) => {
+                let _ = pieces.to.blocking_send(Err(io::ErrorKind::UnexpectedEof.into()));
+            }
+        }
+    });
+    Body::from_stream(ReceiverStream::new(from))
+}

@@ -1,0 +1,342 @@
+//! The runs of the project, out of its index and its result files, for whoever answers for them.
+//!
+//! The list of [`known`] runs is in memory. Runs whose items are asked for are [`loaded`], as far as there is [room](crate::recent)
+//! for them, and what is large is read from the files again, item by item.
+
+mod file;
+mod known;
+mod loaded;
+mod matched;
+mod preview;
+mod unfinished;
+
+use std::fs::File;
+use std::panic::resume_unwind;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+
+use axum::body::Bytes;
+use cobalt::Report;
+use cobalt::config::Config;
+use cobalt::llm::prices::PriceTable;
+use cobalt::report::ItemResult;
+use cobalt::report::comparison::Comparison;
+use cobalt::store::{Layout, read_report};
+use serde_json::Value;
+
+pub(crate) use self::file::{FileProblem, ItemReader, RunFile};
+pub(crate) use self::known::Known;
+use self::known::KnownRuns;
+pub(crate) use self::loaded::{LoadedItem, LoadedRun};
+pub(crate) use self::matched::{Matched, change};
+use self::unfinished::Unfinished;
+use super::error::ApiError;
+use super::live::Live;
+use super::running;
+use crate::error::Error;
+use crate::recent::{Recent, lock};
+
+/// How many bytes all loaded runs may take. One of 10,000 items takes about 7 MB.
+const ROOM: usize = 32 << 20;
+/// How many bytes the results of searches may take.
+const ROOM_FOR_SEARCHES: usize = 1 << 20;
+/// How many bytes comparisons may take.
+const ROOM_FOR_COMPARISONS: usize = 4 << 20;
+/// How many bytes the matched items of comparisons may take. Those of two runs of 100,000 items take about 11 MB.
+const ROOM_FOR_MATCHES: usize = 16 << 20;
+/// How many bytes answers may take.
+const ROOM_FOR_ANSWERS: usize = 4 << 20;
+/// How many runs are loaded at a time, so that a comparison has its two side by side.
+const LOADERS: usize = 2;
+/// How many comparisons are worked out at a time; the others wait, and share what they can.
+const COMPARERS: usize = 2;
+/// How often a run is looked for again whose file has changed meanwhile.
+const TRIES: usize = 3;
+
+/// The runs of a project.
+#[derive(Debug)]
+pub(crate) struct Store {
+    settings: Config,
+    live: Arc<Live>,
+    known: KnownRuns,
+    loaded: Recent<RunFile, LoadedRun>,
+    loaders: Gate,
+    /// The places of the items in which a text was found.
+    found: Recent<(RunFile, String), Vec<usize>>,
+    /// What statistics say of runs that are held against the first of them.
+    comparisons: Recent<Vec<RunFile>, Vec<Comparison>>,
+    /// The items of compared runs, matched; by the runs and the evaluator whose changes count alone.
+    matches: Recent<(Vec<RunFile>, Option<String>), Vec<Matched>>,
+    pub(crate) comparers: Gate,
+    /// Answers as they are sent, by their tags.
+    answers: Recent<String, Bytes>,
+    /// Another number for each start, as other prices and other versions make other answers.
+    start: u64,
+}
+
+impl Store {
+    pub(crate) fn open(settings: &Config) -> Result<Self, Error> {
+        Ok(Self {
+            settings: settings.clone(),
+            live: Arc::new(Live::of(settings.layout())),
+            known: KnownRuns::default(),
+            loaded: Recent::new(ROOM),
+            loaders: Gate::new(LOADERS),
+            found: Recent::new(ROOM_FOR_SEARCHES),
+            comparisons: Recent::new(ROOM_FOR_COMPARISONS),
+            matches: Recent::new(ROOM_FOR_MATCHES),
+            comparers: Gate::new(COMPARERS),
+            answers: Recent::new(ROOM_FOR_ANSWERS),
+            start: fastrand::u64(..),
+        })
+    }
+
+    /// What happens in it.
+    pub(crate) fn live(&self) -> Arc<Live> {
+        Arc::clone(&self.live)
+    }
+
+    /// How many runs have ended, those of some of the items among them.
+    pub(crate) fn count(&self) -> Result<usize, Error> {
+        let known = self.known.now(self.layout())?;
+        Ok(known.runs.len() + known.partial.len())
+    }
+
+    /// The name of the project's folder.
+    pub(crate) fn project_name(&self) -> String {
+        running::project_name(&self.settings)
+    }
+
+    /// A hash of where the project lies.
+    pub(crate) fn project_hash(&self) -> String {
+        running::project_hash(&self.settings)
+    }
+
+    fn layout(&self) -> &Layout {
+        self.settings.layout()
+    }
+
+    /// The runs that there are.
+    pub(crate) fn known(&self) -> Result<Arc<Known>, ApiError> {
+        Ok(self.known.now(self.layout())?)
+    }
+
+    /// The file of a run. An id is looked for among those that are known; no path is made of it.
+    pub(crate) fn file(&self, id: &str) -> Result<RunFile, ApiError> {
+        let found = |known: &Known| {
+            let run = known.run(id)?;
+            RunFile::find(&self.layout().results().join(&run.file)).ok()
+        };
+        if let Some(file) = found(&*self.known()?) {
+            return Ok(file);
+        }
+        if let Some(file) = self.live.journal(id).and_then(|path| RunFile::find(&path).ok()) {
+            return Ok(file);
+        }
+        let found = found(&*self.known.anew(self.layout())?);
+        found.ok_or_else(|| {
+            ApiError::not_found(format!("there is no run `{id}`; `/api/runs` names those there are"))
+        })
+    }
+
+    /// Loads the run in a file, unless it is loaded.
+    fn load(&self, file: &RunFile) -> Result<Arc<LoadedRun>, FileProblem> {
+        self.loaded.get(file, LoadedRun::size, || {
+            let _pass = self.loaders.pass();
+            match file.is_journal() {
+                true => LoadedRun::read_journal(file, self.settings.prices()),
+                false => LoadedRun::read(file, self.settings.prices()),
+            }
+        })
+    }
+
+    /// Asks for a run; again where its file is another one meanwhile.
+    pub(crate) fn of_run<T>(
+        &self,
+        id: &str,
+        ask: impl Fn(&LoadedRun) -> Result<T, FileProblem>,
+    ) -> Result<T, ApiError> {
+        self.of_runs(&[id], |runs| ask(&runs[0]))
+    }
+
+    /// Asks for runs; again where a file is another one meanwhile.
+    pub(crate) fn of_runs<T>(
+        &self,
+        ids: &[&str],
+        ask: impl Fn(&[Arc<LoadedRun>]) -> Result<T, FileProblem>,
+    ) -> Result<T, ApiError> {
+        self.of_files(ids, |files| ask(&self.load_all(files)?))
+    }
+
+    /// Asks for the files of runs; again where one is another one meanwhile.
+    fn of_files<T>(
+        &self,
+        ids: &[&str],
+        ask: impl Fn(&[RunFile]) -> Result<T, FileProblem>,
+    ) -> Result<T, ApiError> {
+        for _ in 0..TRIES {
+            let files = ids.iter().map(|id| self.file(id)).collect::<Result<Vec<_>, _>>()?;
+            match ask(&files) {
+                Err(FileProblem::Changed) => {}
+                Err(FileProblem::Final(error)) => return Err(error),
+                Ok(answer) => return Ok(answer),
+            }
+        }
+        Err(ApiError::not_found(format!(
+            "the file of run `{}` keeps changing; ask again",
+            ids.join("` or `")
+        )))
+    }
+
+    /// Loads runs side by side.
+    fn load_all(&self, files: &[RunFile]) -> Result<Vec<Arc<LoadedRun>>, FileProblem> {
+        if let [only] = files {
+            return Ok(vec![self.load(only)?]);
+        }
+        thread::scope(|scope| {
+            let loading: Vec<_> = files.iter().map(|file| scope.spawn(|| self.load(file))).collect();
+            let loaded = loading.into_iter().map(|it| it.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            loaded.collect()
+        })
+    }
+
+    /// What all that is answered of runs that have ended follows from.
+    pub(crate) fn runs_state(&self) -> Result<String, ApiError> {
+        Ok(format!("{}\0{}\0", self.start, self.known()?.version))
+    }
+
+    /// What the list of runs follows from.
+    pub(crate) fn list_state(&self) -> Result<String, ApiError> {
+        Ok(self.runs_state()? + &format!("{:?}", self.live.runs()))
+    }
+
+    /// What all that is answered of a run follows from.
+    pub(crate) fn run_state(&self, id: &str) -> Result<String, ApiError> {
+        let file = self.file(id)?;
+        // A run is cut off without a change of its journal.
+        let live = file.is_journal().then(|| self.live.runs().into_iter().find(|run| run.id == id));
+        let live = live.flatten().map(|run| (run.state, run.finished_items));
+        Ok(format!("{}\0{}\0{live:?}\0", self.start, file.identity()))
+    }
+
+    /// An answer by its tag, made where it is not kept.
+    pub(crate) fn answer(
+        &self,
+        tag: &str,
+        make: impl FnOnce() -> Result<Bytes, ApiError>,
+    ) -> Result<Bytes, ApiError> {
+        Ok((*self.answers.get(&tag.to_owned(), Bytes::len, make)?).clone())
+    }
+
+    /// The text of a run with all of its items: its file where it has ended, else what is finished.
+    pub(crate) fn text(&self, id: &str) -> Result<RunText, ApiError> {
+        self.of_files(&[id], |files| match files[0].is_journal() {
+            true => Ok(RunText::Unfinished(Box::new(self.unfinished(&files[0])?))),
+            false => Ok(RunText::File(files[0].open_text()?)),
+        })
+    }
+
+    /// The prices of models.
+    pub(crate) fn prices(&self) -> &PriceTable {
+        self.settings.prices()
+    }
+
+    /// Reads the file of a run, which is not loaded.
+    pub(crate) fn read<T>(&self, id: &str, read: impl FnOnce(&[u8]) -> T) -> Result<T, FileProblem> {
+        let _pass = self.loaders.pass();
+        Ok(read(&self.file(id)?.read()?))
+    }
+
+    fn unfinished(&self, file: &RunFile) -> Result<Report, FileProblem> {
+        Ok(Unfinished::read(file)?.report(self.settings.prices()))
+    }
+
+    /// A run with all of its items, as far as they are finished.
+    pub(crate) fn report(&self, id: &str) -> Result<Report, ApiError> {
+        self.of_files(&[id], |files| match files[0].is_journal() {
+            true => self.unfinished(&files[0]),
+            false => Ok(read_report(files[0].path()).map_err(|error| ApiError::from(Error::from(error)))?),
+        })
+    }
+
+    /// The places of the items with a text in their key, input, output or error, whatever its case.
+    pub(crate) fn found(&self, run: &LoadedRun, text: &str) -> Result<Arc<Vec<usize>>, FileProblem> {
+        let wanted = text.to_lowercase();
+        let size = |found: &Vec<usize>| size_of_val(&**found) + wanted.len();
+        self.found.get(&(run.file.clone(), wanted.clone()), size, || {
+            let (mut reader, mut found) = (run.file.reader()?, Vec::new());
+            for (place, item) in run.items.iter().enumerate() {
+                if has_text(&item.key, &wanted) || says(&reader.item(&item.place)?, &wanted) {
+                    found.push(place);
+                }
+            }
+            Ok(found)
+        })
+    }
+}
+
+/// Whether an item says something, in small letters.
+fn says(item: &ItemResult, wanted: &str) -> bool {
+    item.input.values().any(|value| is_in(value, wanted))
+        || item.runs.iter().any(|run| {
+            let failed = run.evaluations.iter().filter_map(|(_, evaluation)| evaluation.error.as_ref());
+            run.output.as_ref().is_some_and(|output| has_text(&output.text(), wanted))
+                || run.error.iter().chain(failed).any(|error| has_text(error, wanted))
+        })
+}
+
+/// Whether a text stands anywhere in a value: names of fields do not count.
+fn is_in(value: &Value, wanted: &str) -> bool {
+    match value {
+        Value::Null => false,
+        Value::String(text) => has_text(text, wanted),
+        Value::Array(values) => values.iter().any(|value| is_in(value, wanted)),
+        Value::Object(fields) => fields.values().any(|value| is_in(value, wanted)),
+        Value::Bool(_) | Value::Number(_) => has_text(&value.to_string(), wanted),
+    }
+}
+
+/// Whether a text has another one, which is in small letters.
+pub(crate) fn has_text(text: &str, wanted: &str) -> bool {
+    text.to_lowercase().contains(wanted)
+}
+
+/// A run with all of its items.
+#[derive(Debug)]
+pub(crate) enum RunText {
+    /// As it is kept, behind the byte order mark if there is one.
+    File(File),
+    Unfinished(Box<Report>),
+}
+
+/// Lets so many do something at a time, so that what they need of memory stays bounded.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+/// One of the places; it is free again when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Pass<'a>(&'a Gate);
+
+impl Gate {
+    /// With so many places.
+    pub(crate) fn new(places: usize) -> Self {
+        Self { free: Mutex::new(places), freed: Condvar::new() }
+    }
+
+    /// Waits for a place.
+    pub(crate) fn pass(&self) -> Pass<'_> {
+        let free = self.freed.wait_while(lock(&self.free), |free| *free == 0);
+        *free.unwrap_or_else(PoisonError::into_inner) -= 1;
+        Pass(self)
+    }
+}
+
+impl Drop for Pass<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.free) += 1;
+        self.0.freed.notify_one();
+    }
+}

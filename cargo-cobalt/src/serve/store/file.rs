@@ -1,0 +1,133 @@
+//! The file that a run lies in, and how it is known that it is still the same.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use cobalt::redact::redacted_document;
+use cobalt::report::ItemResult;
+use cobalt::store::without_mark;
+
+use crate::error::Error;
+use crate::serve::error::ApiError;
+
+/// How many bytes a byte order mark has.
+const MARK: u64 = 3;
+/// What the names of journals end with.
+const JOURNAL: &str = "jsonl";
+
+/// A file as it is at one time: after a change it is another one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct RunFile {
+    path: PathBuf,
+    size: u64,
+    modified: Option<SystemTime>,
+}
+
+/// Why something cannot be read.
+#[derive(Debug)]
+pub(crate) enum FileProblem {
+    /// The file is another one now, or gone: whoever asked has to look for it again.
+    Changed,
+    /// There is no answer, and will be none.
+    Final(ApiError),
+}
+
+impl From<ApiError> for FileProblem {
+    fn from(error: ApiError) -> Self {
+        Self::Final(error)
+    }
+}
+
+impl RunFile {
+    /// The file as it is now.
+    pub(crate) fn find(path: &Path) -> io::Result<Self> {
+        Ok(Self::of(path, &std::fs::metadata(path)?))
+    }
+
+    fn of(path: &Path, metadata: &Metadata) -> Self {
+        Self { path: path.to_owned(), size: metadata.len(), modified: metadata.modified().ok() }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What tells it from others, and from itself after a change.
+    pub(crate) fn identity(&self) -> String {
+        format!("{}\0{}\0{:?}", self.path.display(), self.size, self.modified)
+    }
+
+    fn open(&self) -> Result<File, FileProblem> {
+        let open = || {
+            let file = File::open(&self.path)?;
+            let now = Self::of(&self.path, &file.metadata()?);
+            Ok((file, now))
+        };
+        let (file, now) = open().map_err(|error| self.problem(error))?;
+        // To a journal, lines are added: what was there remains.
+        let is_same = now == *self || (self.is_journal() && now.size >= self.size);
+        if is_same { Ok(file) } else { Err(FileProblem::Changed) }
+    }
+
+    /// Whether it is the journal of a run that has not ended.
+    pub(crate) fn is_journal(&self) -> bool {
+        self.path.extension().is_some_and(|extension| extension == JOURNAL)
+    }
+
+    /// The file, behind its byte order mark if it has one.
+    pub(crate) fn open_text(&self) -> Result<File, FileProblem> {
+        let mut file = self.open()?;
+        let mut start = Vec::new();
+        let read = file.by_ref().take(MARK).read_to_end(&mut start);
+        let mark = start.len() - without_mark(&start).len();
+        read.and_then(|_| file.seek(SeekFrom::Start(mark as u64))).map_err(|error| self.problem(error))?;
+        Ok(file)
+    }
+
+    /// All of it.
+    pub(crate) fn read(&self) -> Result<Vec<u8>, FileProblem> {
+        let mut file = self.open()?;
+        let mut bytes = Vec::with_capacity(usize::try_from(self.size).unwrap_or_default());
+        file.read_to_end(&mut bytes).map_err(|error| self.problem(error))?;
+        Ok(bytes)
+    }
+
+    /// Reads items out of it.
+    pub(crate) fn reader(&self) -> Result<ItemReader<'_>, FileProblem> {
+        Ok(ItemReader { file: self.open()?, of: self, bytes: Vec::new() })
+    }
+
+    pub(crate) fn problem(&self, source: io::Error) -> FileProblem {
+        match source.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof => FileProblem::Changed,
+            _ => {
+                let error = Error::RunFile { path: self.path.clone(), reason: source.to_string() };
+                FileProblem::Final(error.into())
+            }
+        }
+    }
+}
+
+/// Reads items, each by its place.
+#[derive(Debug)]
+pub(crate) struct ItemReader<'a> {
+    file: File,
+    of: &'a RunFile,
+    bytes: Vec<u8>,
+}
+
+impl ItemReader<'_> {
+    /// The item at this place.
+    pub(crate) fn item(&mut self, place: &Range<u64>) -> Result<ItemResult, FileProblem> {
+        self.bytes.resize(usize::try_from(place.end - place.start).unwrap_or_default(), 0);
+        let read =
+            self.file.seek(SeekFrom::Start(place.start)).and_then(|_| self.file.read_exact(&mut self.bytes));
+        read.map_err(|error| self.of.problem(error))?;
+        let item = redacted_document(std::mem::take(&mut self.bytes));
+        // It was an item when its place was noted.
+        serde_json::from_slice(&item).map_err(|_| FileProblem::Changed)
+    }
+}

@@ -1,0 +1,251 @@
+//! Runs as they are kept in memory: what lists, overviews and comparisons need of each item, and where all of it lies.
+//!
+//! A [`LoadedRun`] is made item by item with [`Loading`], from whatever the items come: a result file, or the lines of a
+//! journal. An item's outputs, reasons and metadata are read again from its place in the file when they are asked for.
+
+use std::ops::Range;
+
+use cobalt::Report;
+use cobalt::llm::prices::PriceTable;
+use cobalt::report::{ItemNames, ItemResult, MeasuredItem, Measurements, RunConfig, Status, TrialAmounts};
+use cobalt::store::ReportText;
+
+use super::file::{FileProblem, RunFile};
+use super::preview;
+
+/// A run without what only its file has.
+#[derive(Debug)]
+pub(crate) struct LoadedRun {
+    /// The report without its items.
+    pub(crate) head: Report,
+    /// The numbers of the run without those of the items.
+    measured: Measurements,
+    /// In the order of the data set.
+    pub(crate) items: Vec<LoadedItem>,
+    /// Where the items are whole.
+    pub(crate) file: RunFile,
+}
+
+impl LoadedRun {
+    /// The place of an evaluator in the run.
+    pub(crate) fn evaluator(&self, name: &str) -> Option<usize> {
+        self.head.config.evaluators.iter().position(|known| known == name)
+    }
+
+    /// The numbers that comparisons are made of; much larger than the run itself.
+    pub(crate) fn measurements(&self) -> Measurements {
+        let evaluators = &self.head.config.evaluators;
+        let items = self.items.iter().map(|item| item.measured(evaluators));
+        Measurements { items: items.collect(), ..self.measured.clone() }
+    }
+
+    /// The evaluators that scored an item below their marks.
+    pub(crate) fn low<'a>(&'a self, item: &'a LoadedItem) -> impl Iterator<Item = &'a str> {
+        let evaluators = self.head.config.evaluators().enumerate();
+        evaluators.filter(|(at, (_, mark))| item.scores.is_low(*at, *mark)).map(|(_, (name, _))| name)
+    }
+
+    /// About how many bytes of memory it takes.
+    pub(crate) fn size(&self) -> usize {
+        /// A report without its items.
+        const HEAD: usize = 16 << 10;
+        HEAD + self.items.iter().map(LoadedItem::size).sum::<usize>()
+    }
+}
+
+/// What lists and comparisons need of an item.
+#[derive(Debug)]
+pub(crate) struct LoadedItem {
+    /// The item's identity.
+    pub(crate) key: Box<str>,
+    /// The item's name in test cases, where it is not its key.
+    pub(crate) name: Option<Box<str>>,
+    /// The item's place in the data set.
+    pub(crate) index: usize,
+    pub(crate) passed: bool,
+    pub(crate) status: Status,
+    /// How often it was run.
+    pub(crate) runs: usize,
+    /// The beginnings of what it was, what came of it, and what went wrong.
+    pub(crate) input: Box<str>,
+    pub(crate) output: Option<Box<str>>,
+    pub(crate) error: Option<Box<str>>,
+    pub(crate) latency_ms: f64,
+    pub(crate) tokens: Option<u64>,
+    pub(crate) cost: Option<f64>,
+    pub(crate) scores: Scores,
+    /// The runs in which the agent or an evaluator failed.
+    pub(crate) failed: Box<[usize]>,
+    /// A hash of the whole item.
+    pub(crate) content: Box<str>,
+    cluster: Option<Box<str>>,
+    /// What each of several trials took and used.
+    trials: Box<[TrialAmounts]>,
+    /// Where its JSON lies in the file.
+    pub(crate) place: Range<u64>,
+}
+
+impl LoadedItem {
+    /// What is kept of an item; its names are known when all items are.
+    pub(crate) fn of(item: &ItemResult, place: Range<u64>, config: &RunConfig, prices: &PriceTable) -> Self {
+        let measured = MeasuredItem::of(item, String::new(), &config.evaluators, prices);
+        Self {
+            key: Box::default(),
+            name: None,
+            index: item.index,
+            passed: config.passes(item),
+            status: item.status(),
+            runs: item.runs.len(),
+            input: preview::input(&item.input),
+            output: item.first().output.as_ref().map(|output| preview::text(&output.text())),
+            error: item.why_in_error().map(|error| preview::text(&error)),
+            latency_ms: measured.latency_ms,
+            tokens: measured.tokens,
+            cost: measured.cost,
+            scores: Scores::of(item, &config.evaluators),
+            failed: measured.failed.into(),
+            content: measured.content.into(),
+            cluster: measured.cluster.map(Into::into),
+            trials: measured.trials.into(),
+            place,
+        }
+    }
+
+    /// The item's name in test cases.
+    pub(crate) fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.key)
+    }
+
+    pub(crate) fn measured(&self, evaluators: &[String]) -> MeasuredItem {
+        let scores = (0..).zip(evaluators).map(|(at, name)| (name.clone(), self.scores.given(at).collect()));
+        MeasuredItem {
+            key: self.key.to_string(),
+            content: self.content.to_string(),
+            cluster: self.cluster.as_ref().map(ToString::to_string),
+            failed: self.failed.to_vec(),
+            latency_ms: self.latency_ms,
+            tokens: self.tokens,
+            cost: self.cost,
+            scores: scores.filter(|(_, scores): &(_, Vec<f64>)| !scores.is_empty()).collect(),
+            trials: self.trials.to_vec(),
+        }
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        /// What the system keeps beside each piece of memory.
+        const OVERHEAD: usize = 16;
+        let texts = [&self.key, &self.input, &self.content].into_iter();
+        let texts = texts.chain(&self.name).chain(&self.output).chain(&self.error).chain(&self.cluster);
+        size_of::<Self>()
+            + texts.map(|text| text.len() + OVERHEAD).sum::<usize>()
+            + self.scores.size()
+            + size_of_val(&*self.failed)
+            + size_of_val(&*self.trials)
+    }
+}
+
+/// A run of which not all items are there yet.
+#[derive(Debug)]
+pub(crate) struct Loading<'a> {
+    config: RunConfig,
+    prices: &'a PriceTable,
+    names: ItemNames,
+    items: Vec<LoadedItem>,
+}
+
+impl<'a> Loading<'a> {
+    pub(crate) fn new(config: RunConfig, is_partial: bool, prices: &'a PriceTable) -> Self {
+        Self { config, prices, names: ItemNames::new(is_partial), items: Vec::new() }
+    }
+
+    /// Adds an item, of which the JSON lies at this place of the file.
+    pub(crate) fn add(&mut self, place: Range<u64>, item: &ItemResult) {
+        self.names.add(item);
+        self.items.push(LoadedItem::of(item, place, &self.config, self.prices));
+    }
+
+    /// The run, of which `head` is the report without its items, and whose items are whole in `file`.
+    pub(crate) fn finish(self, head: Report, file: RunFile) -> LoadedRun {
+        let Self { names, mut items, prices, .. } = self;
+        let named = names.keys().into_iter().zip(names.case_names());
+        for (item, (key, name)) in items.iter_mut().zip(named) {
+            item.name = (name != key).then(|| name.into());
+            item.key = key.into();
+        }
+        items.sort_by_key(|item| item.index);
+        items.shrink_to_fit();
+        LoadedRun { measured: Measurements::of(&head, prices), head, items, file }
+    }
+}
+
+impl LoadedRun {
+    /// Reads a result file.
+    pub(crate) fn read(file: &RunFile, prices: &PriceTable) -> Result<Self, FileProblem> {
+        let bytes = file.read()?;
+        let unfit = |error: serde_json::Error| {
+            file.problem(std::io::Error::new(
+                std::io::ErrorKind::InvalidData,
+                format!("no result file: {error}"),
+            ))
+        };
+        let text = ReportText::of(&bytes).map_err(unfit)?;
+        let mut loading = Loading::new(text.head().config.clone(), text.head().partial, prices);
+        let add = |place: Range<usize>, item| loading.add(place.start as u64..place.end as u64, &item);
+        let head = text.read(add).map_err(unfit)?;
+        Ok(loading.finish(head, file.clone()))
+    }
+}
+
+/// The scores of an item, all evaluators' of all runs in one piece of memory.
+///
+/// For each evaluator, the score of each run: [`NO_SCORE`] where it failed, [`NOT_ASKED`] where it had nothing to score.
+#[derive(Debug)]
+pub(crate) struct Scores {
+    runs: usize,
+    scores: Box<[f64]>,
+}
+
+const NO_SCORE: f64 = -1.0;
+const NOT_ASKED: f64 = -2.0;
+
+impl Scores {
+    /// In the order of these evaluators.
+    pub(crate) fn of(item: &ItemResult, evaluators: &[String]) -> Self {
+        let score = |name: &String| {
+            let evaluations = item.runs.iter().map(|run| run.evaluations.get(name));
+            let scores = evaluations.map(|it| it.map_or(NOT_ASKED, |it| it.score.unwrap_or(NO_SCORE)));
+            scores.collect::<Vec<_>>()
+        };
+        Self { runs: item.runs.len(), scores: evaluators.iter().flat_map(score).collect() }
+    }
+
+    fn all(&self, evaluator: usize) -> &[f64] {
+        self.scores.get(evaluator * self.runs..(evaluator + 1) * self.runs).unwrap_or_default()
+    }
+
+    /// The scores that an evaluator gave.
+    pub(crate) fn given(&self, evaluator: usize) -> impl Iterator<Item = f64> {
+        self.all(evaluator).iter().copied().filter(|score| *score != NO_SCORE && *score != NOT_ASKED)
+    }
+
+    /// Their mean.
+    pub(crate) fn mean(&self, evaluator: usize) -> Option<f64> {
+        let (count, total) =
+            self.given(evaluator).fold((0_u32, 0.0), |(n, total), score| (n + 1, total + score));
+        (count > 0).then(|| total / f64::from(count))
+    }
+
+    /// Whether an evaluator scored some run below a mark.
+    pub(crate) fn is_low(&self, evaluator: usize, mark: f64) -> bool {
+        self.given(evaluator).any(|score| score < mark)
+    }
+
+    /// Whether an evaluator failed in some run.
+    pub(crate) fn is_missing(&self, evaluator: usize) -> bool {
+        self.all(evaluator).contains(&NO_SCORE)
+    }
+
+    pub(crate) fn size(&self) -> usize {
+        size_of_val(&*self.scores)
+    }
+}

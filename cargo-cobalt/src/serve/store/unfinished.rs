@@ -1,0 +1,118 @@
+//! Makes a run of the journal of one that has not ended.
+
+use std::collections::BTreeMap;
+use std::io::{Error, ErrorKind};
+use std::ops::Range;
+use std::time::Duration;
+
+use cobalt::Report;
+use cobalt::llm::prices::PriceTable;
+use cobalt::redact::redacted_document;
+use cobalt::report::ItemResult;
+use cobalt::store::{JournalHeader, read_journal};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::file::{FileProblem, RunFile};
+use super::loaded::{LoadedRun, Loading};
+
+/// What is finished of a run.
+pub(crate) struct Unfinished {
+    header: JournalHeader,
+    elapsed: Duration,
+    /// The items by their indexes, each with its place in the journal. One that was run again counts by its later line.
+    items: BTreeMap<usize, (Range<u64>, ItemResult)>,
+}
+
+/// A line of a journal; the item is left as it is written, so that its place is known.
+#[derive(Deserialize)]
+struct Line<'a> {
+    at: u64,
+    #[serde(borrow)]
+    item: &'a RawValue,
+}
+
+impl Unfinished {
+    /// Reads a journal, as far as its lines are whole.
+    pub(crate) fn read(file: &RunFile) -> Result<Self, FileProblem> {
+        let bytes = file.read()?;
+        let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |end| end + 1);
+        let mut lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n');
+        let first = lines.next().unwrap_or_default();
+        let header =
+            read_journal(first).map_err(|error| file.problem(Error::new(ErrorKind::InvalidData, error)))?;
+        let header = header.header;
+        let (mut elapsed, mut items, mut start) = (0, BTreeMap::new(), first.len());
+        for line in lines {
+            // A line that is damaged is that of an item that will be run again.
+            if let Some((at, place, item)) = entry(&header, line, start) {
+                elapsed = elapsed.max(at);
+                items.insert(item.index, (place, item));
+            }
+            start += line.len();
+        }
+        Ok(Self { header, elapsed: Duration::from_millis(elapsed), items })
+    }
+
+    /// The report of what is finished.
+    pub(crate) fn report(self, prices: &PriceTable) -> Report {
+        let items = self.items.into_values().map(|(_, item)| item).collect();
+        self.header.report_so_far(items, self.elapsed, prices)
+    }
+}
+
+/// What a line tells that starts there: the time, and the item with its place.
+fn entry(header: &JournalHeader, line: &[u8], start: usize) -> Option<(u64, Range<u64>, ItemResult)> {
+    if !header.is_whole(line) {
+        return None;
+    }
+    let Line { at, item } = serde_json::from_slice(line).ok()?;
+    let text = item.get();
+    let begin = start + (text.as_ptr().addr() - line.as_ptr().addr());
+    let place = begin as u64..(begin + text.len()) as u64;
+    // As where the item is read by its place.
+    let item = redacted_document(text.as_bytes().to_vec());
+    let item = serde_json::from_slice(&item).ok().filter(|item| header.fits(item))?;
+    Some((at, place, item))
+}
+
+impl LoadedRun {
+    /// Reads the journal of a run that has not ended.
+    pub(crate) fn read_journal(file: &RunFile, prices: &PriceTable) -> Result<Self, FileProblem> {
+        let unfinished = Unfinished::read(file)?;
+        // Other items may have the same ids, as those that are not there yet.
+        let mut loading = Loading::new(unfinished.header.config.clone(), true, prices);
+        for (place, item) in unfinished.items.values() {
+            loading.add(place.clone(), item);
+        }
+        let head = unfinished.report(prices).without_items();
+        Ok(loading.finish(head, file.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cobalt::redact::register_secret;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_item_is_read_without_the_secrets_that_are_known_now() {
+        let header = json!({
+            "journal": 1, "id": "aaaabbbbcccc", "name": "desk", "timestamp": "2026-02-05T14:30:00.000Z", "tags": [],
+            "config": { "runs": 1, "concurrency": 1, "timeout": 1000, "evaluators": [], "passMarks": [] },
+            "dataset": { "source": "inline", "items": 1, "hash": "d" }, "definition": "f",
+        });
+        let item = json!({
+            "index": 0, "key": "item-0", "status": "ok", "passed": true, "latencyMs": 1, "input": {},
+            "output": { "output": "it is kn0wn-of-the-unfinished" }, "evaluations": {},
+        });
+        let header = read_journal(format!("{header}\n").as_bytes()).unwrap().header;
+        let line = json!({ "at": 1, "item": item }).to_string();
+        register_secret("UNFINISHED_KEY", "kn0wn-of-the-unfinished");
+        let (_, _, item) = entry(&header, line.as_bytes(), 0).unwrap();
+        let item = serde_json::to_value(&item).unwrap();
+        assert_eq!(item["output"]["output"], "it is [redacted:UNFINISHED_KEY]");
+    }
+}

@@ -1,0 +1,87 @@
+//! The items of a run with the names by which they are found, and which of them is meant.
+
+use cobalt::Report;
+use cobalt::report::{ItemNames, ItemResult, Status};
+use cobalt::suggest;
+use serde_json::Value;
+
+use crate::datasets::{place, within};
+use crate::error::Error;
+use crate::terminal::one_line;
+
+/// The most keys that an ambiguous one is said to begin.
+const MOST_NAMED: usize = 5;
+
+/// An item with the names by which it is found.
+pub(super) struct Named<'r> {
+    pub(super) key: String,
+    /// Its name in test cases.
+    pub(super) case: String,
+    pub(super) item: &'r ItemResult,
+}
+
+/// All items.
+pub(super) fn named(report: &Report) -> Vec<Named<'_>> {
+    let mut names = ItemNames::new(report.partial);
+    report.items.iter().for_each(|item| names.add(item));
+    let named = names.keys().into_iter().zip(names.case_names()).zip(&report.items);
+    named.map(|((key, case), item)| Named { key, case, item }).collect()
+}
+
+/// Whether an item is below a pass mark or in error.
+pub(super) fn is_low(report: &Report, item: &ItemResult) -> bool {
+    item.is_in_error() || report.config.low_scores(item).next().is_some()
+}
+
+/// By its key, its name in test cases, its index, or the only one whose key or name begins so.
+pub(super) fn find<'n, 'r>(
+    report: &Report,
+    named: &'n [Named<'r>],
+    typed: &str,
+) -> Result<&'n Named<'r>, Error> {
+    let of = |name: fn(&Named<'_>) -> String| named.iter().map(name).collect::<Vec<_>>();
+    let (keys, cases) = (of(|named| named.key.clone()), of(|named| named.case.clone()));
+    if let Some(place) = place(report, typed, &keys, &cases) {
+        return Ok(&named[place]);
+    }
+    let beginning = within(report, typed).unwrap_or(typed);
+    let begins = |named: &&Named<'_>| named.key.starts_with(beginning) || named.case.starts_with(beginning);
+    let begun: Vec<_> = named.iter().filter(begins).filter(|_| !beginning.is_empty()).collect();
+    let (id, name) = (&report.id, &report.name);
+    match &begun[..] {
+        [only] => Ok(only),
+        [] => {
+            let known = suggest::instead(typed, keys.iter().map(String::as_str));
+            Err(Error::NothingMatched(one_line(&format!(
+                "run {id} of `{name}` has no item `{typed}`; {known}"
+            ))))
+        }
+        several => {
+            let keys = suggest::list(several.iter().take(MOST_NAMED).map(|named| &*named.key));
+            let more = several.len().saturating_sub(MOST_NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let problem = format!("`{typed}` may mean several items of run {id} of `{name}`: {keys}{more}");
+            Err(Error::NothingMatched(one_line(&format!("{problem}; type more of the key"))))
+        }
+    }
+}
+
+/// An item in the shape of result files. Those of the original have no key.
+pub(super) fn as_in_file(named: &Named<'_>) -> Value {
+    let mut item = serde_json::to_value(named.item).unwrap_or_default();
+    if let Some(key) = item.get_mut("key") {
+        *key = named.key.clone().into();
+    }
+    item
+}
+
+/// How an item ended, in a word or two.
+pub(super) fn result(report: &Report, item: &ItemResult) -> &'static str {
+    match item.status() {
+        Status::Error => "error",
+        Status::Timeout => "timeout",
+        Status::Ok if item.is_in_error() => "scoring error",
+        Status::Ok if is_low(report, item) => "below pass mark",
+        Status::Ok => "passed",
+    }
+}
