@@ -44,8 +44,8 @@ use clap::Parser;
 use cobalt::config::{Flags, Only};
 use cobalt::redact::register_environment;
 
-use self::cli::{Build, Cargo, Command, Data, Outcome, Run, RunOptions, Settings};
-use self::reporters::github;
+use cli::{Build, Cargo, Command, Data, Outcome, Run, RunOptions, Settings};
+use reporters::github;
 
 fn main() -> ExitCode {
     let Cargo::Cobalt(arguments) = Cargo::parse();

@@ -1,13 +1,13 @@
 //! What is to be done to the files of assistants, worked out before anything is.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use cobalt::store::GITIGNORE;
 
-use super::error::AssistantsError;
-use super::place::Place;
-use super::{SKILLS, marks, servers, skills};
+use super::edits::{self, BEGIN, END};
+use super::{SKILLS, skills};
+use crate::error::CommandError;
 use crate::written::{Line, create, listing, replace, replaceable};
 
 /// The files in which assistants look for instructions. They get a reference where they are there.
@@ -52,7 +52,7 @@ impl Changes {
                 marked(path, text, skills::REFERENCE)
             })?;
         }
-        changes.add(root, ".mcp.json", "the server `cobalt`", Some(servers::file()), servers::with_server)?;
+        changes.add(root, ".mcp.json", "the server `cobalt`", Some(edits::file()), edits::with_server)?;
         Ok(changes)
     }
 
@@ -152,9 +152,107 @@ impl Changes {
 }
 
 fn marked(path: &Path, text: &str, content: &str) -> Result<String, AssistantsError> {
-    marks::with_part(text, content).map_err(|(line, fault)| AssistantsError::Marks {
+    edits::with_part(text, content).map_err(|(line, fault)| AssistantsError::Marks {
         path: path.to_owned(),
         line,
         fault,
     })
+}
+
+/// What a name stands for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Absent(PathBuf),
+    /// The file, without links.
+    Present(PathBuf),
+    /// Not ours to write, and why.
+    Elsewhere(&'static str),
+}
+
+impl Place {
+    /// The place of a file, named as seen from the root of the workspace.
+    pub(super) fn of(root: &Path, name: &str) -> Self {
+        let path = root.join(name);
+        let is_there = |path: &&Path| path.symlink_metadata().is_ok();
+        let existing = path.ancestors().find(is_there).unwrap_or(&path);
+        if existing != root && root.starts_with(existing) {
+            // The root itself is still to be made.
+            return Self::Absent(path);
+        }
+        let (Ok(real), Ok(root)) = (existing.canonicalize(), root.canonicalize()) else {
+            return Self::Elsewhere("a link that leads nowhere");
+        };
+        if !real.starts_with(root) {
+            Self::Elsewhere("a link out of the project")
+        } else if existing == path {
+            Self::Present(real)
+        } else {
+            Self::Absent(path)
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn links_are_followed_inside_of_the_project_only() {
+        let (project, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let root = project.path().canonicalize().unwrap();
+        fs::write(root.join("AGENTS.md"), "").unwrap();
+        fs::write(other.path().join("CLAUDE.md"), "").unwrap();
+        symlink("AGENTS.md", root.join("inside.md")).unwrap();
+        symlink(other.path().join("CLAUDE.md"), root.join("outside.md")).unwrap();
+        symlink(other.path(), root.join(".github")).unwrap();
+        symlink("nothing", root.join("nowhere.md")).unwrap();
+        let of = |name| Place::of(&root, name);
+        assert_eq!(of("inside.md"), Place::Present(root.join("AGENTS.md")));
+        assert_eq!(of("new/new.md"), Place::Absent(root.join("new/new.md")));
+        assert_eq!(of("outside.md"), Place::Elsewhere("a link out of the project"));
+        assert_eq!(of(".github/new.md"), Place::Elsewhere("a link out of the project"));
+        assert_eq!(of("nowhere.md"), Place::Elsewhere("a link that leads nowhere"));
+        assert_eq!(Place::of(&root.join("to/be"), "a.md"), Place::Absent(root.join("to/be/a.md")));
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AssistantsError {
+    #[error("failed to {action} `{}`: {source}; see that you may", .path.display())]
+    File { action: &'static str, path: PathBuf, source: io::Error },
+
+    #[error("`{}`, line {line}: {fault}; nothing was written", .path.display())]
+    Marks { path: PathBuf, line: usize, fault: Fault },
+
+    #[error(
+        "failed to read `{}`: line {line}, column {column}: {reason}; mend the file, or remove it; nothing was written",
+        .path.display()
+    )]
+    Json { path: PathBuf, line: usize, column: usize, reason: String },
+
+    #[error("`{}` has no object {what}, so that no server can be added; make it one, or remove it", .path.display())]
+    NoObject { path: PathBuf, what: &'static str },
+}
+
+impl CommandError for AssistantsError {}
+
+impl AssistantsError {
+    pub(super) fn file(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::File { action, path: path.to_owned(), source }
+    }
+}
+
+/// What is wrong with a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Fault {
+    #[error("`{BEGIN}` has no `{END}` after it: add that where the part of Cobalt ends, or remove this line")]
+    NoEnd,
+    #[error(
+        "`{END}` has no `{BEGIN}` before it: add that where the part of Cobalt begins, or remove this line"
+    )]
+    NoBegin,
+    #[error("`{BEGIN}` stands here once more: leave one of the two parts")]
+    Twice,
 }

@@ -1,12 +1,8 @@
 //! What coding assistants read in a project: `.cobalt/SKILLS.md`, references to it, and the server in `.mcp.json`.
 
 mod changes;
-mod error;
-mod marks;
-mod place;
-mod servers;
+mod edits;
 mod skills;
-mod tables;
 
 use std::env;
 use std::path::Path;
@@ -14,12 +10,12 @@ use std::process::ExitCode;
 
 use cobalt::paths::workspace_root;
 
-pub(crate) use self::changes::Changes;
-pub(crate) use self::skills::how_to_write;
 use crate::cli::Update;
 use crate::error::Error;
 use crate::git_ignored::{Kept, kept};
 use crate::terminal::{one_line, print};
+pub(crate) use changes::Changes;
+pub(crate) use skills::how_to_write;
 
 /// Where assistants read how to work with Cobalt, seen from the root of the workspace.
 const SKILLS: &str = ".cobalt/SKILLS.md";

@@ -2,17 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf, is_separator};
+use std::process::{Command, Stdio};
 use std::{fs, io};
 
-use cobalt::store::Layout;
+use cobalt::report::Timestamp;
+use cobalt::store::{Layout, without_mark};
 use cobalt::suggest;
+use serde::Deserialize;
 use tempfile::TempDir;
 
-use super::committed::committed;
-use super::head::Head;
-use super::kept::json_files;
 use crate::cli::RunName;
 use crate::error::{CommandError, Error};
+use crate::index::IndexError;
 use crate::runs::{FoundRun, KnownRuns, UnknownRun, short};
 use crate::terminal::{eprint_folded, seen};
 
@@ -171,4 +172,103 @@ impl Given {
         self._laid_out = Some(laid_out);
         Ok(())
     }
+}
+
+/// What both kinds of files begin with.
+#[derive(Debug, Deserialize)]
+pub(super) struct Head {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) timestamp: Timestamp,
+    #[serde(default)]
+    pub(super) partial: bool,
+}
+
+impl Head {
+    pub(super) fn read(path: &Path) -> Result<Self, Error> {
+        let bytes = fs::read(path).map_err(|error| unfit(path, &error))?;
+        Self::parse(&bytes).map_err(|reason| unfit(path, &reason))
+    }
+
+    /// Reads the text of a file, or says why it is none of the two.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, String> {
+        serde_json::from_slice(without_mark(bytes))
+            .map_err(|error| format!("neither a baseline file nor a result file: {error}"))
+    }
+
+    /// Says that the run is no measure, where it is of some of the items.
+    pub(super) fn refuse_partial(&self) -> Result<(), Error> {
+        let Self { id, name, .. } = self;
+        match self.partial {
+            true => Err(Error::Arguments(format!(
+                "run {id} of `{name}` is of some of the items only, and no baseline; run all of them with \
+                 `cargo cobalt run`"
+            ))),
+            false => Ok(()),
+        }
+    }
+}
+
+fn unfit(path: &Path, reason: &impl ToString) -> Error {
+    Error::RunFile { path: path.to_owned(), reason: reason.to_string() }
+}
+
+/// A file of a commit.
+#[derive(Debug)]
+pub(super) struct Committed {
+    pub(super) name: String,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// The baseline files that a commit has where this project has its own. None where git has no such folder.
+pub(super) fn committed(layout: &Layout, commit: &str) -> Vec<Committed> {
+    let folder = layout.baselines();
+    // The folder need not be there any more, or not yet.
+    let Some(there) = folder.ancestors().skip(1).find(|folder| folder.is_dir()) else { return Vec::new() };
+    let below = folder.strip_prefix(there).unwrap_or(&folder);
+    let listed = git(there, &["ls-tree", "-z", "--name-only", commit, "--", &format!("{}/", slashed(below))]);
+    let listed = String::from_utf8(listed.unwrap_or_default()).unwrap_or_default();
+    let files = listed.split('\0').map(PathBuf::from).filter(|path| is_baseline(path));
+    let read = |path: PathBuf| {
+        let bytes = git(there, &["show", &format!("{commit}:./{}", slashed(&path))])?;
+        Some(Committed { name: path.file_name()?.to_string_lossy().into_owned(), bytes })
+    };
+    files.filter_map(read).collect()
+}
+
+fn is_baseline(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "json")
+}
+
+/// As git writes paths, on any platform.
+fn slashed(path: &Path) -> String {
+    let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
+    parts.join("/")
+}
+
+/// What git prints, where it succeeds.
+fn git(folder: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
+    let mut command = Command::new("git");
+    command.args(arguments).current_dir(folder).stdin(Stdio::null()).stderr(Stdio::null());
+    let output = command.output().ok()?;
+    output.status.success().then_some(output.stdout)
+}
+
+/// The JSON files in a folder, sorted by their names. A folder that is not there has none.
+pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, IndexError> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.and_then(Iterator::collect::<io::Result<Vec<_>>>),
+    };
+    let entries = entries.map_err(|source| IndexError::Results { path: folder.to_owned(), source })?;
+    let mut files: Vec<_> =
+        entries.into_iter().map(|entry| entry.path()).filter(|path| is_json(path)).collect();
+    files.sort();
+    Ok(files)
+}
+
+/// What is being written begins with a dot.
+fn is_json(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.ends_with(".json") && !name.starts_with('.')
 }

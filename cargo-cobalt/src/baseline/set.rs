@@ -11,11 +11,11 @@ use cobalt::report::comparison::{Difference, Verdict, compare};
 use cobalt::store::{Layout, namesake, read_measurements, write_baseline};
 use cobalt::suggest;
 
-use super::head::Head;
-use super::ignored::to_be_committed;
+use super::given::Head;
 use crate::cli::{RunName, SetBaseline};
 use crate::config::settings;
 use crate::error::Error;
+use crate::git_ignored::{Kept, kept};
 use crate::runs::KnownRuns;
 use crate::terminal::{eprint_folded, one_line, print, seen};
 
@@ -194,4 +194,21 @@ fn warnings(run: &Measurements, before: Option<&Measurements>) -> Vec<String> {
         .failed
         .then(|| format!("run {} failed: later runs that are as bad count as no worse", one_line(&run.id)));
     failed.into_iter().chain(errors).chain(worse).collect()
+}
+
+/// Says what stands in the way, or only that they are to be committed. Nothing where there is no git.
+pub(super) fn to_be_committed(files: &[PathBuf]) -> Option<String> {
+    let folder = files.first()?.parent()?;
+    match kept(files)? {
+        Kept::LeftOut { rule } => {
+            let above = folder.parent()?.file_name()?.to_string_lossy();
+            Some(format!(
+                "warning: git leaves `{}` out, by `{}`; to share baselines, write `**/{above}/*` and \
+                 `!**/{above}/baselines/` there instead",
+                seen(folder),
+                one_line(&rule),
+            ))
+        }
+        Kept::All => Some(format!("commit `{}`, so that all are held against the same", seen(folder))),
+    }
 }

@@ -2,30 +2,27 @@
 //!
 //! Only files are touched that have names of ours, in the folders of the store, and through no symbolic link.
 
-mod answers;
-mod datasets;
-mod entry;
-mod folder;
-mod journals;
-mod kept;
-mod limits;
-mod listing;
-mod remove;
-mod reports;
-mod results;
+mod find;
 
+use std::fs::{self, File, TryLockError};
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use cobalt::config::{Config, Flags};
+use cobalt::report::Timestamp;
+use cobalt::reporters::Paint;
+use cobalt::store::{CutOffJournal, Layout};
+use cobalt::wording::count;
+use indicatif::BinaryBytes;
 
-use self::entry::{Entry, Found};
-use self::limits::Limits;
 use crate::cli::Clean;
 use crate::config::settings;
 use crate::error::{CommandError, Error};
 use crate::index::{Filter, Index};
-use crate::terminal::{eprint_folded, paint, print};
+use crate::terminal::{Align, eprint_folded, paint, print, seen, table};
+use find::{Entry, Found, Kept, Kind, Limits};
 
 pub(crate) fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.keep.is_some() && (arguments.cache || arguments.datasets) && !arguments.results {
@@ -39,13 +36,12 @@ pub(crate) fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error>
         runs(&settings, &limits, &mut found)?;
     }
     if arguments.cache || !is_named {
-        answers::find(&settings, &limits, &mut found)?;
+        find::answers(&settings, &limits, &mut found)?;
     }
     if arguments.datasets || !is_named {
-        datasets::find(settings.layout(), &limits, &mut found)?;
+        find::datasets(settings.layout(), &limits, &mut found)?;
     }
-    print(&listing::listing(&found.entries, arguments.verbose, paint(&io::stdout())))
-        .map_err(Error::Print)?;
+    print(&listing(&found.entries, arguments.verbose, paint(&io::stdout()))).map_err(Error::Print)?;
     found.notes.iter().for_each(|note| eprint_folded(note));
     if found.entries.is_empty() {
         eprintln!("there is nothing to remove");
@@ -62,11 +58,11 @@ pub(crate) fn clean(arguments: &Clean, flags: &Flags) -> Result<ExitCode, Error>
 /// Looks for all that runs have left.
 fn runs(settings: &Config, limits: &Limits, found: &mut Found) -> Result<(), Error> {
     let (whole, skipped) = Index::open(settings.layout())?.runs(&Filter::ALL)?;
-    let kept = limits.keep.map(|most| kept::Kept::of(&whole.runs, most));
-    results::find(settings, &whole.runs, &skipped, limits, kept.as_ref(), found)?;
-    journals::find(settings.layout(), limits, kept.as_ref(), found)?;
+    let kept = limits.keep.map(|most| Kept::of(&whole.runs, most));
+    find::results(settings, &whole.runs, &skipped, limits, kept.as_ref(), found)?;
+    find::journals(settings.layout(), limits, kept.as_ref(), found)?;
     if kept.is_none() {
-        reports::find(settings.layout(), limits, found)?;
+        find::reports(settings.layout(), limits, found)?;
     }
     Ok(())
 }
@@ -83,7 +79,7 @@ fn is_confirmed(entries: &[Entry]) -> Result<bool, AskError> {
         eprintln!("nothing was removed; with `--yes` these files are");
         return Ok(false);
     }
-    eprint!("remove {}? [y/N] ", listing::total(entries));
+    eprint!("remove {}? [y/N] ", total(entries));
     let mut answer = String::new();
     let asked = io::stderr().flush().and_then(|()| io::stdin().read_line(&mut answer));
     asked.map_err(AskError)?;
@@ -96,11 +92,118 @@ fn is_confirmed(entries: &[Entry]) -> Result<bool, AskError> {
 
 /// Removes the files, and has the index know.
 fn remove(entries: &[Entry], settings: &Config) -> Result<(), Error> {
-    let removed = remove::remove(entries);
+    let removed = remove_all(entries);
     removed.notes.iter().for_each(|note| eprint_folded(note));
-    eprintln!("removed {}", listing::total(&removed.entries));
-    if removed.entries.iter().any(|entry| entry.kind == entry::Kind::Result) {
+    eprintln!("removed {}", total(&removed.entries));
+    if removed.entries.iter().any(|entry| entry.kind == Kind::Result) {
         Index::open(settings.layout())?.runs(&Filter::ALL)?;
     }
     if removed.errors.is_empty() { Ok(()) } else { Err(Error::Broken(removed.errors)) }
+}
+
+const TITLES: [(&str, Align); 5] = [
+    ("what", Align::Left),
+    ("files", Align::Right),
+    ("size", Align::Right),
+    ("oldest (UTC)", Align::Left),
+    ("newest (UTC)", Align::Left),
+];
+const FILE_TITLES: [(&str, Align); 4] =
+    [("what", Align::Left), ("size", Align::Right), ("time (UTC)", Align::Left), ("file", Align::Left)];
+
+/// A line for each kind of files and, if they are to be named, one for each file. Empty where there are none.
+fn listing(entries: &[Entry], by_file: bool, paint: Paint) -> String {
+    if entries.is_empty() {
+        return String::new();
+    }
+    let rows = Kind::ALL.into_iter().filter_map(|kind| row(kind, entries));
+    let text = table(TITLES, rows, paint);
+    if by_file { format!("{}\n{text}", files(entries, paint)) } else { text }
+}
+
+fn row(kind: Kind, entries: &[Entry]) -> Option<[String; 5]> {
+    let of_kind: Vec<_> = entries.iter().filter(|entry| entry.kind == kind).collect();
+    let times = || of_kind.iter().map(|entry| entry.time);
+    Some([
+        kind.name().to_owned(),
+        of_kind.len().to_string(),
+        BinaryBytes(of_kind.iter().map(|entry| entry.size).sum()).to_string(),
+        minute(times().min()?),
+        minute(times().max()?),
+    ])
+}
+
+fn files(entries: &[Entry], paint: Paint) -> String {
+    let row = |Entry { kind, path, size, time }: &Entry| {
+        [kind.name().to_owned(), BinaryBytes(*size).to_string(), minute(*time), seen(path)]
+    };
+    table(FILE_TITLES, entries.iter().map(row), paint)
+}
+
+/// How many files, and how large they are together.
+fn total(entries: &[Entry]) -> String {
+    let size = BinaryBytes(entries.iter().map(|entry| entry.size).sum());
+    format!("{} ({size})", count(entries.len(), "file"))
+}
+
+fn minute(time: SystemTime) -> String {
+    Timestamp::from(time).to_string()[..16].replace('T', " ")
+}
+
+/// What has become of files that were to go.
+#[derive(Debug, Default)]
+struct Removed {
+    entries: Vec<Entry>,
+    notes: Vec<String>,
+    errors: Vec<String>,
+}
+
+fn remove_all(entries: &[Entry]) -> Removed {
+    let mut removed = Removed::default();
+    for entry in entries {
+        match remove_one(entry) {
+            Ok(true) => removed.entries.push(entry.clone()),
+            Ok(false) => {
+                let why = if entry.kind == Kind::Dataset {
+                    "it is fetched anew"
+                } else {
+                    "its run has been taken up"
+                };
+                removed.notes.push(format!("`{}` stays: {why}", seen(&entry.path)))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => removed.errors.push(format!("failed to remove `{}`: {error}", seen(&entry.path))),
+        }
+    }
+    removed
+}
+
+/// Removes a file; whether nobody has begun to use it since it was found.
+fn remove_one(Entry { kind, path, .. }: &Entry) -> io::Result<bool> {
+    match kind {
+        Kind::Journal => match CutOffJournal::open(path)? {
+            Some(journal) => journal.remove()?,
+            None => return Ok(false),
+        },
+        Kind::Dataset => return remove_copy(path),
+        Kind::Result | Kind::Report | Kind::Answer => fs::remove_file(path)?,
+    }
+    if *kind == Kind::Answer {
+        // It is not empty before its last answer is gone.
+        let _ = path.parent().map(|folder: &Path| fs::remove_dir(folder));
+    }
+    Ok(true)
+}
+
+/// Removes a copy of a data set, unless a process fetches it, which holds the lock.
+fn remove_copy(path: &Path) -> io::Result<bool> {
+    let lock = Layout::copy_lock(path);
+    let held = File::options().write(true).open(&lock).ok();
+    if held.as_ref().is_some_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock))) {
+        return Ok(false);
+    }
+    fs::remove_file(path)?;
+    // By itself it is of no use.
+    let _ = fs::remove_file(lock);
+    Ok(true)
 }

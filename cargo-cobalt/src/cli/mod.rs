@@ -1,47 +1,28 @@
 //! The command line: what may be typed, and nothing of what it means.
 
-mod baseline;
-mod build;
-mod clean;
-mod color;
-mod data_file;
 mod dataset;
 #[cfg(test)]
 mod documented;
-mod experiment_name;
-mod mcp;
-mod merge;
-mod outcome;
-mod pass_on;
 mod past;
-mod reference;
 mod run;
-mod run_name;
 mod serve;
-mod since;
+mod values;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub(crate) use baseline::{Baseline, BaselineCommand, SetBaseline, ShowBaselines};
-pub(crate) use build::{Build, MessageFormat};
-pub(crate) use clean::Clean;
-pub(crate) use color::Color;
-pub(crate) use data_file::{AddItems, DedupeDataset};
-pub(crate) use dataset::{CheckDatasets, Dataset, DatasetCommand, ShowDataset};
-pub(crate) use experiment_name::ExperimentName;
-pub(crate) use mcp::Mcp;
-pub(crate) use merge::Merge;
-pub(crate) use outcome::Outcome;
-pub(crate) use pass_on::{Export, Format, Import};
-pub(crate) use past::{Compare, History, Show};
-pub(crate) use reference::{Completions, Man, Update};
-pub(crate) use run::{Data, List, Run, RunOptions, Selection, Watch};
-pub(crate) use run_name::{Meaning, RunName};
-pub(crate) use serve::Serve;
-pub(crate) use since::Since;
+pub(crate) use dataset::{AddItems, CheckDatasets, Dataset, DatasetCommand, DedupeDataset, ShowDataset};
+pub(crate) use past::{
+    Baseline, BaselineCommand, Clean, Compare, Export, Format, History, Import, SetBaseline, Show,
+    ShowBaselines,
+};
+pub(crate) use run::{
+    Build, Color, Data, List, Merge, MessageFormat, Outcome, Run, RunOptions, Selection, Watch,
+};
+pub(crate) use serve::{Completions, Man, Mcp, Serve, Update};
+pub(crate) use values::{ExperimentName, Meaning, RunName, Since};
 
 /// What cargo calls: `cargo-cobalt cobalt …`.
 #[derive(Debug, Parser)]

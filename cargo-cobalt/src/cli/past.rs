@@ -1,8 +1,10 @@
-//! Command-line definition of the commands that look at past runs: `cargo cobalt history`, `show` and `compare`.
+//! Command-line definition of the commands that work on past runs: `cargo cobalt history`, `show`, `compare`, `baseline`, `export`,
+//! `import` and `clean`.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
 use super::{ExperimentName, RunName, Settings, Since, count};
 
@@ -75,6 +77,144 @@ pub(crate) struct Compare {
     /// Exits with 1 if an evaluator or the share of errors is worse, beyond noise
     #[arg(long)]
     pub(crate) fail_on_regression: bool,
+
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Baseline {
+    #[command(subcommand)]
+    pub(crate) command: BaselineCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BaselineCommand {
+    /// Makes runs the baselines that later ones are held against
+    ///
+    /// Each is a small file in `.cobalt/baselines`, to be committed: numbers of each item, and no inputs or outputs.
+    Set(SetBaseline),
+    /// Shows the baselines, and what has changed since each was set
+    Show(ShowBaselines),
+}
+
+impl BaselineCommand {
+    pub(crate) fn settings(&self) -> &Settings {
+        match self {
+            Self::Set(set) => &set.settings,
+            Self::Show(show) => &show.settings,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetBaseline {
+    /// Runs by id, `latest~1`, `help-desk@latest`, git revision or result file [default: the newest whole run of each
+    /// experiment]
+    #[arg(value_name = "RUN")]
+    pub(crate) runs: Vec<RunName>,
+
+    /// Only the experiment of this name, as declared or as in test cases; or, with `*`, `?` or `[…]`, those that match
+    #[arg(long = "experiment", value_name = "NAME")]
+    pub(crate) experiment: Option<ExperimentName>,
+
+    /// Keeps runs that failed, too: later runs that are as bad then count as no worse
+    #[arg(long)]
+    pub(crate) allow_failed: bool,
+
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowBaselines {
+    /// Only the experiment of this name, as declared or as in test cases; or, with `*`, `?` or `[…]`, those that match
+    #[arg(long = "experiment", value_name = "NAME")]
+    pub(crate) experiment: Option<ExperimentName>,
+
+    /// Prints a JSON list
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// Runs by id, `latest~1`, `help-desk@latest`, git revision or result file; all in one file
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) runs: Vec<RunName>,
+
+    /// The format, which otherwise the ending of the output tells
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+
+    /// The file to write, in place of one that is there; the folders above it are made
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+/// How a run can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A row for each run of each item
+    Csv,
+    /// A page of its own, for a browser
+    Html,
+    /// The result file as it is; of several runs a list
+    Json,
+    /// Test cases as CI servers show them, in XML
+    Junit,
+    /// Markdown, as for a comment on a pull request
+    #[value(alias = "md")]
+    Markdown,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// Result files, or folders: of a folder the files `*.json` in it and in its folder of results (of a project's root only those
+    /// with names of result files) [default: the project's root, without the folder of results of its own]
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("what").multiple(true).args(["results", "cache", "datasets"]))]
+pub(crate) struct Clean {
+    /// Runs: result files, the journals of runs that were cut off, and the files of reporters
+    #[arg(short, long)]
+    pub(crate) results: bool,
+
+    /// Answers of models, which will be asked for again
+    #[arg(short, long)]
+    pub(crate) cache: bool,
+
+    /// Copies of data sets that were fetched, which will be fetched again
+    #[arg(long)]
+    pub(crate) datasets: bool,
+
+    /// Only what is older than so many days; of answers, also those that are too old to be used
+    #[arg(short, long, value_name = "N", value_parser = count)]
+    pub(crate) days: Option<NonZeroUsize>,
+
+    /// The newest N whole runs of each experiment stay, and what is newer than the oldest of these; files of reporters do, too
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub(crate) keep: Option<NonZeroUsize>,
+
+    /// Removes without asking
+    #[arg(short, long, requires = "what", visible_alias = "force", visible_short_alias = 'f')]
+    pub(crate) yes: bool,
+
+    /// Names each file
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
 
     #[command(flatten)]
     pub(crate) settings: Settings,

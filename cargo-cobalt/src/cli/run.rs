@@ -1,13 +1,15 @@
-//! What may be typed of `cargo cobalt run` and `watch`, and of `list`, which names what would be run.
+//! Command-line definition of `cargo cobalt run` and `watch`, of `list`, which names what would be run, and of `merge`, with the options
+//! that they share.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use cobalt::config::{OnInconclusive, Reporter};
 use cobalt::pattern::Pattern;
 use cobalt::report::Shard;
 
-use super::{Build, Outcome, Settings, count};
+use super::{RunName, Settings, count};
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
@@ -131,4 +133,164 @@ pub(crate) struct Selection {
     /// An experiment by its whole name, as declared or as in test cases; may be given more than once
     #[arg(short, long, value_name = "NAME")]
     pub(crate) experiment: Vec<String>,
+}
+
+/// What runs are held against, and how they are shown.
+#[derive(Debug, Args)]
+pub(crate) struct Outcome {
+    /// What runs are held against: a run as `compare` takes it, a git revision, a baseline file, or a folder of these
+    ///
+    /// Without it, each experiment has the baseline that `cargo cobalt baseline set` has kept. Of a git revision, that is a
+    /// run of the commit, or else the baseline that is committed there, or else a run with changes beside the commit.
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<RunName>,
+
+    /// What becomes of a threshold against a baseline that noise may hide, or that has no baseline: `pass` or `fail`
+    #[arg(long, value_name = "OUTCOME")]
+    pub(crate) on_inconclusive: Option<OnInconclusive>,
+
+    /// Shows the run in this way, in place of what cobalt.toml says: `cli`, `json` or `github-actions`, or, in a file of
+    /// `.cobalt/reports` or as in `junit=out.xml`, `junit`, `pr-comment`, `markdown` or `html`; may be given more than once
+    #[arg(long, value_name = "NAME[=PATH]")]
+    pub(crate) reporter: Vec<Reporter>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Merge {
+    /// Result files of shards, or folders with such files anywhere below
+    #[arg(value_name = "PATH", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Exits with 1 if an item, an evaluator or a threshold failed, and judges the thresholds of `[ci]`, too
+    #[arg(long)]
+    pub(crate) ci: bool,
+
+    #[command(flatten)]
+    pub(crate) outcome: Outcome,
+
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+}
+
+/// How cargo is to build, in cargo's own words.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Cargo options")]
+pub(crate) struct Build {
+    /// Packages whose experiments are meant, by name or by a pattern with `*`, `?` or `[…]`; may be given more than once
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) package: Vec<String>,
+
+    /// All packages of the workspace, wherever the command is started
+    #[arg(long)]
+    pub(crate) workspace: bool,
+
+    /// Packages to leave out, by name or by pattern
+    #[arg(long, value_name = "NAME")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Test targets by name; may be given more than once
+    #[arg(long, value_name = "NAME")]
+    pub(crate) test: Vec<String>,
+
+    /// Features to turn on
+    #[arg(short = 'F', long, value_name = "FEATURES")]
+    pub(crate) features: Vec<String>,
+
+    /// Turns all features on
+    #[arg(long)]
+    pub(crate) all_features: bool,
+
+    /// Leaves the default features off
+    #[arg(long)]
+    pub(crate) no_default_features: bool,
+
+    /// Builds with optimisations
+    #[arg(short, long)]
+    pub(crate) release: bool,
+
+    /// Builds with this profile
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+
+    /// Builds for this platform
+    ///
+    /// The binaries are started as they are: a `runner` of cargo's configuration is not used.
+    #[arg(long, value_name = "TRIPLE")]
+    pub(crate) target: Option<String>,
+
+    /// Where cargo puts what it builds
+    #[arg(long, value_name = "PATH")]
+    pub(crate) target_dir: Option<PathBuf>,
+
+    /// The manifest of the project, instead of that of the current folder
+    #[arg(long, value_name = "PATH")]
+    pub(crate) manifest_path: Option<PathBuf>,
+
+    /// How what the compiler says is printed: for people on stderr or, as `json`, each message in a line of stdout as cargo has it
+    #[arg(long, value_name = "FORMAT", default_value = "human", hide_default_value = true)]
+    pub(crate) message_format: MessageFormat,
+
+    /// How many jobs cargo runs at a time
+    #[arg(short, long, value_name = "N")]
+    pub(crate) jobs: Option<String>,
+
+    /// Refuses to change Cargo.lock
+    #[arg(long)]
+    pub(crate) locked: bool,
+
+    /// Refuses to use the network while it builds, and uses the copies of data sets that were fetched before
+    ///
+    /// The experiments themselves may use the network.
+    #[arg(long)]
+    pub(crate) offline: bool,
+
+    /// Both of these, --locked and --offline
+    #[arg(long)]
+    pub(crate) frozen: bool,
+}
+
+impl Build {
+    /// Whether nothing is to be fetched, by either of the flags that say so.
+    pub(crate) fn is_offline(&self) -> bool {
+        self.offline || self.frozen
+    }
+}
+
+/// How what the compiler says is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MessageFormat {
+    /// For people, on stderr.
+    #[default]
+    Human,
+    /// For programs, on stdout.
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Color {
+    /// Where a terminal reads, and NO_COLOR is not set
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    /// Sets it for all that this program prints.
+    pub(crate) fn apply(self) {
+        let choice = match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+    }
+
+    /// As cargo's flag has it, where that is not left to cargo.
+    pub(crate) fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Auto => None,
+            Self::Always => Some("always"),
+            Self::Never => Some("never"),
+        }
+    }
 }

@@ -1,8 +1,11 @@
-//! What may be typed of `cargo cobalt serve`.
+//! Command-line definition of `cargo cobalt serve` and `mcp`, and of the commands about the command itself: `completions`, `man` and
+//! `update`.
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 
 use clap::Args;
+use clap_complete::Shell;
 
 use super::Settings;
 
@@ -29,4 +32,38 @@ pub(crate) struct Serve {
 
     #[command(flatten)]
     pub(crate) settings: Settings,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    /// The folder of a project; may be given more than once [default: the current folder]
+    ///
+    /// The roots that the assistant tells of are projects, too, where they are in one of cargo's.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// Writes a page for each command into this folder, as into ~/.local/share/man/man1 [default: prints that of `cargo cobalt`]
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+
+    /// Prints all of it as Markdown instead
+    #[arg(long, conflicts_with = "dir")]
+    pub(crate) markdown: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Update {
+    /// Writes nothing, and exits with 1 if something is out of date
+    #[arg(long)]
+    pub(crate) check: bool,
 }

@@ -7,7 +7,6 @@ mod duplicates;
 pub(crate) mod grid;
 mod near;
 mod resolve;
-mod shingles;
 mod show;
 pub(crate) mod values;
 mod write;
@@ -16,9 +15,9 @@ use std::process::ExitCode;
 
 use cobalt::config::Flags;
 
-pub(crate) use self::add::{place, within};
 use crate::cli::DatasetCommand;
 use crate::error::Error;
+pub(crate) use add::{place, within};
 
 pub(crate) fn dataset(command: &DatasetCommand, flags: &Flags) -> Result<ExitCode, Error> {
     match command {

@@ -1,5 +1,8 @@
 //! Reads manifests, and adds to them without touching what is there.
 
+#[cfg(test)]
+mod tests;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -269,6 +272,3 @@ fn append_to_array(array: &mut Array, mut element: Value) {
 fn suffix(value: &Value) -> String {
     value.decor().suffix().and_then(|suffix| suffix.as_str()).unwrap_or_default().to_owned()
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,32 +3,29 @@
 mod code;
 mod error;
 mod example;
-mod files;
-mod folder;
 mod library;
 mod manifest;
-mod name;
 mod new_project;
 mod package;
 mod plan;
-mod summary;
-mod target;
-mod workspace;
 
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-pub(crate) use self::error::InitError;
-pub(crate) use self::package::{library_of, with_target};
-pub(crate) use self::plan::{create, is_there};
 use crate::assistants::{Changes, left_out};
 use crate::cli::Init;
 use crate::error::Error;
+use crate::written::{Line, listing};
+pub(crate) use error::InitError;
+pub(crate) use package::{library_of, with_target};
+use plan::{File, Plan};
+pub(crate) use plan::{create, is_there};
 
 /// Works out everything, then writes it, so that an error leaves the folder as it was.
 pub(crate) fn init(arguments: &Init) -> Result<ExitCode, Error> {
-    let folder = folder::resolve(&arguments.dir)?;
+    let folder = plan::resolve(&arguments.dir)?;
     let mut plan = match folder.join("Cargo.toml").exists() {
         true => package::plan(&folder)?,
         false => new_project::plan(&folder)?,
@@ -39,7 +36,7 @@ pub(crate) fn init(arguments: &Init) -> Result<ExitCode, Error> {
     plan.notes.extend(left_out(&plan.root));
     plan.notes.extend(how_to_install(&plan.package));
     // Where nobody reads the summary, the work is done all the same.
-    let _ = std::io::stdout().write_all(summary::text(&plan, &assistants, &arguments.dir).as_bytes());
+    let _ = std::io::stdout().write_all(summary(&plan, &assistants, &arguments.dir).as_bytes());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -50,4 +47,52 @@ fn how_to_install(package: &Path) -> Option<String> {
     let install = format!("`cargo install --path {}`", source.display());
     (!package.starts_with(clone))
         .then(|| format!("{install} makes `cargo cobalt` known outside of its clone"))
+}
+
+fn summary(plan: &Plan, assistants: &Changes, folder: &Path) -> String {
+    let mut summary = format!("{}\n", plan.root.display());
+    summary.push_str(&listing(&lines(plan, assistants)));
+    if plan.changes_nothing() && assistants.is_empty() {
+        summary.push_str("\nNothing was changed: all of it is there already.\n");
+    }
+    for note in &plan.notes {
+        let _ = write!(summary, "\nNote: {note}\n");
+    }
+    summary + &next_steps(plan, folder)
+}
+
+/// What was made comes first, and last what was there.
+fn lines(plan: &Plan, assistants: &Changes) -> Vec<Line> {
+    let line = |verb, path: &Path, content: &str| {
+        let path = path.strip_prefix(&plan.root).unwrap_or(path).display().to_string();
+        Line { verb, path, content: content.to_owned() }
+    };
+    let files = plan.files.iter().map(|file| match file {
+        File::New { path, content, .. } => line("created", path, content),
+        File::Appended { path, content, .. } => line("added to", path, content),
+        File::Kept(path) => line("kept", path, ""),
+    });
+    let edit = plan.edit.iter().map(|edit| line("added to", &edit.path, &edit.additions));
+    let mut lines: Vec<_> = files.chain(edit).chain(assistants.lines(false)).collect();
+    lines.sort_by_key(|line| {
+        ["created", "added to", "updated"].iter().position(|verb| *verb == line.verb).unwrap_or(3)
+    });
+    lines
+}
+
+fn next_steps(plan: &Plan, folder: &Path) -> String {
+    let mut summary = String::from("\nNext:\n\n");
+    let is_here =
+        std::env::current_dir().and_then(|here| here.canonicalize()).is_ok_and(|here| here == plan.package);
+    if !is_here {
+        let folder = folder.display().to_string();
+        let folder = if folder.contains(char::is_whitespace) { format!("{folder:?}") } else { folder };
+        let _ = writeln!(summary, "  cd {folder}");
+    }
+    let test = format!("cargo test --test {}", plan.target);
+    let width = test.chars().count();
+    let _ =
+        writeln!(summary, "  {:<width$}  # runs the experiments and shows their scores", "cargo cobalt run");
+    let _ = writeln!(summary, "  {test}  # the same as test cases");
+    summary
 }

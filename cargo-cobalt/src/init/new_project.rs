@@ -3,16 +3,15 @@
 use std::path::Path;
 
 use cargo_metadata::MetadataCommand;
+use cobalt::paths::workspace_root;
+use glob::{MatchOptions, Pattern};
 
 use super::error::InitError;
 use super::example::{self, Agent};
-use super::files;
 use super::library::Dependency;
 use super::manifest::Manifest;
-use super::name::{crate_name, package_name};
+use super::package::free_name;
 use super::plan::{Edit, Plan, is_there};
-use super::target::free_name;
-use super::workspace::{Membership, Workspace};
 use crate::error::Error;
 
 pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
@@ -33,9 +32,9 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
     if let Agent::InLibrary(_) = agent {
         plan.file(folder.join("src/lib.rs"), "an agent to start from", &example::library());
     }
-    files::add_example(&mut plan, &name, &agent);
-    files::add_settings(&mut plan, false);
-    files::add_nextest(&mut plan);
+    example::add_example(&mut plan, &name, &agent);
+    example::add_settings(&mut plan, false);
+    example::add_nextest(&mut plan);
     match joins {
         Some(workspace) => {
             let root = workspace.root().to_owned();
@@ -79,4 +78,193 @@ fn join(plan: &mut Plan, mut workspace: Workspace, name: &str) -> Result<(), Err
         plan.edit = workspace.manifest.changed()?.map(|text| Edit::new(&workspace.manifest, text));
     }
     Ok(())
+}
+
+/// Names that a crate cannot have, or under which a test cannot refer to it.
+const RESERVED: [&str; 58] = [
+    "abstract",
+    "alloc",
+    "as",
+    "async",
+    "await",
+    "become",
+    "box",
+    "break",
+    "cobalt",
+    "const",
+    "continue",
+    "core",
+    "crate",
+    "do",
+    "dyn",
+    "else",
+    "enum",
+    "extern",
+    "false",
+    "final",
+    "fn",
+    "for",
+    "gen",
+    "if",
+    "impl",
+    "in",
+    "let",
+    "loop",
+    "macro",
+    "match",
+    "mod",
+    "move",
+    "mut",
+    "override",
+    "priv",
+    "proc_macro",
+    "pub",
+    "ref",
+    "return",
+    "self",
+    "static",
+    "std",
+    "struct",
+    "super",
+    "test",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "typeof",
+    "unsafe",
+    "unsized",
+    "use",
+    "virtual",
+    "where",
+    "while",
+    "yield",
+    "_",
+];
+
+/// A name that cargo accepts: small letters, digits, `-` and `_`, with a letter in front.
+pub(super) fn package_name(folder: &Path) -> String {
+    let folder = folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let words = folder.split(|character: char| !character.is_ascii_alphanumeric() && character != '_');
+    let name = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
+    match name.chars().next() {
+        None => "agent".to_owned(),
+        Some(first) if first.is_ascii_digit() => format!("agent-{name}"),
+        Some(_) if RESERVED.contains(&crate_name(&name).as_str()) => format!("{name}-agent"),
+        Some(_) => name,
+    }
+}
+
+/// The name by which code refers to the library of a package.
+pub(super) fn crate_name(package: &str) -> String {
+    package.replace('-', "_")
+}
+
+#[derive(Debug)]
+pub(super) struct Workspace {
+    pub(super) manifest: Manifest,
+    pub(super) membership: Membership,
+}
+
+/// What a workspace says of a folder.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Membership {
+    Member,
+    /// Nothing, which cargo refuses; by this path it can become a member.
+    Unlisted(String),
+}
+
+impl Workspace {
+    /// The one that counts for a folder without a manifest.
+    pub(super) fn around(folder: &Path) -> Result<Option<Self>, InitError> {
+        let root = workspace_root(folder);
+        // The library passes over a manifest that is broken, and cargo does not.
+        for between in folder.ancestors().skip(1).take_while(|ancestor| *ancestor != root) {
+            let path = between.join("Cargo.toml");
+            if is_there(&path) {
+                Manifest::read(&path)?;
+            }
+        }
+        if root == folder {
+            return Ok(None);
+        }
+        let manifest = Manifest::read(&root.join("Cargo.toml"))?;
+        let membership = Membership::of(folder.strip_prefix(&root).unwrap_or(folder), &manifest);
+        Ok(Some(Self { manifest, membership }))
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        self.manifest.folder()
+    }
+}
+
+impl Membership {
+    fn of(folder: &Path, manifest: &Manifest) -> Self {
+        let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
+        let members = manifest.workspace_list("members");
+        let is_listed = |member: &&str| {
+            Pattern::new(member.trim_start_matches("./").trim_end_matches('/'))
+                .is_ok_and(|pattern| pattern.matches_path_with(folder, options))
+        };
+        if members.iter().any(is_listed) {
+            Self::Member
+        } else {
+            let parts: Vec<_> = folder.iter().map(|part| part.to_string_lossy()).collect();
+            Self::Unlisted(parts.join("/"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_gives_its_name_to_the_package_as_far_as_cargo_allows() {
+        let names = [
+            ("/w/desk", "desk"),
+            ("/w/My Help.Desk (2)", "my-help-desk-2"),
+            ("/w/snake_case", "snake_case"),
+            ("/w/2048", "agent-2048"),
+            ("/w/.hidden-", "hidden"),
+            ("/w/質問", "agent"),
+            ("/w/Ärger", "rger"),
+            ("/w/async", "async-agent"),
+            ("/w/Cobalt", "cobalt-agent"),
+            ("/w/proc-macro", "proc-macro-agent"),
+            ("/", "agent"),
+        ];
+        for (folder, name) in names {
+            assert_eq!(package_name(Path::new(folder)), name, "{folder}");
+        }
+    }
+
+    #[test]
+    fn a_workspace_says_whether_a_folder_belongs_to_it() {
+        let text = "[workspace]\nmembers = [\"./app\", \"crates/*\", \"old/kept\"]\n";
+        let manifest = Manifest::parse(Path::new("/w/Cargo.toml"), text).unwrap();
+        let of = |folder| Membership::of(Path::new(folder), &manifest);
+        assert_eq!(of("app"), Membership::Member);
+        assert_eq!(of("crates/desk"), Membership::Member);
+        assert_eq!(of("crates/desk/deep"), Membership::Unlisted("crates/desk/deep".into()));
+        assert_eq!(of("desk"), Membership::Unlisted("desk".into()));
+        assert_eq!(of("old/kept"), Membership::Member);
+    }
+
+    #[test]
+    fn a_package_around_that_is_no_workspace_does_not_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("a/Cargo.toml", "[package]\nname = \"a\"\n");
+        let around = |path| Workspace::around(&folder.path().join(path)).unwrap();
+        assert!(around("a/desk").is_none());
+        write("Cargo.toml", "[workspace]\n");
+        assert_eq!(around("a/desk").unwrap().root(), folder.path());
+        write("Cargo.toml", "[workspace]\nexclude = [\"a\"]\n");
+        assert!(around("a/desk").is_none(), "nor does a workspace that excludes the folder");
+    }
 }

@@ -1,18 +1,17 @@
 //! Adds a first experiment to a package that is there.
 
-use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use cargo_metadata::{DependencyKind, Edition, Metadata, MetadataCommand, Package, Target, TargetKind};
 use toml_edit::{Item, TableLike};
 
+use super::code::code;
 use super::error::InitError;
-use super::example::Agent;
-use super::files;
+use super::example::{self, Agent};
 use super::library::Dependency;
 use super::manifest::Manifest;
-use super::plan::{Edit, Plan};
-use super::target::Experiments;
+use super::plan::{Edit, Plan, is_there};
 use crate::error::Error;
 
 pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
@@ -37,10 +36,10 @@ pub(super) fn plan(folder: &Path) -> Result<Plan, Error> {
     }
     match &experiments {
         Experiments::Present { source, .. } => plan.keep(source.clone()),
-        Experiments::Missing { .. } => files::add_example(&mut plan, &package.name, &agent(package)),
+        Experiments::Missing { .. } => example::add_example(&mut plan, &package.name, &agent(package)),
     }
-    files::add_settings(&mut plan, manifest.has_settings());
-    files::add_nextest(&mut plan);
+    example::add_settings(&mut plan, manifest.has_settings());
+    example::add_nextest(&mut plan);
     plan.ignore_keys(metadata.workspace_root.as_std_path(), "");
     Ok(plan)
 }
@@ -157,4 +156,54 @@ fn agent(package: &Package) -> Agent {
         Some(library) => Agent::BesideLibrary(library.name.replace('-', "_")),
         None => Agent::BesideBinary,
     }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Experiments {
+    Present { target: String, source: PathBuf },
+    Missing { target: String },
+}
+
+impl Experiments {
+    pub(super) fn find(package: &Package, manifest: &Manifest) -> Self {
+        let tests = package.targets.iter().filter(|target| target.kind.contains(&TargetKind::Test));
+        let tests: Vec<_> = tests.collect();
+        let ready = |test: &&&Target| {
+            manifest.harness(&test.name) == Some(false) && code_of(test).contains("cobalt::")
+        };
+        // What the manifest does not list is built with the usual front end, and its `main` is never called.
+        let unlisted = |test: &&&Target| {
+            let code = code_of(test);
+            let calls_main = code.contains("fn main()") && code.contains("cobalt::main()");
+            let is_program = calls_main && !code.contains("#[test]");
+            manifest.harness(&test.name).is_none() && is_program
+        };
+        if let Some(test) = tests.iter().find(ready).or_else(|| tests.iter().find(unlisted)) {
+            return Self::Present { target: test.name.clone(), source: test.src_path.clone().into() };
+        }
+        let is_taken =
+            |name: &str| tests.iter().any(|test| test.name == name) || manifest.harness(name) == Some(true);
+        Self::Missing { target: free_name(manifest.folder(), is_taken) }
+    }
+
+    pub(super) fn target(&self) -> &str {
+        match self {
+            Self::Present { target, .. } | Self::Missing { target } => target,
+        }
+    }
+}
+
+fn code_of(test: &Target) -> String {
+    code(&fs::read_to_string(&test.src_path).unwrap_or_default())
+}
+
+/// The usual name, or the first that no target has and no file in the package's `tests`.
+pub(super) fn free_name(package: &Path, is_taken: impl Fn(&str) -> bool) -> String {
+    let tests = package.join("tests");
+    let is_free = |name: &String| {
+        !is_taken(name) && !is_there(&tests.join(name)) && !is_there(&tests.join(format!("{name}.rs")))
+    };
+    let mut others = (2..).map(|number| format!("experiments-{number}"));
+    let usual = ["evals", "experiments"].map(str::to_owned).into_iter().find(is_free);
+    usual.or_else(|| others.find(is_free)).unwrap_or_default()
 }

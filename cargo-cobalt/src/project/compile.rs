@@ -1,16 +1,19 @@
 //! Has cargo build test targets, and tells where the binaries are.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 
 use cargo_metadata::{Artifact, BuildScript, Message, Package, PackageId, TargetKind};
+use cobalt::reporters::PROTOCOL;
+use cobalt::wording::thousands;
+use memchr::memmem;
 
-use super::discover::Candidate;
-use super::error::ProjectError;
-use super::{cargo_config, recognise, variables};
+use super::discover::{Candidate, ProjectError};
+use super::{Project, variables};
 use crate::cli::{Build, Color, MessageFormat};
 use crate::error::Error;
 use crate::interrupt::Below;
@@ -88,13 +91,13 @@ pub(crate) fn compile(candidates: &[Candidate], build: &Build, color: Color) -> 
     if !status.success() {
         return Err(ProjectError::Build.into());
     }
-    let configured = cargo_config::variables()?;
+    let configured = variables::configured()?;
     let mut unfit = Vec::new();
     for candidate in candidates() {
         let Some(mut binary) = messages.binary_of(candidate) else { continue };
         // Cargo's own variables come behind them, and count.
         binary.variables.splice(0..0, configured.iter().cloned());
-        let is_ours = recognise::calls_cobalt(&binary.path)
+        let is_ours = calls_cobalt(&binary.path)
             .map_err(|source| ProjectError::Binary { path: binary.path.clone(), source })?;
         if is_ours {
             built.binaries.push(binary);
@@ -201,6 +204,73 @@ impl Messages {
     }
 }
 
+/// How much is read at a time, in bytes.
+const CHUNK: usize = 1 << 20;
+
+/// Whether a binary holds the text that `cobalt::main()` greets the command with, in whatever version.
+pub(super) fn calls_cobalt(binary: &Path) -> io::Result<bool> {
+    contains(&mut File::open(binary)?, greeting().as_bytes())
+}
+
+/// The protocol's name without its version.
+fn greeting() -> &'static str {
+    PROTOCOL.trim_end_matches(|character: char| character.is_ascii_digit())
+}
+
+fn contains(file: &mut impl Read, text: &[u8]) -> io::Result<bool> {
+    let finder = memmem::Finder::new(text);
+    let mut chunk = Vec::with_capacity(CHUNK + text.len());
+    loop {
+        let read = file.by_ref().take(CHUNK as u64).read_to_end(&mut chunk)?;
+        if finder.find(&chunk).is_some() {
+            return Ok(true);
+        }
+        if read == 0 {
+            return Ok(false);
+        }
+        // The text may begin in this chunk and end in the next.
+        chunk.drain(..chunk.len().saturating_sub(text.len() - 1));
+    }
+}
+
+impl Project {
+    /// What the first build takes, in a sentence; `None` if the library has been built before.
+    pub(crate) fn first_build(&self, build: &Build) -> Option<String> {
+        let folder = build.target_dir.as_deref().unwrap_or_else(|| self.build_folder());
+        first_build(folder, profile(build), &self.root().join("Cargo.lock"))
+    }
+}
+
+/// `target` is the folder that cargo builds in.
+fn first_build(target: &Path, profile: &str, lock: &Path) -> Option<String> {
+    let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_library = |name: &str| name.starts_with("libcobalt-");
+    let has_library = |folder: &Path| {
+        let mut files = entries(&folder.join(profile).join("deps"));
+        files.any(|file| file.file_name().to_str().is_some_and(is_library))
+    };
+    // Where cargo's settings name a target, all lies in a folder of its name.
+    if has_library(target) || entries(target).any(|entry| has_library(&entry.path())) {
+        return None;
+    }
+    let crates = fs::read_to_string(lock).ok();
+    let crates = crates.map(|lock| lock.lines().filter(|line| *line == "[[package]]").count());
+    let crates = crates.filter(|crates| *crates > 0);
+    let what =
+        crates.map_or_else(String::new, |crates| format!(" of up to {} crates", thousands(crates as u64)));
+    Some(format!("this is the first build here{what}, which takes some minutes; the next ones take seconds"))
+}
+
+/// The folder of what cargo builds by these flags.
+fn profile(build: &Build) -> &str {
+    match build.profile.as_deref() {
+        None if build.release => "release",
+        None | Some("dev" | "test") => "debug",
+        Some("bench") => "release",
+        Some(profile) => profile,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,5 +325,52 @@ mod tests {
         assert_eq!(variables["CARGO_MANIFEST_DIR"], "/w/p");
         assert_eq!(variables["CARGO_PKG_VERSION_MINOR"], "2");
         assert_eq!(variables["CARGO_BIN_EXE_agent"], "/w/target/evals-1");
+    }
+
+    #[test]
+    fn a_text_is_found_across_the_border_of_two_chunks() {
+        let mut bytes = vec![0; CHUNK - 3];
+        bytes.extend(b"greeting");
+        assert!(contains(&mut &bytes[..], b"greeting").unwrap());
+        assert!(!contains(&mut &bytes[..], b"meeting").unwrap());
+        assert!(!contains(&mut &b""[..], b"meeting").unwrap());
+    }
+
+    #[test]
+    fn the_greeting_is_the_same_in_every_version() {
+        assert!(PROTOCOL.starts_with(greeting()) && greeting().ends_with("protocol "));
+    }
+
+    #[test]
+    fn a_build_is_the_first_until_the_library_is_built() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = folder.path().join("Cargo.lock");
+        let said = |profile| first_build(folder.path(), profile, &lock);
+        let build = |path: &str| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        };
+        assert_eq!(
+            said("debug").unwrap(),
+            "this is the first build here, which takes some minutes; the next ones take seconds"
+        );
+        fs::write(&lock, "[[package]]\nname = \"a\"\n".repeat(1_234)).unwrap();
+        build("debug/deps/libcobalt_macros-1.so");
+        assert!(said("debug").unwrap().contains("the first build here of up to 1,234 crates, which"));
+        build("debug/deps/libcobalt-1.rlib");
+        assert_eq!(said("debug"), None);
+        assert!(said("release").is_some());
+        build("x86_64-unknown-linux-gnu/release/deps/libcobalt-2.rlib");
+        assert_eq!(said("release"), None, "for a target that cargo's settings name");
+    }
+
+    #[test]
+    fn profiles_have_folders() {
+        let named =
+            |name: &str| profile(&Build { profile: Some(name.to_owned()), ..Build::default() }).to_owned();
+        assert_eq!(profile(&Build::default()), "debug");
+        assert_eq!(profile(&Build { release: true, ..Build::default() }), "release");
+        assert_eq!(["dev", "test", "bench", "slim"].map(named), ["debug", "debug", "release", "slim"]);
     }
 }

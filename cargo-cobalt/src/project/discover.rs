@@ -2,22 +2,18 @@
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::{fmt, fs};
+use std::{fmt, fs, io};
 
 use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, TargetKind};
-use cobalt::BoxError;
 use cobalt::config::{Config, Flags, Setting};
-use cobalt::suggest;
+use cobalt::{BoxError, suggest};
 use glob::Pattern;
-use toml_edit::{DocumentMut, TomlError};
+use toml_edit::{DocumentMut, Item, TableLike, TomlError, Value};
 
-use super::error::ProjectError;
-use super::features;
-use super::harness::harness;
-use super::wanted::{Wanted, names};
+use super::wanted::{self, Wanted, names};
 use crate::cli::{Build, Selection};
 use crate::config::{settings_of, written};
-use crate::error::Error;
+use crate::error::{CommandError, Error};
 
 /// The library that an experiment's package depends on.
 const LIBRARY: &str = "cobalt";
@@ -203,7 +199,7 @@ fn candidates_of(
         package: Rc::clone(package),
         target: target.name.clone(),
         file: target.src_path.clone().into(),
-        missing_features: features::missing(target, package, packages, build),
+        missing_features: wanted::missing_features(target, package, packages, build),
         is_named: false,
     };
     Ok(tests.filter(|target| harness(&manifest, &target.name) == Some(false)).map(candidate).collect())
@@ -237,4 +233,62 @@ fn read_manifest(path: &Path) -> Result<DocumentMut, ProjectError> {
     let failed = |source: BoxError| ProjectError::Manifest { path: path.to_owned(), source };
     let text = fs::read_to_string(path).map_err(|error| failed(error.into()))?;
     text.trim_start_matches('\u{feff}').parse().map_err(|error: TomlError| failed(error.into()))
+}
+
+/// Whether a test target has the usual front end; `None` where the manifest does not list it.
+pub(crate) fn harness(manifest: &DocumentMut, target: &str) -> Option<bool> {
+    let tests: Vec<&dyn TableLike> = match manifest.get("test")? {
+        Item::ArrayOfTables(tables) => tables.iter().map(|table| table as &dyn TableLike).collect(),
+        Item::Value(Value::Array(values)) => {
+            let tables = values.iter().filter_map(Value::as_inline_table);
+            tables.map(|table| table as &dyn TableLike).collect()
+        }
+        _ => Vec::new(),
+    };
+    let test = tests.into_iter().find(|test| target_name(*test) == Some(target))?;
+    Some(test.get("harness").and_then(Item::as_bool).unwrap_or(true))
+}
+
+/// The name of a target, which cargo takes from its file where there is no other.
+fn target_name(test: &dyn TableLike) -> Option<&str> {
+    let text = |key| test.get(key).and_then(Item::as_str);
+    text("name").or_else(|| Path::new(text("path")?).file_stem()?.to_str())
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ProjectError {
+    #[error("failed to read `{}`: {source}", .path.display())]
+    Manifest { path: PathBuf, source: BoxError },
+
+    #[error("failed to read the sources in `{}`: {source}; make them readable", .path.display())]
+    Sources { path: PathBuf, source: io::Error },
+
+    #[error("failed to read what cargo says: {0}")]
+    Messages(io::Error),
+
+    #[error("the experiments could not be built: mend what cargo says above")]
+    Build,
+
+    #[error("failed to read the binary `{}`: {source}", .path.display())]
+    Binary { path: PathBuf, source: io::Error },
+}
+
+impl CommandError for ProjectError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_without_a_harness_are_known_by_their_name_or_their_file() {
+        let tables = "[[test]]\nname = \"evals\"\nharness = false\n[[test]]\nname = \"unit\"\n\
+                      [[test]]\npath = \"tests/more.rs\"\nharness = false\n";
+        let inline = "test = [{ name = \"evals\", harness = false }, { name = \"unit\" }, \
+                      { path = \"tests/more.rs\", harness = false }]\n";
+        for text in [tables, inline] {
+            let manifest = text.parse().unwrap();
+            let found = ["evals", "unit", "more", "other"].map(|target| harness(&manifest, target));
+            assert_eq!(found, [Some(false), Some(true), Some(false), None], "{text}");
+        }
+    }
 }

@@ -1,15 +1,13 @@
 //! The sources of a package and of its path dependencies, as a hash that tells whether any has changed.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
 use cobalt::hash::sha256_hex;
 
-use super::discover::Project;
-use super::error::ProjectError;
+use super::discover::{Project, ProjectError};
 use crate::error::Error;
 
 /// The file by which programs tell that a folder holds what can be made anew. Cargo puts it into its target folder.

@@ -1,14 +1,18 @@
-//! Which files may touch the experiments: those of the packages and of the workspace's root, and not what is made of them.
+//! Which files are watched: those of the packages that are run, without what is made from them, in folders that the system tells of
+//! one by one.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use cobalt::config::Flags;
+use notify::event::ModifyKind;
+use notify::{EventHandler, EventKind, RecommendedWatcher, RecursiveMode, Watcher, recommended_watcher};
 
 use crate::cli::{Build, Selection};
 use crate::config::settings_of;
 use crate::environment;
-use crate::error::Error;
+use crate::error::{CommandError, Error};
 use crate::project::{CACHE, LOCK, MANIFEST, Project};
 
 /// Folders that hold what others have made, wherever they are.
@@ -110,6 +114,113 @@ pub(crate) fn is_made(folder: &Path) -> bool {
 
 fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+}
+
+/// All of them that there are now. What cannot be read is left out: the run tells of it, if it matters.
+pub(crate) fn folders(scope: &Scope) -> BTreeSet<PathBuf> {
+    let (mut folders, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    for root in &scope.roots {
+        add(root, scope, &mut seen, &mut folders);
+    }
+    folders.extend(scope.folder_of_settings().map(Path::to_owned));
+    folders
+}
+
+/// Adds a folder and those within. `seen` are folders as links lead to them.
+fn add(folder: &Path, scope: &Scope, seen: &mut BTreeSet<PathBuf>, folders: &mut BTreeSet<PathBuf>) {
+    let Ok(real) = folder.canonicalize() else { return };
+    if !real.is_dir() || !seen.insert(real) {
+        return;
+    }
+    folders.insert(folder.to_owned());
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() && scope.has_folder(&path) {
+            add(&path, scope, seen, folders);
+        }
+    }
+}
+
+/// The files in a folder that count.
+pub(super) fn files(folder: &Path, scope: &Scope) -> Vec<PathBuf> {
+    let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    paths.filter(|path| path.is_file() && scope.has_file(path)).collect()
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("failed to watch for changes: {0}{hint}", hint = hint(.0))]
+pub(crate) struct WatchError(#[from] pub(super) notify::Error);
+
+impl CommandError for WatchError {}
+
+/// What to do about a limit of the system.
+fn hint(error: &notify::Error) -> &'static str {
+    match error.kind {
+        notify::ErrorKind::MaxFilesWatch => {
+            "; raise the limit, on Linux `fs.inotify.max_user_watches` of sysctl"
+        }
+        _ => "",
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Watched {
+    watcher: RecommendedWatcher,
+    folders: BTreeSet<PathBuf>,
+}
+
+impl Watched {
+    /// No folder yet; what happens in those to come is told to the listener.
+    pub(crate) fn telling(listener: impl EventHandler) -> Result<Self, WatchError> {
+        Ok(Self { watcher: recommended_watcher(listener)?, folders: BTreeSet::new() })
+    }
+
+    /// Watches these folders and no others, and tells those that are new.
+    pub(crate) fn follow(&mut self, folders: BTreeSet<PathBuf>) -> Result<Vec<PathBuf>, WatchError> {
+        for gone in self.folders.difference(&folders) {
+            // The system may have ended that by itself.
+            let _ = self.watcher.unwatch(gone);
+        }
+        let mut new = Vec::new();
+        for folder in folders.difference(&self.folders) {
+            match self.watcher.watch(folder, RecursiveMode::NonRecursive) {
+                Ok(()) => new.push(folder.clone()),
+                // It is gone again.
+                Err(_) if !folder.exists() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.folders.retain(|folder| folders.contains(folder));
+        self.folders.extend(new.iter().cloned());
+        Ok(new)
+    }
+
+    /// Whether a folder is one of them.
+    pub(crate) fn has(&self, folder: &Path) -> bool {
+        self.folders.contains(folder)
+    }
+
+    /// A folder that is gone, or has another in its place, is to be watched anew, with all that lay in it.
+    pub(crate) fn forget(&mut self, folder: &Path, kind: &EventKind) {
+        if matches!(
+            kind,
+            EventKind::Remove(_) | EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(_))
+        ) {
+            let watcher = &mut self.watcher;
+            self.folders.retain(|watched| {
+                let stays = !watched.starts_with(folder);
+                if !stays {
+                    let _ = watcher.unwatch(watched);
+                }
+                stays
+            });
+        }
+    }
+}
+
+/// Whether this happens to what a file holds: to read it, as a build does, or to touch it, is no change.
+pub(crate) fn is_change(kind: &EventKind) -> bool {
+    !matches!(kind, EventKind::Access(_) | EventKind::Modify(ModifyKind::Metadata(_)))
 }
 
 #[cfg(test)]

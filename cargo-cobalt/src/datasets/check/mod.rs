@@ -1,25 +1,22 @@
 //! `cargo cobalt dataset check`: finds what is broken in data sets, and items that are alike.
 
-mod alike;
-mod encoding;
-mod fields;
-mod finding;
-mod items;
-mod text;
+mod checks;
 
 use std::io;
 use std::process::ExitCode;
 
 use cobalt::config::Flags;
+use cobalt::reporters::Paint;
+use cobalt::wording::{count, cut, decimal};
 use cobalt::{Dataset, Item};
 use serde::Serialize;
+use serde_json::Value;
 
-use self::finding::{Check, Finding, Level};
-use self::items::Items;
 use super::resolve::{Set, place};
+use super::values::plain;
 use crate::cli::CheckDatasets;
 use crate::error::Error;
-use crate::terminal::{paint, print, print_json, stdout_width};
+use crate::terminal::{fit, one_line, paint, print, print_json, stdout_width};
 
 /// What was found in a data set.
 #[derive(Serialize)]
@@ -49,7 +46,7 @@ pub(super) fn check(arguments: &CheckDatasets, flags: &Flags) -> Result<ExitCode
         print_json(&All { sets: &all }).map_err(Error::Print)?;
     } else {
         let (width, paint) = (stdout_width(), paint(&io::stdout()));
-        print(&all.iter().map(|checked| text::text(checked, width, paint)).collect::<Vec<_>>().join("\n"))
+        print(&all.iter().map(|checked| text(checked, width, paint)).collect::<Vec<_>>().join("\n"))
             .map_err(Error::Print)?;
     }
     if !errors.is_empty() {
@@ -75,14 +72,188 @@ fn checked(set: Set, near: f64) -> Checked {
     findings.extend(end.map(|reason| unreadable(&reason)));
     let dataset = Dataset::from_items(items);
     let items = Items::new(&dataset, lines);
-    findings.extend(fields::fields(&items));
-    findings.extend(encoding::encoding(&items));
-    findings.extend(alike::equal(&items));
-    findings.extend(alike::near(&items, near));
+    findings.extend(checks::fields(&items));
+    findings.extend(checks::encoding(&items));
+    findings.extend(checks::equal(&items));
+    findings.extend(checks::near(&items, near));
     findings.sort_by_key(|finding| (finding.level, finding.check));
     Checked { source, items: dataset.len(), findings }
 }
 
 fn unreadable(reason: &str) -> Finding {
     Finding::new(Check::Unreadable, reason, Vec::new())
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Level {
+    /// Something is lost, or read wrongly.
+    Error,
+    /// Something deserves a look.
+    Note,
+}
+
+/// What was looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Check {
+    /// A place that holds no item.
+    Unreadable,
+    /// Items without an input, where others have one.
+    NoInput,
+    /// An id that several items have.
+    RepeatedId,
+    /// Equal inputs with different expected outputs.
+    Conflict,
+    /// Items without an id or an expected output, where others have one.
+    Missing,
+    /// A field with values of several types.
+    MixedTypes,
+    /// Values of white space alone.
+    Blank,
+    /// Text that was read in another encoding than it was written in.
+    Encoding,
+    /// Equal items, or equal inputs.
+    Duplicate,
+    /// Inputs that are nearly the same.
+    NearDuplicate,
+}
+
+impl Check {
+    pub(super) fn level(self) -> Level {
+        match self {
+            Self::Unreadable | Self::NoInput | Self::RepeatedId | Self::Conflict => Level::Error,
+            Self::Missing
+            | Self::MixedTypes
+            | Self::Blank
+            | Self::Encoding
+            | Self::Duplicate
+            | Self::NearDuplicate => Level::Note,
+        }
+    }
+}
+
+/// Something that was found.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Finding {
+    pub(super) check: Check,
+    pub(super) level: Level,
+    pub(super) message: String,
+    /// The items that it is about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) items: Vec<Place>,
+}
+
+impl Finding {
+    pub(super) fn new(check: Check, message: impl Into<String>, items: Vec<Place>) -> Self {
+        Self { check, level: check.level(), message: message.into(), items }
+    }
+}
+
+/// An item that something was found of.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Place {
+    /// Its place among the items that can be read, from 0.
+    pub(super) index: usize,
+    pub(super) key: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) line: Option<usize>,
+    /// The value that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) value: Option<Value>,
+    /// How similar its input is to that of the first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) similarity: Option<f64>,
+}
+
+/// The items that can be read.
+pub(super) struct Items<'d> {
+    pub(super) items: Vec<&'d Item>,
+    keys: Vec<String>,
+    lines: Vec<Option<usize>>,
+}
+
+impl<'d> Items<'d> {
+    pub(super) fn new(dataset: &'d Dataset, lines: Vec<Option<usize>>) -> Self {
+        Self { items: dataset.iter().collect(), keys: dataset.keys(), lines }
+    }
+
+    pub(super) fn place(&self, index: usize, value: Option<&Value>) -> Place {
+        let (key, line) = (self.keys[index].clone(), self.lines[index]);
+        Place { index, key, line, value: value.cloned(), similarity: None }
+    }
+
+    pub(super) fn places(&self, indexes: &[usize]) -> Vec<Place> {
+        indexes.iter().map(|index| self.place(*index, None)).collect()
+    }
+
+    /// The indexes of the items of which this is true.
+    pub(super) fn those(&self, is_meant: impl Fn(&Item) -> bool) -> Vec<usize> {
+        (0..self.items.len()).filter(|index| is_meant(self.items[*index])).collect()
+    }
+}
+
+/// How many findings of one check are shown.
+const MOST_FINDINGS: usize = 10;
+/// How many items of a finding are shown.
+const MOST_ITEMS: usize = 4;
+/// The most characters of a value where no terminal tells a width.
+const LONGEST: usize = 200;
+/// What stands before a finding's items.
+const INDENT: &str = "         ";
+
+/// A line for the set, then its findings, the errors first.
+fn text(checked: &Checked, width: Option<usize>, paint: Paint) -> String {
+    let of = |level| checked.findings.iter().filter(|finding| finding.level == level).count();
+    let counts = [(of(Level::Error), "error"), (of(Level::Note), "note")];
+    let counts: Vec<_> = counts
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, noun)| count(number, noun))
+        .collect();
+    let counts = if counts.is_empty() { paint.good("nothing found") } else { counts.join(", ") };
+    let items = count(checked.items, "item");
+    let mut text = format!("{}: {items}, {counts}\n", paint.strong(one_line(&checked.source)));
+    for of_check in checked.findings.chunk_by(|one, other| one.check == other.check) {
+        for finding in &of_check[..of_check.len().min(MOST_FINDINGS)] {
+            text += &lines(finding, width, paint);
+        }
+        if let Some(more @ 1..) = of_check.len().checked_sub(MOST_FINDINGS) {
+            let more = format!("{INDENT}and {more} more of this kind (`--json` has all)");
+            text += &(paint.faint(cut_to(&more, width)) + "\n");
+        }
+    }
+    text
+}
+
+fn lines(finding: &Finding, width: Option<usize>, paint: Paint) -> String {
+    let level = match finding.level {
+        Level::Error => paint.bad("error"),
+        Level::Note => paint.odd("note "),
+    };
+    let mut text = format!("  {level}  {}\n", one_line(&finding.message));
+    for place in &finding.items[..finding.items.len().min(MOST_ITEMS)] {
+        text += &(cut_to(&format!("{INDENT}{}", shown(place)), width) + "\n");
+    }
+    if let Some(more @ 1..) = finding.items.len().checked_sub(MOST_ITEMS) {
+        text += &format!("{INDENT}{}\n", paint.faint(format!("and {}", count(more, "more item"))));
+    }
+    text
+}
+
+fn shown(place: &Place) -> String {
+    let line = place.line.map(|line| format!("line {line}, ")).unwrap_or_default();
+    let similarity = place
+        .similarity
+        .map(|similarity| format!(", {} %", decimal((similarity * 1000.0).floor() / 10.0, 1)));
+    let value = place.value.as_ref().map(|value| format!(": {}", cut(&plain(value), LONGEST)));
+    let key = &place.key;
+    one_line(&format!("{line}`{key}`{}{}", similarity.unwrap_or_default(), value.unwrap_or_default()))
+}
+
+fn cut_to(text: &str, width: Option<usize>) -> String {
+    width.map_or_else(|| text.to_owned(), |width| fit(text, width))
 }

@@ -3,12 +3,11 @@
 use std::ops::Range;
 
 use ::csv::{QuoteStyle, ReaderBuilder, Terminator, WriterBuilder};
-use cobalt::Item;
-use cobalt::suggest;
+use cobalt::{Item, suggest};
 use serde_json::Value;
 
-use super::edit::{Edit, line_end, mark_length, missing_line_end};
-use super::items::in_order;
+use super::file::{Edit, line_end, mark_length, missing_line_end};
+use super::layout::in_order;
 
 /// The records below the header, each with its end. The text has been read as CSV.
 pub(super) fn places(text: &str) -> Vec<Range<usize>> {

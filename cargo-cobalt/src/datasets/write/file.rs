@@ -1,18 +1,17 @@
 //! A data file as it was read, and what is to take its place.
 
-use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::slice;
+use std::{fs, slice};
 
-use cobalt::Item;
 use cobalt::dataset::item_hash;
+use cobalt::{DatasetError, Item};
 
-use super::edit::edited;
-use super::error::{WriteError, shown};
-use super::format::TextFormat;
+use super::layout::TextFormat;
 use super::{csv, json, jsonl};
+use crate::error::CommandError;
+use crate::terminal::one_line;
 use crate::written;
 
 /// A data file as it was read. One that is not there has no text.
@@ -200,4 +199,104 @@ fn lines(text: &str, places: &[Range<usize>]) -> Vec<usize> {
         line
     };
     places.iter().map(&mut count).collect()
+}
+
+/// What takes the place of a part of a text; an empty range is an insertion.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Edit {
+    pub(super) range: Range<usize>,
+    pub(super) text: String,
+}
+
+impl Edit {
+    pub(super) fn insertion(at: usize, text: String) -> Self {
+        Self { range: at..at, text }
+    }
+
+    pub(super) fn removal(range: Range<usize>) -> Self {
+        Self { range, text: String::new() }
+    }
+}
+
+/// The text after all edits, which are sorted and do not overlap.
+pub(super) fn edited(text: &str, edits: &[Edit]) -> String {
+    let mut edited =
+        String::with_capacity(text.len() + edits.iter().map(|edit| edit.text.len()).sum::<usize>());
+    let mut done = 0;
+    for Edit { range, text: new } in edits {
+        edited.push_str(&text[done..range.start]);
+        edited.push_str(new);
+        done = range.end;
+    }
+    edited.push_str(&text[done..]);
+    edited
+}
+
+/// How lines end in a text: as its first line does, and with LF where there is none.
+pub(super) fn line_end(text: &str) -> &'static str {
+    let first = text.find('\n').unwrap_or(0);
+    if text[..first].ends_with('\r') { "\r\n" } else { "\n" }
+}
+
+/// What a text needs before a line can follow: nothing, or the end of its last line.
+pub(super) fn missing_line_end(text: &str) -> &'static str {
+    if text.is_empty() || text == BYTE_ORDER_MARK || text.ends_with('\n') { "" } else { line_end(text) }
+}
+
+/// What a text in UTF-8 may begin with.
+pub(super) const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// How long the byte order mark is that a text begins with, in bytes.
+pub(super) fn mark_length(text: &str) -> usize {
+    if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
+}
+
+/// Why a data file was not read, or not written: it is as it was.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WriteError {
+    #[error("failed to read `{}`: {source}", shown(.path))]
+    Read { path: PathBuf, source: io::Error },
+
+    #[error("there is no file `{}`: correct the path", shown(.0))]
+    Missing(PathBuf),
+
+    #[error("`{}` is no file: name a data file", shown(.0))]
+    NoFile(PathBuf),
+
+    #[error("`{}` is a link to a file that is not there: name that file", shown(.0))]
+    BrokenLink(PathBuf),
+
+    #[error("`{}` is the address of a data set elsewhere, which is changed there: name a file", one_line(.0))]
+    Remote(String),
+
+    #[error("`{}` is {kind}, which is not changed in place: {instead}", shown(.path))]
+    Unchangeable { path: PathBuf, kind: &'static str, instead: &'static str },
+
+    #[error("the ending of `{}` tells no format of a data file: name it `.jsonl`, `.json`, `.csv` or `.tsv`", shown(.0))]
+    UnknownFormat(PathBuf),
+
+    #[error("{0}")]
+    Malformed(DatasetError),
+
+    #[error("`{}`: {reason}", shown(.path))]
+    Unfit { path: PathBuf, reason: String },
+
+    #[error("`{}` was changed by somebody else meanwhile, and is left as they wrote it: call again", shown(.0))]
+    Changed(PathBuf),
+
+    #[error("failed to write `{}`: {source}; it is as it was", shown(.path))]
+    Write { path: PathBuf, source: io::Error },
+
+    #[error(
+        "`{}` is left as it was, as it would not be read back as the same items: {reason}",
+        shown(.path)
+    )]
+    NotReadBack { path: PathBuf, reason: String },
+}
+
+impl CommandError for WriteError {}
+
+/// A path as messages show it.
+pub(super) fn shown(path: &Path) -> String {
+    one_line(&path.display().to_string())
 }

@@ -6,7 +6,7 @@ use cobalt::Item;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::edit::{Edit, line_end, mark_length};
+use super::file::{Edit, line_end, mark_length};
 use super::layout::Layout;
 
 /// Where the list is, with its brackets, and where its items are. The text has been read as JSON.
@@ -84,7 +84,7 @@ fn behind_others(text: &str, list: &Range<usize>, there: &[Range<usize>], items:
 fn indentation(text: &str, at: usize) -> &str {
     let line = &text[..at];
     let line = &line[line.rfind('\n').map_or(0, |end| end + 1)..];
-    let line = line.strip_prefix(super::edit::BYTE_ORDER_MARK).unwrap_or(line);
+    let line = line.strip_prefix(super::file::BYTE_ORDER_MARK).unwrap_or(line);
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use cobalt::Item;
 
-use super::edit::{Edit, line_end, mark_length, missing_line_end};
+use super::file::{Edit, line_end, mark_length, missing_line_end};
 use super::layout::Layout;
 
 /// The lines that hold items, each with its end.

@@ -1,16 +1,17 @@
-//! How items are laid out as JSON in a file, and written so.
+//! How the items of a data file are laid out: its format, the order of their fields, and the space between them.
 
-use std::fmt;
-use std::io;
+use std::path::Path;
+use std::{fmt, io};
 
-use cobalt::Item;
+use cobalt::dataset::{Format, format_of, parse_csv, parse_json, parse_jsonl};
+use cobalt::{Dataset, DatasetError, Item};
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
-use super::items::in_order;
+use super::file::{WriteError, shown};
 
 /// How items are laid out as JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,4 +143,79 @@ impl Formatter for SpacedFormatter {
     fn begin_object_value<W: io::Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
         to.write_all(b": ")
     }
+}
+
+/// A format whose files are text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TextFormat {
+    Json,
+    Jsonl,
+    /// With this between its fields.
+    Csv(u8),
+}
+
+impl TextFormat {
+    /// The format of a file with these bytes, of which there may be none, as the library tells it.
+    pub(super) fn of(path: &Path, bytes: &[u8]) -> Result<Self, WriteError> {
+        if is_compressed(path, bytes) {
+            let instead = "unpack it, change what is in it, and pack it again";
+            return Err(WriteError::Unchangeable { path: path.to_owned(), kind: "compressed", instead });
+        }
+        match format_of(&shown(path), bytes) {
+            Ok(Format::Json) => Ok(Self::Json),
+            Ok(Format::Jsonl) => Ok(Self::Jsonl),
+            Ok(Format::Csv) => Ok(Self::Csv(b',')),
+            Ok(Format::Tsv) => Ok(Self::Csv(b'\t')),
+            Ok(_) => Err(WriteError::Unchangeable {
+                path: path.to_owned(),
+                kind: "a table of columns",
+                instead: "keep these items in a file `.jsonl` beside it",
+            }),
+            Err(DatasetError::Empty { .. }) => Err(WriteError::UnknownFormat(path.to_owned())),
+            Err(error) => Err(WriteError::Malformed(error)),
+        }
+    }
+
+    /// Reads the items of a text as the library does; one without any has none.
+    pub(super) fn read(self, text: &str, file: &str) -> Result<Vec<Item>, DatasetError> {
+        let read = match self {
+            Self::Json => parse_json(text.as_bytes(), file),
+            Self::Jsonl => parse_jsonl(text.as_bytes(), file),
+            Self::Csv(delimiter) => parse_csv(text.as_bytes(), file, delimiter),
+        };
+        match read {
+            Err(DatasetError::Empty { .. }) => Ok(Vec::new()),
+            read => read,
+        }
+    }
+}
+
+/// By its ending or by how it begins.
+fn is_compressed(path: &Path, bytes: &[u8]) -> bool {
+    const ENDINGS: [&str; 4] = ["gz", "gzip", "zst", "zstd"];
+    const BEGINNINGS: [&[u8]; 2] = [b"\x1f\x8b", b"\x28\xb5\x2f\xfd"];
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    ENDINGS.iter().any(|known| known.eq_ignore_ascii_case(ending))
+        || BEGINNINGS.iter().any(|beginning| bytes.starts_with(beginning))
+}
+
+/// What an item is found by in other runs: its `id`, else a hash of its `input`, else of all of it. Others may have the same.
+pub(crate) fn key(item: &Item) -> String {
+    Dataset::from_items([item.clone()]).keys().swap_remove(0)
+}
+
+/// The fields that come first where no other item shows an order.
+const FIRST: [&str; 3] = ["id", "input", "expectedOutput"];
+
+/// The fields of an item: those that are named in their order, then the usual ones, then the others.
+pub(super) fn in_order<'a>(item: &'a Item, named: &[String]) -> Vec<(&'a str, &'a Value)> {
+    let place = |name: &str| {
+        let shown = named.iter().position(|known| known == name).map(|place| (0, place));
+        let usual = || FIRST.iter().position(|known| *known == name).map(|place| (1, place));
+        shown.or_else(usual).unwrap_or((2, 0))
+    };
+    let mut fields: Vec<_> = item.iter().map(|(name, value)| (name.as_str(), value)).collect();
+    // Stable: the others stay in the order of the alphabet.
+    fields.sort_by_key(|(name, _)| place(name));
+    fields
 }

@@ -1,0 +1,259 @@
+//! Values of the command line: the name of a run, the name of an experiment, and the moment of `--since`.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime};
+
+use cobalt::name;
+use cobalt::pattern::{Pattern, PatternError};
+use cobalt::report::Timestamp;
+
+/// What names the newest run.
+const LATEST: &str = "latest";
+
+/// A run as it was typed, which `KnownRuns` can find.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RunName {
+    typed: String,
+    pub(crate) meaning: Meaning,
+}
+
+/// What a name can mean without a look at the runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// The newest run but so many, of an experiment or of any.
+    Latest { experiment: Option<String>, back: usize },
+    /// A file, an id, the beginning of one, or a git revision.
+    Other,
+}
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a whole number after `latest~`, as in `latest~1` for the run before the newest one")]
+pub(crate) struct RunNameError;
+
+impl RunName {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.typed
+    }
+
+    /// The newest run of an experiment.
+    pub(crate) fn latest_of(experiment: &str) -> Self {
+        Self {
+            typed: format!("{experiment}@{LATEST}"),
+            meaning: Meaning::Latest { experiment: Some(experiment.to_owned()), back: 0 },
+        }
+    }
+}
+
+impl fmt::Display for RunName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.typed)
+    }
+}
+
+impl FromStr for RunName {
+    type Err = RunNameError;
+
+    fn from_str(typed: &str) -> Result<Self, RunNameError> {
+        let (experiment, last) = match typed.rsplit_once('@') {
+            Some((experiment, last)) if !experiment.is_empty() => (Some(experiment.to_owned()), last),
+            _ => (None, typed),
+        };
+        let back = match last.strip_prefix(LATEST) {
+            Some("") => Some(0),
+            // As git has it, where the number is left out.
+            Some("~") => Some(1),
+            Some(rest) if rest.starts_with('~') => Some(rest[1..].parse().map_err(|_| RunNameError)?),
+            _ => None,
+        };
+        let meaning = back.map_or(Meaning::Other, |back| Meaning::Latest { experiment, back });
+        Ok(Self { typed: typed.to_owned(), meaning })
+    }
+}
+
+/// The whole name of an experiment, as declared or as in test cases; or with `*`, `?` or `[…]` a pattern of such names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ExperimentName {
+    Whole(String),
+    /// With the text, as a name may have brackets itself.
+    Pattern(Pattern, String),
+}
+
+impl ExperimentName {
+    pub(crate) fn matches(&self, declared: &str) -> bool {
+        match self {
+            Self::Whole(typed) => name::is_name_of(typed, declared),
+            Self::Pattern(pattern, typed) => {
+                name::matches(pattern, declared) || name::is_name_of(typed, declared)
+            }
+        }
+    }
+}
+
+impl FromStr for ExperimentName {
+    type Err = PatternError;
+
+    fn from_str(text: &str) -> Result<Self, PatternError> {
+        match text.contains(['*', '?', '[']) {
+            true => Ok(Self::Pattern(text.parse()?, text.to_owned())),
+            false => Ok(Self::Whole(text.to_owned())),
+        }
+    }
+}
+
+/// As it was typed.
+impl fmt::Display for ExperimentName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(typed) | Self::Pattern(_, typed) => f.write_str(typed),
+        }
+    }
+}
+
+/// The beginning of the year 10000, which no timestamp can name.
+const END: Duration = Duration::from_secs(253_402_300_800);
+
+/// The moment from which on runs are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Since(SystemTime);
+
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "expected a date such as 2026-02-05, a time such as 2026-02-05T14:30:00Z, or an age such as 7d or 12h"
+)]
+pub(crate) struct SinceError;
+
+impl Since {
+    /// The moment as a run's timestamp is written.
+    pub(crate) fn timestamp(self) -> String {
+        Timestamp::from(self.0).to_string()
+    }
+
+    fn parse(text: &str, now: SystemTime) -> Option<Self> {
+        let time = time(text).or_else(|| time(&format!("{text}T00:00:00Z"))).or_else(|| {
+            let age = humantime::parse_duration(text).ok()?;
+            // What is older than time itself is as old as it.
+            Some(now.checked_sub(age).unwrap_or(SystemTime::UNIX_EPOCH))
+        });
+        time.filter(|time| *time < SystemTime::UNIX_EPOCH + END).map(Self)
+    }
+}
+
+impl FromStr for Since {
+    type Err = SinceError;
+
+    fn from_str(text: &str) -> Result<Self, SinceError> {
+        Self::parse(text, SystemTime::now()).ok_or(SinceError)
+    }
+}
+
+/// A time as in RFC 3339; without a zone it is in UTC.
+fn time(text: &str) -> Option<SystemTime> {
+    match offset(text) {
+        Some((text, true, offset)) => humantime::parse_rfc3339_weak(text).ok()?.checked_sub(offset),
+        Some((text, false, offset)) => humantime::parse_rfc3339_weak(text).ok()?.checked_add(offset),
+        None => humantime::parse_rfc3339_weak(text).ok(),
+    }
+}
+
+/// Splits the zone off a time, as in `+02:00`: whether its clocks are ahead of UTC, and by how much.
+fn offset(text: &str) -> Option<(&str, bool, Duration)> {
+    let (time, zone) = text.split_at_checked(text.len().checked_sub("+00:00".len())?)?;
+    // A date has no zone, though it may look like having one.
+    if !time.contains(':') {
+        return None;
+    }
+    let is_ahead = zone.starts_with('+');
+    let (hours, minutes) = zone.strip_prefix(['+', '-'])?.split_once(':')?;
+    let number = |text: &str, most: u64| text.parse::<u64>().ok().filter(|number| *number <= most);
+    let seconds = number(hours, 23)? * 3600 + number(minutes, 59)? * 60;
+    Some((time, is_ahead, Duration::from_secs(seconds)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn latest(experiment: Option<&str>, back: usize) -> Meaning {
+        Meaning::Latest { experiment: experiment.map(str::to_owned), back }
+    }
+
+    #[test]
+    fn the_newest_run_and_those_before_it_are_counted_back() {
+        for (typed, meaning) in [
+            ("latest", latest(None, 0)),
+            ("latest~", latest(None, 1)),
+            ("latest~12", latest(None, 12)),
+            ("help-desk@latest", latest(Some("help-desk"), 0)),
+            ("a@b@latest~2", latest(Some("a@b"), 2)),
+        ] {
+            assert_eq!(typed.parse::<RunName>().unwrap().meaning, meaning, "{typed}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_looked_up() {
+        for typed in
+            ["8fd9a1", "main~1", "HEAD@{1}", "latest-stable", "./latest", "help-desk@main", "@latest2"]
+        {
+            assert_eq!(typed.parse::<RunName>().unwrap().meaning, Meaning::Other, "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_count_that_is_none_is_refused() {
+        for typed in ["latest~x", "latest~-1", "desk@latest~1.5"] {
+            assert_eq!(typed.parse::<RunName>(), Err(RunNameError), "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_whole_unless_it_has_wildcards() {
+        let matches =
+            |typed: &str, declared: &str| typed.parse::<ExperimentName>().unwrap().matches(declared);
+        assert!(matches("desk", "desk") && matches("Help-desk", "Help desk"));
+        assert!(!matches("desk", "help-desk") && matches("*desk", "help-desk"));
+        assert!(matches("desk [v2]", "desk [v2]") && matches("desk [v2]", "desk 2"));
+        assert!("[a".parse::<ExperimentName>().is_err());
+    }
+
+    fn since(text: &str) -> Option<String> {
+        let now = humantime::parse_rfc3339("2026-02-05T14:30:00Z").unwrap();
+        Since::parse(text, now).map(Since::timestamp)
+    }
+
+    #[test]
+    fn a_date_is_its_beginning_in_utc() {
+        assert_eq!(since("2026-02-01").unwrap(), "2026-02-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn a_time_may_have_a_zone() {
+        assert_eq!(since("2026-02-01T10:00:00.5Z").unwrap(), "2026-02-01T10:00:00.500Z");
+        assert_eq!(since("2026-02-01 10:00:00").unwrap(), "2026-02-01T10:00:00.000Z");
+        assert_eq!(since("2026-02-01T01:00:00+02:30").unwrap(), "2026-01-31T22:30:00.000Z");
+        assert_eq!(since("2026-02-01T10:00:00-05:00").unwrap(), "2026-02-01T15:00:00.000Z");
+    }
+
+    #[test]
+    fn the_last_moment_is_that_before_the_year_10000() {
+        assert_eq!(since("9999-12-31T23:59:59.999Z").unwrap(), "9999-12-31T23:59:59.999Z");
+        assert_eq!(since("9999-12-31T23:59:59-00:01"), None);
+    }
+
+    #[test]
+    fn an_age_counts_back_from_now() {
+        assert_eq!(since("7d").unwrap(), "2026-01-29T14:30:00.000Z");
+        assert_eq!(since("12h").unwrap(), "2026-02-05T02:30:00.000Z");
+        assert_eq!(since("9999years").unwrap(), "1970-01-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for text in
+            ["", "yesterday", "2026-02-30", "2026-02", "7", "-7d", "2026-02-01T10:00:00+25:00", "日本語"]
+        {
+            assert_eq!(since(text), None, "{text}");
+        }
+    }
+}

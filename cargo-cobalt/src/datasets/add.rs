@@ -1,0 +1,285 @@
+//! `cargo cobalt dataset add`: appends items of a run to a data file.
+
+use std::collections::{HashMap, HashSet};
+use std::process::ExitCode;
+use std::slice;
+
+use cobalt::config::Flags;
+use cobalt::dataset::item_hash;
+use cobalt::name::case_name;
+use cobalt::redact::{REDACTED, has_mark, redacted};
+use cobalt::report::{ItemNames, ItemResult};
+use cobalt::reporters::expected_field;
+use cobalt::wording::count;
+use cobalt::{Item, Report, suggest};
+use serde_json::Value;
+
+use super::values::plain;
+use super::write::{DataFile, WriteError, key};
+use crate::cli::AddItems;
+use crate::config::settings;
+use crate::error::Error;
+use crate::formats::notable;
+use crate::runs::{KnownRuns, report_of};
+use crate::terminal::{one_line, print};
+
+pub(super) fn add(arguments: &AddItems, flags: &Flags) -> Result<ExitCode, Error> {
+    let settings = settings(flags)?;
+    let run = KnownRuns::open(settings.layout())?.resolve(slice::from_ref(&arguments.from_run))?.remove(0);
+    run.note.iter().for_each(|note| eprintln!("note: {}", one_line(note)));
+    let report = report_of(&run, settings.prices())?;
+    let wanted = wanted(&report, &arguments.items, arguments.failed)?;
+    if wanted.is_empty() {
+        eprintln!(
+            "no item failed in run {} of `{}`: there is nothing to add",
+            run.id,
+            one_line(&run.experiment)
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    let items = changed(&wanted, arguments)?;
+    let file = DataFile::read(&arguments.file, &settings.layout().datasets())?;
+    let items = file.fitted(items);
+    let names: Vec<_> = wanted.iter().map(|wanted| one_line(&wanted.name)).collect();
+    let sorted = sorted(&file, names.into_iter().zip(items));
+    sorted.kept.iter().for_each(|kept| eprintln!("{kept}"));
+    write(file, sorted.new, arguments)?;
+    if sorted.refused.is_empty() { Ok(ExitCode::SUCCESS) } else { Err(Error::Broken(sorted.refused)) }
+}
+
+/// Writes the items, and says so.
+fn write(file: DataFile, new: Vec<New>, arguments: &AddItems) -> Result<(), Error> {
+    let path = one_line(&arguments.file.display().to_string());
+    new.iter().for_each(|new| warn(new, &path));
+    if new.is_empty() {
+        eprintln!("nothing was added to `{path}`");
+        return Ok(());
+    }
+    let names = cobalt::suggest::list(new.iter().map(|new| &*new.name));
+    let place = if file.is_there() { "" } else { "the new file " };
+    let what = format!("{} to {place}`{path}`: {names}", count(new.len(), "item"));
+    let draft = file.with(new.into_iter().map(|new| new.item).collect())?;
+    if arguments.dry_run {
+        print(&format!("{}\n", draft.inserted())).map_err(Error::Print)?;
+        eprintln!("would add {what}");
+    } else {
+        draft.save()?;
+        eprintln!("added {what}");
+    }
+    Ok(())
+}
+
+/// Says which fields hold what a secret left in an output, or what looks like one.
+fn warn(New { name, item }: &New, path: &str) {
+    let those = |holds: fn(&str) -> bool| {
+        let fields = item.iter().filter(|(_, value)| any_text(value, holds)).map(|(field, _)| field.as_str());
+        let fields: Vec<_> = fields.collect();
+        (!fields.is_empty()).then(|| one_line(&cobalt::suggest::list(fields)))
+    };
+    if let Some(fields) = those(has_mark) {
+        eprintln!(
+            "warning: `{name}` holds `{REDACTED}` in {fields}, which stands for a secret in what is kept of outputs: see to it \
+             that `{path}` has what is to stand there"
+        );
+    }
+    if let Some(fields) = those(|text| redacted(text) != text) {
+        eprintln!(
+            "warning: `{name}` holds what looks like a key or a password in {fields}: if it is one, it must not stay in `{path}`"
+        );
+    }
+}
+
+/// Whether this is true of a text in it.
+fn any_text(value: &Value, holds: fn(&str) -> bool) -> bool {
+    match value {
+        Value::String(text) => holds(text),
+        Value::Array(values) => values.iter().any(|value| any_text(value, holds)),
+        Value::Object(fields) => fields.values().any(|value| any_text(value, holds)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// An item of a run that is to be added.
+#[derive(Debug)]
+pub(super) struct Wanted<'a> {
+    /// The item's key in the run.
+    pub(super) name: String,
+    pub(super) item: &'a ItemResult,
+}
+
+/// The items that are named, and those that failed if these are asked for, in the order of the data set.
+pub(super) fn wanted<'a>(
+    report: &'a Report,
+    named: &[String],
+    failed: bool,
+) -> Result<Vec<Wanted<'a>>, Error> {
+    let mut names = ItemNames::new(report.partial);
+    report.items.iter().for_each(|item| names.add(item));
+    let (keys, cases) = (names.keys(), names.case_names());
+    let mut is_wanted = vec![false; report.items.len()];
+    for name in named {
+        let place = place(report, name, &keys, &cases).ok_or_else(|| unknown(report, name, &keys))?;
+        is_wanted[place] = true;
+    }
+    let failing = if failed { failing(report) } else { Vec::new() };
+    failing.into_iter().for_each(|place| is_wanted[place] = true);
+    let all = report.items.iter().zip(keys).zip(is_wanted).filter(|(_, is_wanted)| *is_wanted);
+    Ok(all.map(|((item, name), _)| Wanted { name, item }).collect())
+}
+
+/// By the key, else the name in test cases, also behind that of the experiment, else the index.
+pub(crate) fn place(report: &Report, name: &str, keys: &[String], cases: &[String]) -> Option<usize> {
+    let find = |known: &[String], name: &str| known.iter().position(|known| known == name);
+    let index = || {
+        name.parse().ok().and_then(|index: usize| report.items.iter().position(|item| item.index == index))
+    };
+    find(keys, name)
+        .or_else(|| find(cases, name))
+        .or_else(|| within(report, name).and_then(|name| find(cases, name)))
+        .or_else(index)
+}
+
+/// What stands behind the experiment's name and `::`, in either form of that name.
+pub(crate) fn within<'n>(report: &Report, name: &'n str) -> Option<&'n str> {
+    let forms = [report.name.clone(), case_name(&report.name)];
+    forms.iter().find_map(|form| name.strip_prefix(form.as_str())?.strip_prefix("::"))
+}
+
+/// The places of the items in error, and of those with a score below its mark.
+fn failing(report: &Report) -> Vec<usize> {
+    let indexes: HashSet<_> = notable(report).iter().map(|notable| notable.item.index).collect();
+    (0..report.items.len()).filter(|place| indexes.contains(&report.items[*place].index)).collect()
+}
+
+fn unknown(report: &Report, name: &str, keys: &[String]) -> Error {
+    let meant = suggest::closest(name, keys.iter().map(String::as_str));
+    let meant = meant.map(|key| format!("; did you mean `{key}`?")).unwrap_or_default();
+    let failing = failing(report);
+    let there = match failing.is_empty() {
+        true => format!("no item failed; there are {}", suggest::list(keys.iter().map(String::as_str))),
+        false => {
+            format!("those that failed are {}", suggest::list(failing.iter().map(|place| &*keys[*place])))
+        }
+    };
+    let id = &report.id;
+    Error::NothingMatched(one_line(&format!(
+        "run {id} of `{}` has no item `{name}`{meant}; {there}",
+        report.name
+    )))
+}
+
+/// The items as they are to be written.
+pub(super) fn changed(wanted: &[Wanted<'_>], arguments: &AddItems) -> Result<Vec<Item>, Error> {
+    let of_one = [("--expected", arguments.expected.is_some()), ("--id", arguments.id.is_some())];
+    if let Some((flag, _)) = of_one.iter().find(|(_, is_given)| *is_given && wanted.len() > 1) {
+        let items = wanted.len();
+        return Err(Error::Arguments(format!(
+            "`{flag}` is for one item, and {items} are to be added: add them one by one"
+        )));
+    }
+    wanted.iter().map(|wanted| one(wanted, arguments)).collect()
+}
+
+fn one(wanted: &Wanted<'_>, arguments: &AddItems) -> Result<Item, Error> {
+    let mut item = Item::clone(&wanted.item.input);
+    let usual = "expectedOutput";
+    // Where that is null, another field may be meant for something else.
+    let field = if item.contains_key(usual) { usual } else { expected_field(&item).unwrap_or(usual) };
+    if arguments.output_as_expected {
+        let output = wanted.item.first().output.as_ref().ok_or_else(|| {
+            let name = one_line(&wanted.name);
+            Error::Arguments(format!(
+                "`{name}` has no output in this run: write what is expected with `--expected`"
+            ))
+        })?;
+        item.insert(field.to_owned(), output.value().clone());
+    }
+    let expected = arguments.expected.iter().map(|expected| (field.to_owned(), expected.clone()));
+    let id = arguments.id.iter().map(|id| ("id".to_owned(), Value::String(id.clone())));
+    item.extend(arguments.set.iter().cloned().chain(expected).chain(id));
+    Ok(item)
+}
+
+/// An item that comes into the file.
+#[derive(Debug)]
+pub(super) struct New {
+    pub(super) name: String,
+    pub(super) item: Item,
+}
+
+/// What becomes of the items.
+#[derive(Debug, Default)]
+pub(super) struct Sorted {
+    pub(super) new: Vec<New>,
+    /// Of those that are there already, a sentence each.
+    pub(super) kept: Vec<String>,
+    /// Of those that cannot be added, why.
+    pub(super) refused: Vec<String>,
+}
+
+/// Tells new items from those that are there, and from those that are called as another one is.
+pub(super) fn sorted(
+    file: &DataFile,
+    items: impl Iterator<Item = (String, Result<Item, WriteError>)>,
+) -> Sorted {
+    let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+    for (index, item) in file.items().iter().enumerate() {
+        places.entry(key(item)).or_default().push(index);
+    }
+    let mut added: HashMap<String, usize> = HashMap::new();
+    let mut sorted = Sorted::default();
+    for (name, item) in items {
+        let item = match item {
+            Ok(item) => item,
+            Err(error) => {
+                sorted.refused.push(format!("`{name}` is refused: {error}"));
+                continue;
+            }
+        };
+        let key = key(&item);
+        let there = places.get(&key).map(Vec::as_slice).unwrap_or_default();
+        if let Some(place) = there.iter().find(|place| is_equal(&file.items()[**place], &item)) {
+            sorted.kept.push(format!("`{name}` is there already, in line {}", file.line(*place)));
+        } else if let Some(place) = there.first() {
+            sorted.refused.push(conflict(&name, &item, file, *place));
+        } else if let Some(new) = added.get(&key).map(|place| &sorted.new[*place]) {
+            match is_equal(&new.item, &item) {
+                true => sorted.kept.push(format!("`{name}` is equal to `{}`, and added once", new.name)),
+                false => sorted.refused.push(format!(
+                    "`{name}` is refused: `{}` is added, and has the same {}: add it by itself, with another `--id`",
+                    new.name,
+                    what(&item)
+                )),
+            }
+        } else {
+            added.insert(key, sorted.new.len());
+            sorted.new.push(New { name, item });
+        }
+    }
+    sorted
+}
+
+/// Whatever the spelling of numbers.
+fn is_equal(one: &Item, other: &Item) -> bool {
+    one == other || item_hash(one) == item_hash(other)
+}
+
+/// What tells an item from others: an id that says nothing does not.
+fn what(item: &Item) -> &'static str {
+    if item.get("id").is_some_and(|id| plain(id) == key(item)) { "id" } else { "input" }
+}
+
+/// Another item has the name.
+fn conflict(name: &str, item: &Item, file: &DataFile, place: usize) -> String {
+    let there = &file.items()[place];
+    let fields = there.keys().chain(item.keys().filter(|field| !there.contains_key(*field)));
+    let differing: Vec<_> =
+        fields.filter(|field| there.get(*field) != item.get(*field)).map(String::as_str).collect();
+    format!(
+        "`{name}` is refused: in line {} is an item of the same {}, with other content in {}: change that one, or add this \
+         one with another `--id`",
+        file.line(place),
+        what(item),
+        one_line(&suggest::list(differing))
+    )
+}

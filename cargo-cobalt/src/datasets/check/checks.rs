@@ -1,0 +1,247 @@
+//! The checks of a data set: its fields, how its text is encoded, and items that are alike.
+
+use std::collections::BTreeMap;
+
+use cobalt::Item;
+use cobalt::wording::{count, decimal};
+use serde_json::Value;
+
+use super::{Check, Finding, Items, Place};
+use crate::datasets::duplicates::{Likeness, equal_inputs, expected, likeness, near_inputs};
+use crate::datasets::values::{Type, is_blank, is_empty};
+
+/// What is found of fields.
+pub(super) fn fields(items: &Items<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let input = |item: &Item| item.get("input").is_some_and(says_something);
+    found.extend(lacking(items, Check::NoInput, "`input`", input));
+    found.extend(repeated_ids(items));
+    found.extend(lacking(items, Check::Missing, "`id`", |item| item.get("id").is_some_and(says_something)));
+    let expected = |item: &Item| expected(item).is_some_and(says_something);
+    found.extend(lacking(items, Check::Missing, "expected output", expected));
+    found.extend(mixed_types(items));
+    found.extend(blank(items));
+    found
+}
+
+fn says_something(value: &Value) -> bool {
+    !(value.is_null() || is_empty(value) || is_blank(value))
+}
+
+/// The items that lack what others have.
+fn lacking(items: &Items<'_>, check: Check, what: &str, has: impl Fn(&Item) -> bool) -> Option<Finding> {
+    let lacking = items.those(|item| !has(item));
+    let having = items.items.len() - lacking.len();
+    let message = || {
+        let verb = if lacking.len() == 1 { "has" } else { "have" };
+        format!(
+            "{} {verb} no {what}, as {having} of {} have",
+            count(lacking.len(), "item"),
+            items.items.len()
+        )
+    };
+    (having > 0 && !lacking.is_empty()).then(|| Finding::new(check, message(), items.places(&lacking)))
+}
+
+/// The ids that several items have: 1 and "1" are one id.
+fn repeated_ids(items: &Items<'_>) -> Vec<Finding> {
+    let mut by_id: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (index, item) in items.items.iter().enumerate() {
+        let id = match item.get("id") {
+            Some(Value::String(text)) if !text.trim().is_empty() => text.clone(),
+            Some(Value::Number(number)) => number.to_string(),
+            _ => continue,
+        };
+        by_id.entry(id).or_default().push(index);
+    }
+    let mut repeated: Vec<_> = by_id.into_iter().filter(|(_, indexes)| indexes.len() > 1).collect();
+    repeated.sort_unstable_by(|(_, one), (_, other)| one.cmp(other));
+    let finding = |(id, indexes): (String, Vec<usize>)| {
+        let message = format!("{} items have the id `{id}`", indexes.len());
+        Finding::new(Check::RepeatedId, message, items.places(&indexes))
+    };
+    repeated.into_iter().map(finding).collect()
+}
+
+/// The fields with values of several types, and the items that have another one than most.
+fn mixed_types(items: &Items<'_>) -> Vec<Finding> {
+    let mut fields: BTreeMap<&str, BTreeMap<Type, Vec<usize>>> = BTreeMap::new();
+    for (index, item) in items.items.iter().enumerate() {
+        for (name, value) in item.iter().filter(|(_, value)| !value.is_null()) {
+            fields.entry(name).or_default().entry(Type::of(value)).or_default().push(index);
+        }
+    }
+    let finding = |(name, types): (&str, BTreeMap<Type, Vec<usize>>)| {
+        // Of types that are as frequent, that of the first item counts as the usual one.
+        let usual = types.iter().max_by_key(|(_, of)| (of.len(), std::cmp::Reverse(of[0])))?.0;
+        let mut others: Vec<usize> =
+            types.iter().filter(|(of, _)| *of != usual).flat_map(|(_, of)| of).copied().collect();
+        others.sort_unstable();
+        let named = |(of, indexes): (&Type, &Vec<usize>)| format!("{} in {}", of.name(), indexes.len());
+        let all: Vec<_> = types.iter().map(named).collect();
+        let message = format!("the field `{name}` has values of several types: {}", all.join(", "));
+        let place = |index: &usize| items.place(*index, items.items[*index].get(name));
+        Some(Finding::new(Check::MixedTypes, message, others.iter().map(place).collect()))
+    };
+    fields.into_iter().filter(|(_, types)| types.len() > 1).filter_map(finding).collect()
+}
+
+/// The fields that are white space alone in some items; an input that is counts as none.
+fn blank(items: &Items<'_>) -> Vec<Finding> {
+    let mut fields: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, item) in items.items.iter().enumerate() {
+        for (name, _) in item.iter().filter(|(name, value)| *name != "input" && is_blank(value)) {
+            fields.entry(name).or_default().push(index);
+        }
+    }
+    let finding = |(name, indexes): (&str, Vec<usize>)| {
+        let message = format!("the field `{name}` is white space alone in {}", count(indexes.len(), "item"));
+        Finding::new(Check::Blank, message, items.places(&indexes))
+    };
+    fields.into_iter().map(finding).collect()
+}
+
+/// What decoders put where they understand nothing.
+const REPLACEMENT: char = '\u{fffd}';
+
+/// The characters of Windows-1252 from 0x80, where it differs from Latin-1; bytes without one stand for themselves.
+const WINDOWS_1252: [char; 32] = [
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
+    '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+];
+
+/// The fields with such text.
+pub(super) fn encoding(items: &Items<'_>) -> Vec<Finding> {
+    let mut fields: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
+    for (index, item) in items.items.iter().enumerate() {
+        for (name, value) in *item {
+            if let Some(problem) = problem(value) {
+                fields.entry((name, problem)).or_default().push(index);
+            }
+        }
+    }
+    let finding = |((name, problem), indexes): ((&str, &str), Vec<usize>)| {
+        let message = format!("the field `{name}` has {problem} in {}", count(indexes.len(), "item"));
+        let place = |index: &usize| items.place(*index, items.items[*index].get(name));
+        Finding::new(Check::Encoding, message, indexes.iter().map(place).collect())
+    };
+    fields.into_iter().map(finding).collect()
+}
+
+fn problem(value: &Value) -> Option<&'static str> {
+    match value {
+        Value::String(text) if text.is_ascii() => None,
+        Value::String(text) if text.contains(REPLACEMENT) => Some("replacement characters (U+FFFD)"),
+        Value::String(text) if is_mojibake(text) => Some("UTF-8 that was read as Windows-1252"),
+        Value::Array(values) => values.iter().find_map(problem),
+        Value::Object(fields) => fields.values().find_map(problem),
+        _ => None,
+    }
+}
+
+/// Whether a run of characters is what UTF-8 looks like when it is read as Windows-1252, as `Ã©` does for `é`.
+fn is_mojibake(text: &str) -> bool {
+    let is_utf_8 = |run: &str| {
+        let bytes: Option<Vec<u8>> = run.chars().map(windows_1252).collect();
+        bytes.is_some_and(|bytes| std::str::from_utf8(&bytes).is_ok())
+    };
+    text.split_inclusive(|character: char| character.is_ascii()).any(|piece| {
+        let (run, next) = match piece.char_indices().next_back() {
+            Some((end, next)) if next.is_ascii() => (&piece[..end], Some(next)),
+            _ => (piece, None),
+        };
+        !run.is_empty() && !is_end_of_word(run, next) && is_utf_8(run)
+    })
+}
+
+/// Whether it is the last letter of a word with the mark behind it, as in `„Spaß“`. The letters that most of what is misread
+/// begins with, as `Å‚` for `ł`, end hardly any word.
+fn is_end_of_word(run: &str, next: Option<char>) -> bool {
+    let mut characters = run.chars();
+    let (first, second, third) = (characters.next(), characters.next(), characters.next());
+    !next.is_some_and(|next| next.is_alphanumeric())
+        && first.is_some_and(|first| first.is_alphabetic() && !"ÂÃÄÅ".contains(first))
+        && second.is_some_and(|second| "‘’“”„‚‹›…–—™".contains(second))
+        && third.is_none()
+}
+
+/// The byte that stands for a character.
+fn windows_1252(character: char) -> Option<u8> {
+    let special = WINDOWS_1252.iter().position(|special| *special == character);
+    special.map(|place| 0x80 + place as u8).or_else(|| {
+        let byte = u8::try_from(u32::from(character)).ok()?;
+        (byte >= 0xa0).then_some(byte)
+    })
+}
+
+/// Groups of items with equal inputs.
+pub(super) fn equal(items: &Items<'_>) -> Vec<Finding> {
+    let all = &items.items;
+    let finding = |group: Vec<usize>| match likeness(group.iter().map(|index| all[*index])) {
+        Likeness::Items => {
+            let message = format!("{} items are equal", group.len());
+            Finding::new(Check::Duplicate, message, items.places(&group))
+        }
+        Likeness::Inputs => {
+            let message = format!("{} items ask the same, and differ in other fields", group.len());
+            Finding::new(Check::Duplicate, message, items.places(&group))
+        }
+        Likeness::Conflict => {
+            let place = |index: &usize| items.place(*index, expected(all[*index]));
+            let message = format!("{} items ask the same, and expect different outputs", group.len());
+            Finding::new(Check::Conflict, message, group.iter().map(place).collect())
+        }
+    };
+    equal_inputs(all).into_iter().map(finding).collect()
+}
+
+/// Groups of items whose inputs are nearly the same.
+pub(super) fn near(items: &Items<'_>, bound: f64) -> Vec<Finding> {
+    let groups = near_inputs(&items.items, bound).into_iter();
+    groups
+        .map(|group| {
+            let place = |index: usize, similarity: Option<f64>| {
+                let value = items.items[index].get("input");
+                Place { similarity, ..items.place(index, value) }
+            };
+            let others = group.others.iter().map(|(index, similarity)| place(*index, Some(*similarity)));
+            let places: Vec<_> = std::iter::once(place(group.first, None)).chain(others).collect();
+            let least = group.others.iter().map(|(_, similarity)| *similarity).fold(1.0, f64::min);
+            let least = decimal((least * 1000.0).floor() / 10.0, 1);
+            let message = format!("{} items ask nearly the same ({least} % alike)", places.len());
+            Finding::new(Check::NearDuplicate, message, places)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn utf_8_that_was_read_as_windows_1252_is_recognised() {
+        for text in ["cafÃ©", "sÄ…", "koÅ„czy", "Å“uvre", "itâ€™s", "Â£5", "Ã¤Ã¶", "è³ªå•\u{8f}"]
+        {
+            assert!(is_mojibake(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn text_in_any_script_is_none() {
+        for text in ["café", "it’s “so”", "£5 – €6", "ÀÉÎ", "質問", "Ωμέγα", "naïve Ångström ½", "«à»", "🚀"]
+            .into_iter()
+            .chain(["„Spaß“", "“CAFÉ”", "ein Maß…", "Straß–"])
+        {
+            assert!(!is_mojibake(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn replacement_characters_are_found_in_any_depth() {
+        let found = problem(&json!({ "messages": [{ "text": "caf\u{fffd}" }] }));
+        assert_eq!(found, Some("replacement characters (U+FFFD)"));
+        assert_eq!(problem(&json!(["plain", 1, null])), None);
+    }
+}

@@ -1,0 +1,110 @@
+//! What may be typed, told in other forms than `--help`: completions of shells, pages for `man`, and Markdown.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{fs, io};
+
+use clap::{Command, CommandFactory};
+use clap_complete::{Shell, generate};
+use clap_mangen::{Man, generate_to};
+use clap_markdown::{MarkdownOptions, help_markdown_command_custom};
+
+use crate::cli::{self, Cargo, Completions};
+use crate::error::{CommandError, Error};
+use crate::terminal::print;
+
+/// The command as a user sees it: `cargo cobalt`, with its subcommands below it.
+pub(crate) fn command() -> Command {
+    let cargo = Cargo::command();
+    let cobalt = cargo.get_subcommands().next().expect("`cargo` has the one command `cobalt`");
+    cobalt.clone().name("cargo-cobalt").bin_name("cargo cobalt").display_name("cargo-cobalt")
+}
+
+/// The command as shells start it, by which its script is found.
+const NAME: &str = "cargo-cobalt";
+
+/// Fish completes `cargo` by rules of its own, and leaves other commands to them.
+const FISH: &str = include_str!("reference/completions.fish");
+
+pub(crate) fn completions(arguments: &Completions) -> Result<ExitCode, Error> {
+    print(&script(arguments.shell)).map_err(Error::Print)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Bash and zsh complete `cargo` by scripts of cargo's, which ask that of `cargo-cobalt` for what follows `cargo cobalt`. For
+/// the shells without such scripts, `cargo` itself is completed.
+fn script(shell: Shell) -> String {
+    match shell {
+        Shell::Bash => bash(),
+        Shell::Zsh => generated(shell, command(), NAME),
+        Shell::Fish => generated(shell, command(), NAME) + FISH,
+        _ => generated(shell, Cargo::command(), "cargo"),
+    }
+}
+
+/// The generator for bash (clap_complete 4.6) takes the hyphen in a program's name for the gap before a subcommand, and its script
+/// then completes no flag. So the script is made for a name without one, and set to work for the right name.
+fn bash() -> String {
+    let name = NAME.replace('-', "_");
+    let script = generated(Shell::Bash, command(), &name);
+    script.replace(&format!(" {name}\n"), &format!(" {NAME}\n"))
+}
+
+fn generated(shell: Shell, mut command: Command, name: &str) -> String {
+    let mut script = Vec::new();
+    generate(shell, &mut command, name, &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+pub(crate) fn man(arguments: &cli::Man) -> Result<ExitCode, Error> {
+    match &arguments.dir {
+        Some(folder) => write(folder)?,
+        None if arguments.markdown => print(&markdown()).map_err(Error::Print)?,
+        None => print(&page()?).map_err(Error::Print)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The page of the command itself.
+fn page() -> Result<String, Error> {
+    let mut page = Vec::new();
+    Man::new(command().disable_help_subcommand(true)).render(&mut page).map_err(Error::Print)?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("failed to write pages for `man` to `{}`: {source}; name a folder that you may write to", .path.display())]
+struct ManPagesError {
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl CommandError for ManPagesError {}
+
+fn write(folder: &Path) -> Result<(), ManPagesError> {
+    let failed = |source| ManPagesError { path: folder.to_owned(), source };
+    fs::create_dir_all(folder).map_err(failed)?;
+    generate_to(command(), folder).map_err(failed)
+}
+
+fn markdown() -> String {
+    let options = MarkdownOptions::new().title("The commands".to_owned());
+    let options = options.show_footer(false).show_table_of_contents(false);
+    // Its sections are named after what is typed.
+    let command = command().display_name("cargo cobalt");
+    let markdown = help_markdown_command_custom(&command, &options);
+    format!("{}\n", markdown.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+
+    #[test]
+    fn the_page_in_the_repository_is_what_the_flags_give() {
+        let page = include_str!("../../docs/commands.md");
+        assert!(
+            page == super::markdown(),
+            "docs/commands.md is out of date: `cargo cobalt man --markdown > docs/commands.md` writes it anew"
+        );
+    }
+}
