@@ -57,17 +57,15 @@ pub(crate) fn replace_unchanged(path: &Path, before: &[u8], text: &str) -> io::R
 fn replace_if(path: &Path, text: &str, check: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let path = path.canonicalize()?;
     let permissions = replaceable(&path)?;
-    let mut file = NamedTempFile::new_in(path.parent().unwrap_or(&path))?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().set_permissions(permissions)?;
-    file.as_file().sync_all()?;
-    // Some file systems lock only what can be written to.
-    let held = File::options().write(true).open(&path)?;
-    let _ = held.lock();
-    check(&path)?;
-    file.persist(&path)?;
-    sync_folder(&path);
-    Ok(())
+    let draft = NamedTempFile::new_in(path.parent().unwrap_or(&path))?;
+    draft.as_file().set_permissions(permissions)?;
+    write_whole(draft, text, &path, |draft| {
+        // Some file systems lock only what can be written to.
+        let held = File::options().write(true).open(&path)?;
+        let _ = held.lock();
+        check(&path)?;
+        Ok(draft.persist(&path)?)
+    })
 }
 
 /// Writes a file, new or in the place of another, and the folders above it. What is no file, as a pipe, is written to.
@@ -92,14 +90,24 @@ fn put(path: &Path, text: &str, permissions: Option<Permissions>) -> io::Result<
     let path = followed(path);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    let mut file = draft().tempfile_in(folder)?;
+    let draft = draft().tempfile_in(folder)?;
     if let Some(permissions) = permissions {
-        file.as_file().set_permissions(permissions)?;
+        draft.as_file().set_permissions(permissions)?;
     }
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(&path)?;
-    sync_folder(&path);
+    write_whole(draft, text, &path, |draft| Ok(draft.persist(&path)?))
+}
+
+/// Fills a draft and syncs it, and then has it take the place of the file.
+fn write_whole(
+    mut draft: NamedTempFile,
+    text: &str,
+    path: &Path,
+    take_place: impl FnOnce(NamedTempFile) -> io::Result<File>,
+) -> io::Result<()> {
+    draft.write_all(text.as_bytes())?;
+    draft.as_file().sync_all()?;
+    take_place(draft)?;
+    sync_folder(path);
     Ok(())
 }
 
@@ -126,22 +134,15 @@ fn writable(permissions: Permissions) -> Permissions {
 
 /// Writes a file that nobody but its owner may read, new or in the place of another.
 pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path)?;
-    Ok(())
+    let draft = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
+    write_whole(draft, text, path, |draft| Ok(draft.persist(path)?))
 }
 
 /// Makes a file and the folders above it at once; one that has come into being since is not overwritten.
 pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
-    let mut file = draft().tempfile_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(path)?;
-    sync_folder(path);
-    Ok(())
+    write_whole(draft().tempfile_in(folder)?, text, path, |draft| Ok(draft.persist_noclobber(path)?))
 }
 
 /// A file that whoever may read others of this user may read, too: temporary files are for their owner alone.

@@ -1,5 +1,6 @@
 //! `#[cobalt::evaluator]`: registers a function as an evaluator, and leaves the function as it is.
 
+use cobalt_thresholds as rules;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
@@ -9,7 +10,6 @@ use crate::errors::Errors;
 use crate::function::{self, at};
 use crate::library::Library;
 use crate::literal::{Number, is_literal};
-use crate::rules;
 use crate::settings::Settings;
 use crate::source_hash::source_hash;
 
@@ -184,7 +184,7 @@ impl Argument {
         }
         let pattern = &parameter.pat;
         let names_output = function::parameter_name(parameter)
-            .is_some_and(|name| rules::words::closest(&name, &["output", "metadata"]).is_some());
+            .is_some_and(|name| rules::closest(&name, &["output", "metadata"]).is_some());
         if others.iter().any(|other| other.source == Source::Item) || names_output {
             let message = "an evaluator sees one item: name a parameter `output` for what the agent answered, \
                            `metadata` for what it reported";
@@ -229,7 +229,7 @@ fn check_pass_mark(value: &Expr, errors: &mut Errors) -> TokenStream {
         Some(number) if !number.has_unit() => {
             let mark = number.value;
             if !(0.0..=1.0).contains(&mark) {
-                errors.at(value, format!("marks {}", rules::words::not_from_zero_to_one(mark)));
+                errors.at(value, format!("marks {}", rules::not_from_zero_to_one(mark)));
             }
             quote_spanned!(span=> .pass_mark(#mark))
         }

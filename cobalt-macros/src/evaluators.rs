@@ -1,5 +1,6 @@
 //! `evaluators = [concise, ExactMatch::new(…)]`: functions by their names, and values.
 
+use cobalt_thresholds::{self as rules, Category};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, format_ident, quote_spanned};
 use syn::ext::IdentExt as _;
@@ -9,7 +10,6 @@ use syn::{Expr, ExprLit, Lit};
 use crate::errors::Errors;
 use crate::function::{at, listed};
 use crate::library::Library;
-use crate::rules::{self, Category};
 use crate::unmarked;
 
 /// The list of an experiment's evaluators.
@@ -68,7 +68,7 @@ impl Evaluators {
         if !bare || self.entries.iter().any(|entry| entry.mentions(name)) {
             return Ok(());
         }
-        let Some(meant) = rules::words::closest(name, &Category::NAMES) else { return Ok(()) };
+        let Some(meant) = rules::closest(name, &Category::NAMES) else { return Ok(()) };
         let mut message = format!("no category or evaluator `{name}`: did you mean `{meant}`?");
         if self.has_unknown_names() {
             message.push_str(&format!(" (an evaluator of that name is written `evaluators[\"{name}\"]`)"));
@@ -109,9 +109,9 @@ impl Evaluators {
                 Entry::Value(_) => None,
             })
             .unzip();
-        let message = match rules::words::closest(name, &names) {
+        let message = match rules::closest(name, &names) {
             Some(meant) => format!("no evaluator `{name}` in the list: did you mean `{meant}`?"),
-            None => format!("no evaluator `{name}` in the list: it has {}", rules::words::listing(&names)),
+            None => format!("no evaluator `{name}` in the list: it has {}", rules::listing(&names)),
         };
         quote_spanned! {span=> {
             const _: () = ::core::assert!(

@@ -10,9 +10,6 @@ mod function;
 mod library;
 mod list;
 mod literal;
-#[path = "../../cobalt/src/report/threshold/rules/mod.rs"]
-#[expect(unreachable_pub, dead_code, reason = "public in the library, which uses all of it")]
-mod rules;
 mod settings;
 #[cfg(test)]
 mod snapshot;

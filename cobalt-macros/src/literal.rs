@@ -1,10 +1,9 @@
 //! Numbers and durations as they are written: `0.8`, `10_000`, `1.5s`.
 
+use cobalt_thresholds as rules;
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 use syn::{Expr, ExprLit, ExprUnary, Lit, UnOp};
-
-use crate::rules;
 
 /// A number with the letters behind it, which may be a unit.
 pub(crate) struct Number {

@@ -1,5 +1,6 @@
 //! The inside of an attribute: `key = value, key = value`.
 
+use cobalt_thresholds as rules;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
@@ -9,7 +10,6 @@ use syn::{Expr, ExprLit, Ident, Lit, Token};
 
 use crate::errors::Errors;
 use crate::list::bare;
-use crate::rules;
 
 /// The settings of one attribute.
 pub(crate) struct Settings {
@@ -82,7 +82,7 @@ impl Settings {
     fn enter(&mut self, key: &Ident, known: &[&str], errors: &mut Errors) -> bool {
         let name = key.to_string();
         if !known.contains(&name.as_str()) {
-            match rules::words::closest(&name, known) {
+            match rules::closest(&name, known) {
                 Some(meant) => {
                     errors.at(key, format!("no setting `{name}`: did you mean `{meant}`?"));
                     self.mentioned.push(meant.to_owned());
@@ -131,7 +131,7 @@ impl Settings {
 }
 
 fn any_of(known: &[&str]) -> String {
-    rules::words::listing(known).replace(" and `", " or `")
+    rules::listing(known).replace(" and `", " or `")
 }
 
 fn parse_equals(key: &Ident, input: ParseStream<'_>) -> syn::Result<()> {

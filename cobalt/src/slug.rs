@@ -1,5 +1,9 @@
 //! Text in any script as a name that is safe in a test case, a file name and a shell.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 /// Keeps letters and digits of every script with their accents and vowel signs, `-`, `_` and `.`; each run of
 /// anything else becomes one `-`. Dots and dashes at the ends go (`..` is no file name), and the result is cut
 /// to `max_bytes` of UTF-8 at a character. Empty where nothing is left.
@@ -36,15 +40,9 @@ fn belongs(character: char, previous: Option<char>) -> bool {
 }
 
 /// Whether a character only completes the one before it, such as a combining accent or a virama.
-///
-/// The standard library shows that property in one place only: `str::escape_debug` escapes such characters at
-/// the start of a text and nowhere else.
 fn is_mark(character: char) -> bool {
-    let mut bytes = [b'a'; 5];
-    let length = character.encode_utf8(&mut bytes[1..]).len();
-    let after_a_letter = std::str::from_utf8(&bytes[..=length]).unwrap_or_default();
-    let escaped = |text: &str| text.escape_debug().any(|character| character == '\\');
-    escaped(&after_a_letter[1..]) && !escaped(after_a_letter)
+    static MARK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\p{M}").expect("a class of Unicode"));
+    MARK.is_match(character.encode_utf8(&mut [0; 4]))
 }
 
 /// Joiners and variation selectors change how a text is drawn, not what it says.
@@ -73,7 +71,7 @@ mod tests {
 
     #[test]
     fn letters_keep_their_accents_and_vowel_signs() {
-        for word in ["हिन्दी", "cafe\u{301}", "ภาษาไทยได้", "العَرَبِيَّة"]
+        for word in ["हिन्दी", "cafe\u{301}", "ภาษาไทยได้", "العَرَبِيَّة", "ཀ\u{f3f}"]
         {
             assert_eq!(slug(word, 80), word);
         }

@@ -1,5 +1,6 @@
 //! Thresholds as calls of `cobalt::Threshold`.
 
+use cobalt_thresholds::{Category, Metric};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 use syn::spanned::Spanned as _;
@@ -9,7 +10,6 @@ use super::{Bound, Threshold};
 use crate::evaluators::Evaluators;
 use crate::function::at;
 use crate::library::Library;
-use crate::rules::{Category, Metric};
 
 impl Threshold {
     /// An expression of type `cobalt::Threshold`.

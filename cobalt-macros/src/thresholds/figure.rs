@@ -1,6 +1,7 @@
 //! The left side of a threshold: `score.avg`, `x.pass_rate(0.6)`, `evaluators["any name"].min`,
 //! `vs_baseline.score.drop`.
 
+use cobalt_thresholds::{self as rules, Category, EVALUATORS, Metric, VS_BASELINE, VS_BASELINE_EXAMPLE};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
@@ -11,7 +12,6 @@ use super::{EXAMPLE, Sides, path_of, refuse, squeezed};
 use crate::evaluators::Evaluators;
 use crate::list::bare;
 use crate::literal::{Number, is_literal};
-use crate::rules::{self, Category, EVALUATORS, Metric, VS_BASELINE, VS_BASELINE_EXAMPLE};
 
 /// The figure that a threshold looks at.
 pub(super) struct Figure {
@@ -161,7 +161,7 @@ fn which_figure_of_two() -> String {
 
 /// `base.score.drop`
 fn not_a_category(base: &Expr) -> String {
-    match rules::words::closest(&squeezed(base), &[VS_BASELINE, "baseline"]) {
+    match rules::closest(&squeezed(base), &[VS_BASELINE, "baseline"]) {
         Some(_) => format!("a figure against the baseline is written like `{VS_BASELINE_EXAMPLE}`"),
         None => format!("not a category or an evaluator: {EXAMPLE}"),
     }
@@ -177,7 +177,7 @@ fn without_metric(path: &Path, sides: &Sides<'_>) -> syn::Error {
     if text == VS_BASELINE {
         return refuse(path, which_figure_of_two());
     }
-    let name = rules::words::closest(&text, &Category::NAMES).unwrap_or(&text);
+    let name = rules::closest(&text, &Category::NAMES).unwrap_or(&text);
     let metric = Category::from_name(name).map_or("avg", |category| category.metrics()[0]);
     let (symbol, bound) = (sides.symbol(), squeezed(sides.right));
     let message = format!("which figure of `{name}`? write, for example, `{name}.{metric} {symbol} {bound}`");

@@ -3,6 +3,7 @@
 mod expand;
 mod figure;
 
+use cobalt_thresholds::{self as rules, Category, Comparison, Metric};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned as _;
@@ -13,7 +14,6 @@ use crate::errors::Errors;
 use crate::evaluators::Evaluators;
 use crate::list::bare;
 use crate::literal::Number;
-use crate::rules::{self, Category, Comparison, Metric};
 
 const EXAMPLE: &str = "a threshold is written like `score.avg >= 0.8`";
 
@@ -139,7 +139,7 @@ impl<'a> Sides<'a> {
         let is_figure = |side: &Expr| matches!(side, Expr::Field(_) | Expr::MethodCall(_));
         let is_category = path_of(self.left).and_then(Path::get_ident).is_some_and(|name| {
             let name = name.to_string();
-            Category::from_name(&name).is_some() || rules::words::closest(&name, &Category::NAMES).is_some()
+            Category::from_name(&name).is_some() || rules::closest(&name, &Category::NAMES).is_some()
         });
         if is_figure(self.left) || is_category || !is_figure(self.right) {
             return Ok(());

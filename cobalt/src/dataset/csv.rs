@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::BufRead;
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -19,6 +20,21 @@ pub fn parse_csv(reader: impl BufRead, file: &str, delimiter: u8) -> Result<Vec<
         Ok(())
     })?;
     Ok(items)
+}
+
+/// The records of a text, the header first: where each lies, with the end of its line, and its fields.
+#[doc(hidden)]
+pub fn csv_records(
+    text: &str,
+    file: &str,
+    delimiter: u8,
+) -> impl Iterator<Item = Result<(Range<usize>, Vec<String>), DatasetError>> {
+    let start = text::mark_length(text.as_bytes()).unwrap_or(0);
+    let mut records = Records::new(&text.as_bytes()[start..], file, delimiter);
+    std::iter::from_fn(move || {
+        let record = records.next().transpose()?;
+        Some(record.map(|record| (record.start + start..records.read + start, record.fields)))
+    })
 }
 
 /// Hands over what each row holds. After one that is refused, it goes on with the next line.
@@ -80,6 +96,8 @@ fn ragged(row: &Record, names: &[String]) -> String {
 struct Record {
     /// The line that it begins on, counted from 1.
     line: usize,
+    /// How many bytes come before that line.
+    start: usize,
     fields: Vec<String>,
 }
 
@@ -94,11 +112,13 @@ struct Records<'f, R> {
     text: Vec<u8>,
     /// How far `text` is read.
     at: usize,
+    /// How many bytes the reader has handed over.
+    read: usize,
 }
 
 impl<'f, R: BufRead> Records<'f, R> {
     fn new(reader: R, file: &'f str, delimiter: u8) -> Self {
-        Records { reader, file, delimiter, line: 0, text: Vec::new(), at: 0 }
+        Records { reader, file, delimiter, line: 0, text: Vec::new(), at: 0, read: 0 }
     }
 
     /// The next record; lines with nothing on them are passed over.
@@ -111,7 +131,7 @@ impl<'f, R: BufRead> Records<'f, R> {
                 break;
             }
         }
-        let line = self.line;
+        let (line, start) = (self.line, self.read - self.text.len());
         let mut fields = Vec::new();
         loop {
             let bytes = match self.text.get(self.at) {
@@ -126,7 +146,7 @@ impl<'f, R: BufRead> Records<'f, R> {
             })?;
             fields.push(field);
             if self.at >= self.end() {
-                return Ok(Some(Record { line, fields }));
+                return Ok(Some(Record { line, start, fields }));
             }
             self.at += 1;
         }
@@ -137,7 +157,10 @@ impl<'f, R: BufRead> Records<'f, R> {
         self.at = 0;
         self.line += 1;
         match self.reader.read_until(b'\n', &mut self.text) {
-            Ok(count) => Ok(count > 0),
+            Ok(count) => {
+                self.read += count;
+                Ok(count > 0)
+            }
             Err(error) => Err(DatasetError::read(self.file, error)),
         }
     }
@@ -230,6 +253,16 @@ mod tests {
             read("q,a\n\"two\nlines, and \"\"quotes\"\"\",\"\r\n\"\n\"\"\"\",\"\"\"x\"\n"),
             [item! { "q": "two\nlines, and \"quotes\"", "a": "\r\n" }, item! { "q": "\"", "a": "\"x" }]
         );
+    }
+
+    #[test]
+    fn a_record_lies_from_its_first_line_to_the_end_of_its_last() {
+        let text = "\u{feff}\r\nq,a\r\n\n\"two\nlines\",\"\"\"\"\r\n\nlast,";
+        let records: Vec<_> = csv_records(text, "data.csv", b',').map(Result::unwrap).collect();
+        let texts: Vec<_> = records.iter().map(|(place, _)| &text[place.clone()]).collect();
+        assert_eq!(texts, ["q,a\r\n", "\"two\nlines\",\"\"\"\"\r\n", "last,"]);
+        assert_eq!(records[1].1, ["two\nlines", "\""]);
+        assert_eq!(csv_records("\n", "data.csv", b',').count(), 0);
     }
 
     #[test]

@@ -116,6 +116,6 @@ pub use set::{Dataset, Fetch, Iter, SAMPLE_SEED};
 pub use rows::{Row, Rows, read_rows};
 #[doc(hidden)]
 pub use {
-    canonical::item_hash, canonical::value_hash, csv::parse_csv, json::parse_json, jsonl::parse_jsonl,
-    read::format_of,
+    canonical::item_hash, canonical::value_hash, csv::csv_records, csv::parse_csv, json::parse_json,
+    jsonl::parse_jsonl, read::format_of,
 };

@@ -2,34 +2,17 @@
 
 use std::ops::Range;
 
-use ::csv::{QuoteStyle, ReaderBuilder, Terminator, WriterBuilder};
+use ::csv::{QuoteStyle, Terminator, WriterBuilder};
+use cobalt::dataset::csv_records;
 use cobalt::{Item, suggest};
 use serde_json::Value;
 
-use super::file::{Edit, line_end, mark_length, missing_line_end};
+use super::file::{Edit, line_end, missing_line_end};
 use super::layout::in_order;
 
 /// The records below the header, each with its end. The text has been read as CSV.
-pub(super) fn places(text: &str) -> Vec<Range<usize>> {
-    records(text).into_iter().skip(1).collect()
-}
-
-/// The header and the records.
-fn records(text: &str) -> Vec<Range<usize>> {
-    let mut records = Vec::new();
-    let (mut start, mut at, mut is_quoted) = (mark_length(text), mark_length(text), false);
-    for line in text[at..].split_inclusive('\n') {
-        at += line.len();
-        // A quote within a quoted field is doubled, which changes nothing.
-        is_quoted ^= line.matches('"').count() % 2 == 1;
-        if !is_quoted {
-            if !text[start..at].trim_matches(['\r', '\n']).is_empty() {
-                records.push(start..at);
-            }
-            start = at;
-        }
-    }
-    records
+pub(super) fn places(text: &str, delimiter: u8) -> Vec<Range<usize>> {
+    csv_records(text, "", delimiter).skip(1).map_while(Result::ok).map(|(place, _)| place).collect()
 }
 
 /// The names of the columns.
@@ -43,13 +26,7 @@ pub(super) struct Header {
 impl Header {
     /// The header of a text; of one without any, the fields of the items that come into it.
     pub(super) fn of(text: &str, delimiter: u8, items: &[Item]) -> Self {
-        let first = records(text).into_iter().next().and_then(|first| {
-            let mut reader = ReaderBuilder::new();
-            let mut reader =
-                reader.delimiter(delimiter).has_headers(false).from_reader(text[first].as_bytes());
-            let record = reader.records().next()?.ok()?;
-            Some(record.iter().map(str::to_owned).collect())
-        });
+        let first = csv_records(text, "", delimiter).next().and_then(Result::ok).map(|(_, names)| names);
         match first {
             Some(names) => Self { names, is_new: false },
             None => {

@@ -74,7 +74,7 @@ impl DataFile {
         let places = match format {
             TextFormat::Json => json::list(&text).map(|list| list.items).unwrap_or_default(),
             TextFormat::Jsonl => jsonl::places(&text),
-            TextFormat::Csv(_) => csv::places(&text),
+            TextFormat::Csv(delimiter) => csv::places(&text, delimiter),
         };
         let lines = lines(&text, &places);
         Ok(Self { path: path.to_owned(), is_there, text, format, items, places, lines })

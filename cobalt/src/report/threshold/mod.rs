@@ -2,14 +2,14 @@
 
 mod bounds;
 mod parse;
-mod rules;
 
 use std::fmt;
+
+pub use cobalt_thresholds::{Category, Comparison, Metric};
 
 pub use bounds::{LatencyBound, NumberBound};
 pub use parse::ThresholdError;
 pub(crate) use parse::duration;
-pub use rules::{Category, Comparison, Metric};
 
 /// A bound that a figure of the report must keep.
 ///

@@ -3,8 +3,12 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use cobalt_thresholds::{
+    Category, Comparison, EVALUATORS, Metric, VS_BASELINE, VS_BASELINE_EXAMPLE, closest, duration_nanos,
+    not_a_comparison,
+};
+
 use super::Threshold;
-use super::rules::{self, Category, Comparison, EVALUATORS, Metric, VS_BASELINE, VS_BASELINE_EXAMPLE};
 
 /// Why a threshold is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -47,7 +51,7 @@ fn parse(text: &str) -> Result<Threshold, String> {
         None => self::metric(&category, metric.trim())?,
     };
     let comparison = Comparison::from_symbol(operator)
-        .ok_or_else(|| rules::not_a_comparison(operator, &category, metric, bound))?;
+        .ok_or_else(|| not_a_comparison(operator, &category, metric, bound))?;
     let value = self::bound(&category, metric, bound)?;
     category.check_comparison(metric, comparison, bound)?;
     category.check_bound(value)?;
@@ -72,7 +76,7 @@ impl Kind {
 
     /// The first figure of a category that was most likely meant by a word, if it has any.
     fn figure_of(self, word: &str) -> Option<String> {
-        let category = Category::from_name(rules::words::closest(word, &Category::NAMES)?)?;
+        let category = Category::from_name(closest(word, &Category::NAMES)?)?;
         let metrics = match self {
             Self::OfOneRun => category.metrics(),
             Self::AgainstBaseline => category.baseline_metrics(),
@@ -144,7 +148,7 @@ fn bound(category: &Category, metric: Metric, text: &str) -> Result<f64, String>
     match split_unit(text).filter(|_| is_duration) {
         Some((value, unit)) => {
             let value = number(value).ok_or_else(refused)?;
-            Ok(rules::duration_nanos(value, unit)? as f64 / 1e6)
+            Ok(duration_nanos(value, unit)? as f64 / 1e6)
         }
         None => number(text).ok_or_else(refused),
     }
@@ -158,7 +162,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         let bare = number(text).ok_or_else(refused)?;
         return Err(format!("a duration needs a unit: write `{bare}s` or `{bare}ms`"));
     };
-    match rules::duration_nanos(number(value).ok_or_else(refused)?, unit)? {
+    match duration_nanos(number(value).ok_or_else(refused)?, unit)? {
         0 => Err("a duration must be longer than nothing: write, for example, `30s`".to_owned()),
         nanos => Ok(Duration::from_nanos(nanos)),
     }

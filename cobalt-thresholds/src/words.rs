@@ -1,0 +1,93 @@
+//! The words of messages: what was meant by a misspelt name, what there is, what lies between 0 and 1, and lengths of time.
+
+/// The known word that a misspelt one was most likely meant to be: at most a third of its letters differ.
+pub fn closest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+    // Two percentiles are always alike; neither is more likely to be the one that was meant.
+    let percentile =
+        word.strip_prefix('p').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+    if percentile {
+        return None;
+    }
+    let word = word.to_lowercase();
+    known
+        .iter()
+        .map(|name| (strsim::damerau_levenshtein(&word, &name.to_lowercase()), *name))
+        .filter(|(distance, name)| *distance <= (word.len().max(name.len()) / 3).max(1))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// Names in one line: `` `a`, `b` and `c` ``.
+pub fn listing(names: &[&str]) -> String {
+    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.as_slice() {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// `lie between 0 and 1, …`: the second half of a sentence about scores and marks.
+pub fn not_from_zero_to_one(value: f64) -> String {
+    if (2.0..=100.0).contains(&value) {
+        return format!("lie between 0 and 1: for {value} percent write `{}`", value / 100.0);
+    }
+    format!("lie between 0 and 1, and {value} does not")
+}
+
+/// The units of a duration and their lengths in nanoseconds.
+pub const DURATION_UNITS: [(&str, u64); 6] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
+
+/// The length in nanoseconds of so many of a unit, or what the units are.
+pub fn duration_nanos(number: f64, unit: &str) -> Result<u64, String> {
+    let Some((_, nanos)) = DURATION_UNITS.iter().find(|(name, _)| *name == unit) else {
+        return Err(no_such_unit(number, unit));
+    };
+    let length = (number * *nanos as f64).round();
+    if !(0.0..=u64::MAX as f64).contains(&length) {
+        return Err(format!("{number}{unit} is no possible duration"));
+    }
+    Ok(length as u64)
+}
+
+fn no_such_unit(number: f64, unit: &str) -> String {
+    let meant = match unit.to_lowercase().as_str() {
+        "sec" | "secs" | "second" | "seconds" => Some("s"),
+        "min" | "mins" | "minute" | "minutes" => Some("m"),
+        "hr" | "hrs" | "hour" | "hours" => Some("h"),
+        "msec" | "millis" | "milliseconds" => Some("ms"),
+        _ => None,
+    };
+    let units = listing(&DURATION_UNITS.map(|(name, _)| name));
+    match meant {
+        Some(meant) => format!("no unit of time `{unit}`: write `{number}{meant}` (there are {units})"),
+        None => format!("no unit of time `{unit}`: there are {units}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_name_has_a_closest_one_but_a_percentile_has_none() {
+        assert_eq!(closest("Latncy", &["latency", "tokens"]), Some("latency"));
+        assert_eq!(closest("speed", &["latency", "tokens"]), None);
+        assert_eq!(closest("p90", &["p50", "p95"]), None);
+    }
+
+    #[test]
+    fn a_duration_has_a_unit_and_a_possible_length() {
+        assert_eq!(duration_nanos(1.5, "ms"), Ok(1_500_000));
+        assert!(duration_nanos(3.0, "secs").unwrap_err().contains("write `3s`"));
+        assert!(duration_nanos(-1.0, "s").unwrap_err().contains("no possible duration"));
+        assert!(duration_nanos(1e9, "h").unwrap_err().contains("no possible duration"));
+    }
+}
