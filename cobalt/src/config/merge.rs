@@ -22,14 +22,13 @@ use crate::dataset::settings::{Account, FetchSettings, Platform};
 use crate::paths::workspace_root;
 use crate::redact::{register_env_file, register_variables};
 use crate::report::{Shard, Threshold};
-use crate::settings::{Age, AgeOrOff};
-use crate::settings::{Bound, Count, Length, Target, VariableName, VariableValue};
+use crate::settings::{
+    Age, AgeOrOff, Bound, Count, DEFAULT_TIMEOUT, Length, Target, VariableName, VariableValue,
+};
 use crate::store::Layout;
 
 /// How many items are worked on at a time, unless something is set.
 const DEFAULT_CONCURRENCY: usize = 5;
-/// How long an agent may take for an item, unless something is set.
-pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// For how long the results of a run count in further runs of the same commit, unless something is set: a job that is
 /// started again is of the same day, and one that runs every night starts afresh.
 const DEFAULT_POOL: Duration = Duration::from_secs(12 * 60 * 60);

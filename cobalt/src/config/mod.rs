@@ -32,7 +32,6 @@ pub use dashboard::DashboardSettings;
 pub use error::ConfigError;
 pub use find::project_root;
 pub use flags::Flags;
-pub(crate) use merge::DEFAULT_TIMEOUT;
 pub use merged::Config;
 pub use only::Only;
 pub use reporter::{Reporter, ReporterKind};

@@ -7,12 +7,10 @@ use serde_json::Value;
 
 use super::dashboard::Port;
 use super::datasets::{Bytes, FileAddress, FormatName, HashStart, HeaderName, HeaderText, PageSize};
-use super::evaluators::{KindName, TokenizerName};
 use super::model::File;
 use super::reporter::{Reporter, ReporterKind};
 use super::webhooks::{HookAddress, HookTimeout};
 use crate::dataset::Format;
-use crate::evaluators::{ALIASES, AutoevalKind};
 use crate::settings::schema_of;
 
 /// The JSON schema of `cobalt.toml`.
@@ -47,8 +45,6 @@ fn without_null(schema: &mut Schema) {
 
 schema_of! {
     Port: { "type": "integer", "minimum": 0, "maximum": 65535 },
-    KindName: { "type": "string", "enum": kinds() },
-    TokenizerName: { "type": "string", "enum": TokenizerName::NAMES },
     HookAddress: { "type": "string", "pattern": "^https?://[^/?#\\s][^\\s]*$", "examples": ["https://example.com/hook"] },
     HookTimeout: {
         "type": "string",
@@ -85,10 +81,4 @@ fn reporters() -> String {
         kinds.map(ReporterKind::name).collect::<Vec<_>>().join("|")
     };
     format!("^({}|({})(=.+)?)$", names(false), names(true))
-}
-
-/// The names of the kinds of `Autoeval`.
-fn kinds() -> Vec<&'static str> {
-    let aliases = ALIASES.into_iter().map(|(alias, _)| alias);
-    AutoevalKind::ALL.into_iter().map(AutoevalKind::name).chain(aliases).collect()
 }

@@ -64,7 +64,9 @@ async fn execute(work: &Work, context: Context) -> Execution {
     match answer.and_then(|output| accepted(output, &mut recorded)) {
         Ok(output) => {
             let output = Arc::new(output.with_recorded(recorded));
-            let evaluations = evaluate(work, &EvalContext::of(&context, Arc::clone(&output))).await;
+            let (item, key) = (Arc::clone(context.shared_item()), Arc::clone(context.shared_key()));
+            let cx = EvalContext::of(item, key, context.index(), context.run_index(), Arc::clone(&output));
+            let evaluations = evaluate(work, &cx).await;
             let output = Some(Arc::unwrap_or_clone(output));
             Execution { output, latency_ms, evaluations, ..Execution::default() }
         }

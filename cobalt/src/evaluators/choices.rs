@@ -2,17 +2,6 @@
 
 use serde::Serialize;
 
-/// What a judge answers with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Scoring {
-    /// Whether the criteria are met.
-    Boolean,
-    /// How far they are met, from 0 to 1.
-    Scale,
-}
-
 /// How the scores of several judges become one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,21 +1,18 @@
 //! What an evaluator sees of one execution.
 
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-#[cfg(feature = "judge")]
-use super::EvalError;
-#[cfg(feature = "judge")]
-use crate::config::Config;
-use crate::config::DEFAULT_TIMEOUT;
 use crate::dataset::{DecodeError, Item, decode};
-use crate::experiment::{Context, Output};
-use crate::llm::Asking;
 #[cfg(feature = "judge")]
-use crate::llm::Models;
+use crate::evaluators::EvalError;
+use crate::experiment::Output;
+use crate::llm::Asking;
+use crate::settings::DEFAULT_TIMEOUT;
 
 /// One output with the item that it answers. Cheap to clone.
 ///
@@ -23,8 +20,12 @@ use crate::llm::Models;
 #[derive(Clone, Debug)]
 pub struct EvalContext {
     inner: Arc<Inner>,
-    /// The way to the models; without one, those for the configuration of this process.
+    /// The way to the models.
+    #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "nobody is asked without the feature"))]
     asking: Option<Asking>,
+    /// What finds one where none was given.
+    #[cfg(feature = "judge")]
+    usually_asking: Option<fn() -> Result<Asking, EvalError>>,
     /// How long the experiment gives an evaluator.
     timeout: Option<Duration>,
 }
@@ -40,38 +41,22 @@ struct Inner {
 }
 
 impl EvalContext {
-    /// The context of an output that stands for itself, outside of any experiment.
-    ///
-    /// ```
-    /// # async fn example() -> Result<(), cobalt::EvalError> {
-    /// use cobalt::{EvalContext, Evaluator, ExactMatch, Output};
-    ///
-    /// let item = cobalt::item! { "input": "2 + 2", "expectedOutput": "4" };
-    /// let score = ExactMatch::new("exact", "expectedOutput")
-    ///     .evaluate(&EvalContext::new(item, Output::new("4")))
-    ///     .await?;
-    /// assert_eq!(score.value(), 1.0);
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn new(item: Item, output: Output) -> Self {
-        Self::build(Arc::new(item), "".into(), 0, 0, Arc::new(output))
-    }
-
-    pub(crate) fn of(context: &Context, output: Arc<Output>) -> Self {
-        Self::build(
-            Arc::clone(context.shared_item()),
-            Arc::clone(context.shared_key()),
-            context.index(),
-            context.run_index(),
-            output,
-        )
-    }
-
-    fn build(item: Arc<Item>, key: Arc<str>, index: usize, run_index: usize, output: Arc<Output>) -> Self {
+    /// The context of the output of one run of an item.
+    pub(crate) fn of(
+        item: Arc<Item>,
+        key: Arc<str>,
+        index: usize,
+        run_index: usize,
+        output: Arc<Output>,
+    ) -> Self {
         let inner = Inner { item, key, index, run_index, output, text: OnceLock::new() };
-        Self { inner: Arc::new(inner), asking: None, timeout: None }
+        Self {
+            inner: Arc::new(inner),
+            asking: None,
+            #[cfg(feature = "judge")]
+            usually_asking: None,
+            timeout: None,
+        }
     }
 
     /// The same execution for an evaluator that asks models this way.
@@ -89,30 +74,36 @@ impl EvalContext {
         self.timeout.unwrap_or(DEFAULT_TIMEOUT)
     }
 
+    /// The same execution, whose way to the models is found when it is needed.
+    #[cfg(feature = "judge")]
+    pub(crate) fn usually_asking(self, find: fn() -> Result<Asking, EvalError>) -> Self {
+        Self { usually_asking: Some(find), ..self }
+    }
+
     /// The way to the models.
     #[cfg(feature = "judge")]
     pub(crate) fn models(&self) -> Result<Asking, EvalError> {
-        if let Some(asking) = &self.asking {
-            return Ok(asking.clone());
+        match (&self.asking, self.usually_asking) {
+            (Some(asking), _) => Ok(asking.clone()),
+            (None, Some(find)) => find(),
+            (None, None) => Err(EvalError::new("no models can be asked here")),
         }
-        let config = Config::from_environment().map_err(|error| EvalError::new(error.to_string()))?;
-        Ok(Asking::new(Models::of(&config)))
     }
 
     /// The same execution with another item, for [`FnEvaluator::context`](super::FnEvaluator::context).
     #[must_use]
     pub fn with_item(&self, item: Item) -> Self {
         let Inner { key, index, run_index, output, .. } = &*self.inner;
-        let other = Self::build(Arc::new(item), Arc::clone(key), *index, *run_index, Arc::clone(output));
-        Self { asking: self.asking.clone(), timeout: self.timeout, ..other }
+        let other = Self::of(Arc::new(item), Arc::clone(key), *index, *run_index, Arc::clone(output));
+        Self { inner: other.inner, ..self.clone() }
     }
 
     /// The same execution with another output, for [`FnEvaluator::context`](super::FnEvaluator::context).
     #[must_use]
     pub fn with_output(&self, output: Output) -> Self {
         let Inner { item, key, index, run_index, .. } = &*self.inner;
-        let other = Self::build(Arc::clone(item), Arc::clone(key), *index, *run_index, Arc::new(output));
-        Self { asking: self.asking.clone(), timeout: self.timeout, ..other }
+        let other = Self::of(Arc::clone(item), Arc::clone(key), *index, *run_index, Arc::new(output));
+        Self { inner: other.inner, ..self.clone() }
     }
 
     /// The item of the data set.
@@ -176,5 +167,30 @@ impl EvalContext {
     #[must_use]
     pub fn metadata(&self) -> &Item {
         self.inner.output.all_metadata()
+    }
+}
+
+/// A function from what the engine shows to what an evaluator sees.
+#[derive(Clone)]
+pub(super) struct Remap {
+    function: Arc<dyn Fn(&EvalContext) -> EvalContext + Send + Sync>,
+    type_name: &'static str,
+}
+
+impl Remap {
+    pub(super) fn new<F: Fn(&EvalContext) -> EvalContext + Send + Sync + 'static>(function: F) -> Self {
+        Self { function: Arc::new(function), type_name: std::any::type_name::<F>() }
+    }
+
+    /// What the evaluator sees.
+    pub(super) fn apply(&self, cx: &EvalContext) -> EvalContext {
+        (self.function)(cx)
+    }
+}
+
+/// The function's type, which is the same in every process: fingerprints are made of it.
+impl fmt::Debug for Remap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.type_name)
     }
 }

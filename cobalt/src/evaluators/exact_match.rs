@@ -1,10 +1,15 @@
 //! `ExactMatch`: the output equals a field of the item.
 
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::options::Options;
 use super::places::AgentField;
-use super::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
+use super::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
 use crate::metrics::same;
+use crate::settings::{self, NoKeys};
 use crate::wording::cut;
 
 /// Scores 1 where the output equals a field of the item, and 0 elsewhere.
@@ -19,67 +24,99 @@ use crate::wording::cut;
 /// let loose = ExactMatch::new("loose", "expectedOutput").case_sensitive(false).trim(true);
 /// ```
 #[derive(Clone, Debug)]
-pub struct ExactMatch {
+pub struct ExactMatch(ExactMatchOptions);
+
+/// The settings, as the keys of `type = "exact-match"`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct ExactMatchOptions {
+    /// The name in reports.
+    #[serde(default = "type_name")]
     name: String,
+    /// The field of the item that holds the right output.
     field: String,
+    /// The part of what the agent gave to compare, a path such as "output.answer" or "metadata.answer"; "output" unless
+    /// it is set.
     output: Option<AgentField>,
+    /// Whether `Paris` and `paris` differ.
+    #[serde(default = "yes")]
     case_sensitive: bool,
+    /// Whether white space at both ends is left out.
+    #[serde(default)]
     trim: bool,
-    pass_mark: f64,
+    /// From which score an output passes; 0.5 unless it is set.
+    pass_mark: Option<settings::Score>,
+}
+
+fn type_name() -> String {
+    "exact-match".to_owned()
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Options for ExactMatchOptions {
+    type Shared = NoKeys;
+
+    fn make(self, _: NoKeys) -> Result<Arc<dyn Evaluator>, String> {
+        Ok(Arc::new(ExactMatch(self)))
+    }
 }
 
 impl ExactMatch {
     /// Compares the output with the item's `field`, case and surrounding space included.
     pub fn new(name: impl Into<String>, field: impl Into<String>) -> Self {
-        Self {
+        Self(ExactMatchOptions {
             name: name.into(),
             field: field.into(),
             output: None,
             case_sensitive: true,
             trim: false,
-            pass_mark: super::DEFAULT_PASS_MARK,
-        }
+            pass_mark: None,
+        })
     }
 
     /// Compares a part of what the agent gave, by a path such as `output.answer` or `metadata.answer`: the whole output
     /// unless it is set. A part that is missing or `null` is an error, not a score.
     #[must_use]
     pub fn output(mut self, path: impl AsRef<str>) -> Self {
-        self.output = Some(AgentField::new(path.as_ref()));
+        self.0.output = Some(AgentField::new(path.as_ref()));
         self
     }
 
     /// Whether `Paris` and `paris` differ (they do unless this is set to `false`).
     #[must_use]
     pub fn case_sensitive(mut self, case_sensitive: bool) -> Self {
-        self.case_sensitive = case_sensitive;
+        self.0.case_sensitive = case_sensitive;
         self
     }
 
     /// Whether white space at both ends is left out (it is not unless this is set to `true`).
     #[must_use]
     pub fn trim(mut self, trim: bool) -> Self {
-        self.trim = trim;
+        self.0.trim = trim;
         self
     }
 
     /// From which score an output passes: 0.5 unless it is set.
     #[must_use]
     pub fn pass_mark(mut self, mark: f64) -> Self {
-        self.pass_mark = mark;
+        self.0.pass_mark = Some(settings::Score(mark));
         self
     }
 
     fn compare(&self, cx: &EvalContext) -> Result<Score, EvalError> {
-        let Some(expected) = cx.item().get(&self.field) else {
+        let Some(expected) = cx.item().get(&self.0.field) else {
             let fields: Vec<_> = cx.item().keys().map(String::as_str).collect();
             return Err(EvalError::new(format!(
                 "the item has no field `{}` to compare with; it has: {}",
-                self.field,
+                self.0.field,
                 fields.join(", ")
             )));
         };
-        let output = match &self.output {
+        let output = match &self.0.output {
             Some(part) => part.find(cx)?,
             None => cx.output(),
         };
@@ -104,8 +141,8 @@ impl ExactMatch {
     }
 
     fn same_text(&self, a: &str, b: &str) -> bool {
-        let (a, b) = if self.trim { (a.trim(), b.trim()) } else { (a, b) };
-        a == b || (!self.case_sensitive && a.to_lowercase() == b.to_lowercase())
+        let (a, b) = if self.0.trim { (a.trim(), b.trim()) } else { (a, b) };
+        a == b || (!self.0.case_sensitive && a.to_lowercase() == b.to_lowercase())
     }
 }
 
@@ -117,7 +154,7 @@ fn shown(value: &Value) -> String {
 
 impl Evaluator for ExactMatch {
     fn name(&self) -> &str {
-        &self.name
+        &self.0.name
     }
 
     fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
@@ -125,11 +162,11 @@ impl Evaluator for ExactMatch {
     }
 
     fn pass_mark(&self) -> f64 {
-        self.pass_mark
+        self.0.pass_mark.map_or(DEFAULT_PASS_MARK, |settings::Score(mark)| mark)
     }
 
     fn check(&self, _: &Setup) -> Result<(), CheckError> {
-        self.output.as_ref().map_or(Ok(()), AgentField::check)
+        self.0.output.as_ref().map_or(Ok(()), AgentField::check)
     }
 }
 

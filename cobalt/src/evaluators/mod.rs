@@ -18,10 +18,10 @@ mod function;
 mod g_eval;
 #[cfg(feature = "judge")]
 mod llm_judge;
+pub(crate) mod options;
 #[cfg(feature = "judge")]
 mod pairwise;
 mod places;
-mod remap;
 #[cfg(feature = "judge")]
 #[cfg_attr(not(feature = "json-schema"), path = "without_schema.rs")]
 mod schema;
@@ -41,33 +41,49 @@ use std::time::Duration;
 
 #[cfg(feature = "judge")]
 pub use autoeval::Autoeval;
-#[cfg(feature = "schema")]
-pub(crate) use autoeval_kind::ALIASES;
+#[cfg(feature = "judge")]
+pub(crate) use autoeval::AutoevalOptions;
+#[cfg(all(feature = "schema", feature = "judge"))]
+use autoeval_kind::ALIASES;
 pub use autoeval_kind::{AutoevalKind, UnknownAutoevalKind};
-pub(crate) use calls::{CallCheck, has_calls, has_no_calls, reports_calls};
 pub use calls::{ToolCall, ToolCallError, ToolCalls};
+pub(crate) use calls::{ToolCallsOptions, has_calls, has_no_calls, reports_calls};
+pub(crate) use choices::Preset;
 pub use choices::{Aggregate, Distance};
-pub(crate) use choices::{Preset, Scoring};
 pub use command::CommandEvaluator;
-pub(crate) use command::EndsAll;
+pub(crate) use command::{CommandOptions, EndsAll};
 pub use context::EvalContext;
 pub use exact_match::ExactMatch;
+pub(crate) use exact_match::ExactMatchOptions;
 pub use function::FnEvaluator;
 #[cfg(feature = "judge")]
 pub use g_eval::GEval;
 #[cfg(feature = "judge")]
+pub(crate) use g_eval::GEvalOptions;
+#[cfg(feature = "judge")]
 pub use llm_judge::LlmJudge;
 #[cfg(feature = "judge")]
+pub(crate) use llm_judge::LlmJudgeOptions;
+#[cfg(feature = "judge")]
 pub use pairwise::Pairwise;
+#[cfg(feature = "judge")]
+pub(crate) use pairwise::PairwiseOptions;
 pub use score::{IntoScore, Score};
 pub(crate) use setup::Unfit;
 pub use setup::{CheckError, Setup};
 #[cfg(feature = "judge")]
 pub use similarity::Similarity;
 #[cfg(feature = "judge")]
+pub(crate) use similarity::SimilarityOptions;
+#[cfg(feature = "judge")]
 pub use text::JsonSchema;
+#[cfg(feature = "judge")]
+pub(crate) use text::JsonSchemaOptions;
 pub use text::{Bleu, ChrF, Contains, RegexMatch, Rouge, SquadExactMatch, TokenF1, Wer};
-pub(crate) use text::{Measure, Quantity, RougeVariant, expression};
+pub(crate) use text::{
+    BleuOptions, ChrFOptions, ContainsOptions, RegexOptions, RougeOptions, SquadExactMatchOptions,
+    TokenF1Options, WerOptions,
+};
 
 /// The share of passing scores counts those of at least this mark, unless the evaluator has its own.
 pub const DEFAULT_PASS_MARK: f64 = 0.5;

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{CheckError, EvalContext, EvalError, Setup};
 use crate::dataset::Item;
+use crate::settings::Word;
 use crate::suggest;
 use crate::template::Variable;
 
@@ -15,7 +17,8 @@ pub(super) const OUTPUT: &str = "output";
 pub(super) const METADATA: &str = "metadata";
 
 /// A field of the item, or a path into it such as `answers[0].text`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(from = "Word", into = "Word")]
 pub(super) struct ItemField(Variable);
 
 impl ItemField {
@@ -51,7 +54,8 @@ impl ItemField {
 }
 
 /// A part of what the agent gave: `output`, or a path such as `output.answer` or `metadata.answer`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(from = "Word", into = "Word")]
 pub(super) struct AgentField(Variable);
 
 impl AgentField {
@@ -88,4 +92,34 @@ impl AgentField {
             self.name()
         )))
     }
+}
+
+impl From<Word> for ItemField {
+    fn from(Word(path): Word) -> Self {
+        Self::new(&path)
+    }
+}
+
+impl From<ItemField> for Word {
+    fn from(path: ItemField) -> Self {
+        Self(path.name().to_owned())
+    }
+}
+
+impl From<Word> for AgentField {
+    fn from(Word(path): Word) -> Self {
+        Self::new(&path)
+    }
+}
+
+impl From<AgentField> for Word {
+    fn from(path: AgentField) -> Self {
+        Self(path.name().to_owned())
+    }
+}
+
+#[cfg(feature = "schema")]
+crate::settings::schema_of! {
+    ItemField: { "type": "string", "pattern": "\\S" },
+    AgentField: { "type": "string", "pattern": "\\S" },
 }

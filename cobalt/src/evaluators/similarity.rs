@@ -1,16 +1,20 @@
 //! `Similarity`: the output is close to a field of the item, by their embeddings.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::asking::model_setters::model_setters;
 use super::choices::Distance;
+use super::options::Options;
 use super::places::ItemField;
-use super::remap::Remap;
 use super::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
+use crate::evaluators::context::Remap;
 use crate::llm::{Asking, ModelChoice};
 use crate::metrics::{cosine, dot};
+use crate::settings::{self, Address, EmbeddingVendor, KeyVariable, NoKeys, Word, names};
 
 /// Compares the output with a field of the item by their embeddings.
 ///
@@ -33,6 +37,64 @@ pub struct Similarity {
     choice: ModelChoice,
     remap: Option<Remap>,
     pass_mark: f64,
+}
+
+/// The keys of `type = "similarity"`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct SimilarityOptions {
+    /// The name in reports.
+    #[serde(default = "type_name")]
+    name: String,
+    /// The field of the item to compare with, or a path such as "answers[0].text".
+    field: ItemField,
+    /// How the embeddings are compared; "cosine" unless it is set.
+    distance: Option<DistanceName>,
+    /// Scores 1 from this similarity on and 0 below it; the similarity itself unless it is set.
+    threshold: Option<settings::Score>,
+    /// The model that embeds; that of `[embedding]` unless it is set.
+    model: Option<Word>,
+    /// Whose API is spoken; follows from the model, else from `[embedding]`, unless it is set. "local" needs no key, and
+    /// knows nothing of meaning.
+    provider: Option<EmbeddingVendor>,
+    /// Where the API is; that of `[embedding]`, else the vendor's own, unless it is set.
+    base_url: Option<Address>,
+    /// The environment variable that holds the key; the vendor's own unless it is set.
+    api_key_env: Option<KeyVariable>,
+    /// From which score an output passes; 0.5 unless it is set.
+    pass_mark: Option<settings::Score>,
+}
+
+fn type_name() -> String {
+    "similarity".to_owned()
+}
+
+impl Options for SimilarityOptions {
+    type Shared = NoKeys;
+
+    fn make(self, _: NoKeys) -> Result<Arc<dyn Evaluator>, String> {
+        let usual = Similarity::new(self.name, self.field.name());
+        let choice = ModelChoice {
+            model: self.model.map(|Word(model)| model),
+            provider: self.provider.map(|EmbeddingVendor(provider)| provider),
+            base_url: self.base_url.map(|Address(url)| url),
+            api_key_env: self.api_key_env.map(|KeyVariable(name)| name),
+            ..ModelChoice::default()
+        };
+        Ok(Arc::new(Similarity {
+            distance: self.distance.map_or(usual.distance, |DistanceName(distance)| distance),
+            threshold: self.threshold.map(|settings::Score(threshold)| threshold),
+            choice,
+            pass_mark: self.pass_mark.map_or(usual.pass_mark, |settings::Score(mark)| mark),
+            ..usual
+        }))
+    }
+}
+
+names! {
+    /// How two embeddings are compared.
+    DistanceName(Distance), "distance", "distances": "cosine" => Cosine, "dot" => Dot;
 }
 
 impl Similarity {

@@ -10,11 +10,22 @@ use crate::llm::Provider;
 use crate::redact::looks_like_key;
 use crate::report::{Threshold, duration};
 
+/// How long an agent may take for an item, and an evaluator for its output, unless something is set.
+pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
+
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// A whole number of at least 1.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Count(pub(crate) usize);
+
+impl Count {
+    /// The number, or the largest that fits.
+    #[cfg(feature = "judge")]
+    pub(crate) fn to_u32(self) -> u32 {
+        u32::try_from(self.0).unwrap_or(u32::MAX)
+    }
+}
 
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -139,6 +150,17 @@ pub(crate) fn bounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
     }
 
     deserializer.deserialize_any(Bounds).map(Some)
+}
+
+/// A list that is not empty.
+pub(crate) fn at_least_one<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<T>>, D::Error> {
+    let list = Vec::deserialize(deserializer)?;
+    match list.is_empty() {
+        true => Err(Error::custom("the list is empty; name at least one, or leave the key out")),
+        false => Ok(Some(list)),
+    }
 }
 
 /// A test target by name, or several by a pattern with `*`, `?` or `[…]`.

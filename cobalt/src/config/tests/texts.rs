@@ -210,10 +210,12 @@ fn what_is_asked_for_is_said_once() {
             "type = \"regex\"\nfield = \"a\"\npattern = \"b\"",
             "`field` and `pattern` both say what to match; leave one of them out",
         ),
+        #[cfg(feature = "judge")]
         (
             "type = \"json-schema\"",
             "nothing says where the schema is; write one of the keys `field`, `schema`, `file`",
         ),
+        #[cfg(feature = "judge")]
         (
             "type = \"json-schema\"\nfile = \"a\"\nschema = {}",
             "`schema` and `file` both say where the schema is; leave one of them out",

@@ -6,4 +6,3 @@ pub(super) mod model_setters;
 pub(super) mod prompt;
 pub(super) mod source;
 pub(super) mod tagged;
-pub(super) mod texts;

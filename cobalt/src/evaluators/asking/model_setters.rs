@@ -1,5 +1,51 @@
 //! The settings that are the same for evaluators that ask models.
 
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::evaluators::asking::source::Texts;
+use crate::llm::ModelChoice;
+use crate::settings::{Address, JudgeVendor, KeyVariable, Temperature, Word};
+
+/// The keys of tables that say which model judges.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct JudgeOptions {
+    /// The model that judges; that of `[judge]` unless it is set.
+    pub(in crate::evaluators) model: Option<Word>,
+    /// Whose API is spoken; follows from the model, else from `[judge]`, unless it is set.
+    pub(in crate::evaluators) provider: Option<JudgeVendor>,
+    /// Where the API is; that of `[judge]`, else the vendor's own, unless it is set.
+    pub(in crate::evaluators) base_url: Option<Address>,
+    /// The environment variable that holds the key; the vendor's own unless it is set.
+    pub(in crate::evaluators) api_key_env: Option<KeyVariable>,
+    /// How freely the model chooses its words; sent only where the model takes it.
+    pub(in crate::evaluators) temperature: Option<Temperature>,
+}
+
+impl From<JudgeOptions> for ModelChoice {
+    fn from(options: JudgeOptions) -> Self {
+        Self {
+            model: options.model.map(|Word(model)| model),
+            provider: options.provider.map(|JudgeVendor(provider)| provider),
+            base_url: options.base_url.map(|Address(url)| url),
+            api_key: None,
+            api_key_env: options.api_key_env.map(|KeyVariable(name)| name),
+            temperature: options.temperature.map(|Temperature(number)| number),
+        }
+    }
+}
+
+/// The texts, from where a table says that they come.
+pub(in crate::evaluators) fn with_fields(mut texts: Texts, fields: BTreeMap<String, Word>) -> Texts {
+    for (name, Word(path)) in fields {
+        texts.set_field(name, &path);
+    }
+    texts
+}
+
 /// Adds those that say which model is asked to a type with the field `choice`, a `ModelChoice`.
 macro_rules! model_setters {
     () => {
@@ -60,7 +106,7 @@ macro_rules! judge_setters {
             mut self,
             remap: impl Fn(&crate::EvalContext) -> crate::EvalContext + Send + Sync + 'static,
         ) -> Self {
-            self.remap = Some(crate::evaluators::remap::Remap::new(remap));
+            self.remap = Some(crate::evaluators::context::Remap::new(remap));
             self
         }
 

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::kind::{SCHEMA, Setting};
-use super::rubrics::Rubric;
 use super::{Autoeval, AutoevalKind, Task, classify};
+use crate::evaluators::autoeval::classify::Rubric;
+use crate::evaluators::autoeval::options::{SCHEMA, Setting};
 use crate::evaluators::schema::validator;
 use crate::evaluators::{CheckError, Setup};
 use crate::llm::ModelChoice;

@@ -1,15 +1,18 @@
-//! One output, scored by an `Autoeval`.
+//! One output, scored by an `Autoeval`: by a judge, by embeddings, or computed.
 
-use super::judge::Judge;
-use super::kind::SCHEMA;
-use super::rubrics::Rubric;
-use super::{
-    Autoeval, AutoevalKind, Options, Task, classify, correctness, generation, plain, ragas, retrieval,
-};
+use serde_json::Value;
+
 use crate::evaluators::asking::source::{Inputs, text_of};
 use crate::evaluators::asking::tagged::prompt;
+use crate::evaluators::autoeval::classify::Rubric;
+use crate::evaluators::autoeval::judge::Judge;
+use crate::evaluators::autoeval::options::SCHEMA;
+use crate::evaluators::autoeval::{Autoeval, AutoevalKind, Options, Task, classify, correctness, ragas};
+use crate::evaluators::schema::{conforms, validator};
 use crate::evaluators::{EvalContext, EvalError, LARGE, Score};
+use crate::metrics::{exact_match, json_diff, levenshtein, list_contains, numeric_diff, tree_of, valid_json};
 use crate::threads;
+use crate::wording::cut;
 
 impl Autoeval {
     pub(super) async fn score(&self, cx: &EvalContext) -> Result<Score, EvalError> {
@@ -52,19 +55,19 @@ impl Autoeval {
     ) -> Result<Score, EvalError> {
         let options = &self.options;
         match kind {
-            AutoevalKind::ContextRecall => retrieval::context_recall(judge, inputs).await,
-            AutoevalKind::ContextPrecision => retrieval::context_precision(judge, inputs).await,
-            AutoevalKind::ContextRelevancy => retrieval::context_relevancy(judge, inputs).await,
+            AutoevalKind::ContextRecall => ragas::context_recall(judge, inputs).await,
+            AutoevalKind::ContextPrecision => ragas::context_precision(judge, inputs).await,
+            AutoevalKind::ContextRelevancy => ragas::context_relevancy(judge, inputs).await,
             AutoevalKind::ContextEntityRecall => {
-                retrieval::context_entity_recall(judge, inputs, options.expected_min()).await
+                ragas::context_entity_recall(judge, inputs, options.expected_min()).await
             }
             AutoevalKind::AnswerRelevancy => {
-                generation::answer_relevancy(judge, inputs, options.strictness, options.expected_min()).await
+                ragas::answer_relevancy(judge, inputs, options.strictness, options.expected_min()).await
             }
             AutoevalKind::AnswerCorrectness => {
                 correctness::answer_correctness(judge, inputs, options.weights).await
             }
-            AutoevalKind::Faithfulness => generation::faithfulness(judge, inputs).await,
+            AutoevalKind::Faithfulness => ragas::faithfulness(judge, inputs).await,
             AutoevalKind::Ragas => ragas::ragas(judge, inputs, options).await,
             AutoevalKind::Moderation => moderation(judge, inputs, options.threshold).await,
             AutoevalKind::ListContains => semantic_list(judge, inputs, options).await,
@@ -89,10 +92,10 @@ impl Autoeval {
 /// Computes a score, aside where that may take a while.
 async fn computed(kind: AutoevalKind, options: &Options, inputs: Inputs) -> Result<Score, EvalError> {
     if inputs.size() <= LARGE {
-        return plain::score(kind, options, &inputs);
+        return score(kind, options, &inputs);
     }
     let options = options.clone();
-    let score = threads::run(move || plain::score(kind, &options, &inputs)).await;
+    let score = threads::run(move || score(kind, &options, &inputs)).await;
     score.map_err(|error| EvalError::new(error.to_string()))?
 }
 
@@ -102,12 +105,12 @@ async fn similarity(judge: &Judge<'_>, inputs: &Inputs, expected_min: f64) -> Re
 }
 
 async fn semantic_list(judge: &Judge<'_>, inputs: &Inputs, options: &Options) -> Result<Score, EvalError> {
-    let output = plain::elements("output", inputs.value("output"))?;
-    let expected = plain::elements("expected", inputs.value("expected"))?;
+    let output = elements("output", inputs.value("output"))?;
+    let expected = elements("expected", inputs.value("expected"))?;
     let embeddings = judge.embed(output.iter().chain(&expected).map(String::as_str)).await?;
     let least = options.expected_min();
     let likeness = |a: &str, b: &str| embeddings.similarity(a, b, least);
-    retrieval::list_likeness(&output, &expected, options.allow_extra, likeness).map(Score::new)
+    ragas::list_likeness(&output, &expected, options.allow_extra, likeness).map(Score::new)
 }
 
 async fn moderation(judge: &Judge<'_>, inputs: &Inputs, threshold: Option<f64>) -> Result<Score, EvalError> {
@@ -123,4 +126,59 @@ async fn moderation(judge: &Judge<'_>, inputs: &Inputs, threshold: Option<f64>) 
         None => score,
     };
     Ok(score.metadata("categoryScores", serde_json::json!(found.category_scores)))
+}
+
+/// How many characters a reason quotes.
+const QUOTED: usize = 80;
+
+/// The score of a kind that asks nobody.
+pub(super) fn score(kind: AutoevalKind, options: &Options, inputs: &Inputs) -> Result<Score, EvalError> {
+    let (output, expected) = (inputs.value("output"), inputs.value("expected"));
+    let score = match kind {
+        AutoevalKind::NumericDiff => {
+            let (a, b) = (number("output", output)?, number("expected", expected)?);
+            numeric_diff(a, b).into()
+        }
+        AutoevalKind::ExactMatch => exact_match(output, expected).into(),
+        AutoevalKind::JsonDiff => json_diff(output, expected, options.preserve_strings).into(),
+        AutoevalKind::ValidJson => return valid(output, inputs.value("schema")),
+        AutoevalKind::ListContains => {
+            let (given, wanted) = (elements("output", output)?, elements("expected", expected)?);
+            list_contains(&given, &wanted, options.allow_extra, |a, b| levenshtein(a, b)).into()
+        }
+        _ => levenshtein(&text_of(output), &text_of(expected)).into(),
+    };
+    Ok(score)
+}
+
+/// A number, or text of one.
+fn number(input: &str, value: &Value) -> Result<f64, EvalError> {
+    let number = match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    };
+    number.filter(|number: &f64| number.is_finite()).ok_or_else(|| {
+        EvalError::new(format!("`{input}` is {}, which is no number", cut(&value.to_string(), QUOTED)))
+    })
+}
+
+/// The elements of a list, or of text of one, as texts.
+pub(super) fn elements(input: &str, value: &Value) -> Result<Vec<String>, EvalError> {
+    let read = if let Value::String(text) = value { tree_of(text) } else { None };
+    match read.as_ref().unwrap_or(value) {
+        Value::Array(elements) => Ok(elements.iter().map(|element| text_of(element).into_owned()).collect()),
+        _ => {
+            Err(EvalError::new(format!("`{input}` is {}, which is no list", cut(&value.to_string(), QUOTED))))
+        }
+    }
+}
+
+/// Whether the output is JSON, and of the form that a schema asks for.
+fn valid(output: &Value, schema: &Value) -> Result<Score, EvalError> {
+    if schema.is_null() {
+        let valid = valid_json(output);
+        return Ok(if valid { valid.into() } else { Score::from(valid).reason("no JSON object or list") });
+    }
+    conforms(output, &validator(schema).map_err(EvalError::new)?)
 }

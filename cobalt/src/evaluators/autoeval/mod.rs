@@ -3,17 +3,12 @@
 mod builder;
 mod check;
 mod classify;
-mod constructors;
 mod correctness;
 mod evaluate;
-mod generation;
 mod judge;
-mod kind;
 mod options;
-mod plain;
 mod ragas;
-mod retrieval;
-mod rubrics;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -21,11 +16,12 @@ use std::time::Duration;
 
 use classify::Choice;
 use options::Options;
+pub(crate) use table::AutoevalOptions;
 
 use super::asking::prompt::Prompt;
 use super::asking::source::Sources;
-use super::remap::Remap;
 use super::{AutoevalKind, CheckError, EvalContext, Evaluation, Evaluator, Setup};
+use crate::evaluators::context::Remap;
 
 /// Scores with one of the evaluators that autoevals is known for; each kind has its constructor.
 ///

@@ -1,23 +1,30 @@
-//! `Ragas`: the mean of four scores of retrieval and generation.
+//! The scores of RAGAS: of what was retrieved, of what was generated from it, and their mean.
 
 use std::pin::Pin;
 
-use super::judge::Judge;
-use super::{AutoevalKind, Options, generation, retrieval};
+use serde_json::{Map, Value};
+
+use crate::evaluators::asking::answer;
+use crate::evaluators::asking::answer_schema::{flag, list_of, object, string};
 use crate::evaluators::asking::source::Inputs;
+use crate::evaluators::asking::tagged::prompt;
+use crate::evaluators::autoeval::judge::Judge;
+use crate::evaluators::autoeval::{AutoevalKind, Options};
 use crate::evaluators::{EvalError, Score};
 use crate::future::join_all;
-use crate::wording::decimal;
+use crate::llm::Schema;
+use crate::metrics::list_contains;
+use crate::wording::{count, decimal};
 
 type Part<'a> = Pin<Box<dyn Future<Output = Result<Score, EvalError>> + Send + 'a>>;
 
 /// The arithmetic mean; its parts are kept in the metadata. Without one of them there is no score.
 pub(super) async fn ragas(judge: &Judge<'_>, inputs: &Inputs, options: &Options) -> Result<Score, EvalError> {
-    let relevancy = generation::answer_relevancy(judge, inputs, options.strictness, options.expected_min());
+    let relevancy = answer_relevancy(judge, inputs, options.strictness, options.expected_min());
     let parts: [(AutoevalKind, Part<'_>); 4] = [
-        (AutoevalKind::ContextPrecision, Box::pin(retrieval::context_precision(judge, inputs))),
-        (AutoevalKind::ContextRecall, Box::pin(retrieval::context_recall(judge, inputs))),
-        (AutoevalKind::Faithfulness, Box::pin(generation::faithfulness(judge, inputs))),
+        (AutoevalKind::ContextPrecision, Box::pin(context_precision(judge, inputs))),
+        (AutoevalKind::ContextRecall, Box::pin(context_recall(judge, inputs))),
+        (AutoevalKind::Faithfulness, Box::pin(faithfulness(judge, inputs))),
         (AutoevalKind::AnswerRelevancy, Box::pin(relevancy)),
     ];
     let (kinds, parts): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
@@ -34,4 +41,225 @@ pub(super) async fn ragas(judge: &Judge<'_>, inputs: &Inputs, options: &Options)
     let reason = scores.iter().map(in_words).collect::<Vec<_>>().join("; ");
     let whole = Score::new(mean).reason(reason);
     Ok(scores.iter().fold(whole, |whole, (kind, part)| whole.metadata(kind.name(), part.value())))
+}
+
+/// The share of the expected answer's statements that the context supports.
+pub(super) async fn context_recall(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, EvalError> {
+    let task = "The expected text answers the input. Take it apart into its single statements. For each, decide whether it \
+                can be attributed to the context: 1 where the context says so or it plainly follows from it, 0 where it does not.";
+    let texts = [inputs.text("input"), inputs.text("context"), inputs.text("expected")];
+    let prompt = prompt(task, &[("input", &texts[0]), ("context", &texts[1]), ("expected", &texts[2])]);
+    let statement = object(&[
+        ("statement", string("a statement of the expected text")),
+        ("reason", string("why it can or cannot be attributed to the context")),
+        ("attributed", flag("1 where it can be attributed to the context, else 0")),
+    ]);
+    let schema = object(&[("statements", list_of(&statement, "all statements of the expected text"))]);
+    let read = |answer: &Map<String, Value>| {
+        let statements = answer::objects(answer, "statements")?;
+        statements.into_iter().map(|each| Finding::read(each, "attributed")).collect::<Result<Vec<_>, _>>()
+    };
+    let findings = judge.ask(prompt, Schema { name: "context_recall", schema }, 0, read).await?;
+    Ok(share(findings, "attributed to the context"))
+}
+
+/// Whether the context served to reach the expected answer.
+pub(super) async fn context_precision(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, EvalError> {
+    let task = "The expected text answers the input. Decide whether the context was useful to arrive at that answer: 1 where \
+                it holds what the answer is made of, 0 where it does not.";
+    let texts = [inputs.text("input"), inputs.text("context"), inputs.text("expected")];
+    let prompt = prompt(task, &[("input", &texts[0]), ("context", &texts[1]), ("expected", &texts[2])]);
+    let schema = object(&[
+        ("reason", string("why the context was useful or not")),
+        ("verdict", flag("1 where the context was useful, else 0")),
+    ]);
+    let read = |answer: &Map<String, Value>| {
+        Ok((answer::flag(answer, "verdict")?, answer::reasons(answer, "reason")))
+    };
+    let (useful, reason) = judge.ask(prompt, Schema { name: "context_precision", schema }, 0, read).await?;
+    let score = Score::from(useful);
+    Ok(match reason {
+        Some(reason) => score.reason(reason),
+        None => score,
+    })
+}
+
+/// The share of the context, in code points, that is needed to answer the input.
+pub(super) async fn context_relevancy(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, EvalError> {
+    let context = inputs.text("context");
+    let length = context.chars().count();
+    if length == 0 {
+        return Ok(Score::new(0.0).reason("the context is empty"));
+    }
+    let task = "Pick from the context those sentences that are needed to answer the input. Copy each word for word, without \
+                changing or joining anything. Pick none where the context does not help, or where you are not sure.";
+    let input = inputs.text("input");
+    let prompt = prompt(task, &[("input", &input), ("context", &context)]);
+    let sentence = object(&[
+        ("sentence", string("a sentence of the context, word for word")),
+        ("reasons", list_of(&string("a reason"), "why it is needed")),
+    ]);
+    let schema = object(&[("sentences", list_of(&sentence, "the sentences that are needed"))]);
+    let read = |answer: &Map<String, Value>| {
+        let sentences = answer::objects(answer, "sentences")?;
+        let sentences = sentences.into_iter().map(|each| Ok(answer::text(each, "sentence")?.to_owned()));
+        sentences.collect::<Result<Vec<_>, String>>()
+    };
+    let sentences = judge.ask(prompt, Schema { name: "context_relevancy", schema }, 0, read).await?;
+    let needed: usize = sentences.iter().map(|sentence| sentence.chars().count()).sum();
+    let reason = format!("{} needed, {needed} of {length} characters", count(sentences.len(), "sentence"));
+    let score = Score::new((needed as f64 / length as f64).min(1.0));
+    Ok(score.reason(reason).metadata("sentences", sentences))
+}
+
+/// How far the context names the entities of the expected answer.
+pub(super) async fn context_entity_recall(
+    judge: &Judge<'_>,
+    inputs: &Inputs,
+    expected_min: f64,
+) -> Result<Score, EvalError> {
+    let (expected, context) = (inputs.text("expected"), inputs.text("context"));
+    let found = join_all(vec![
+        Box::pin(entities(judge, "expected", &expected)),
+        Box::pin(entities(judge, "context", &context)),
+    ]);
+    let mut found = found.await.into_iter();
+    let mut next = || found.next().unwrap_or_else(|| Ok(Vec::new()));
+    let (expected, context) = (next()?, next()?);
+    let embeddings = judge.embed(expected.iter().chain(&context).map(String::as_str)).await?;
+    let score = list_likeness(&context, &expected, true, |a, b| embeddings.similarity(a, b, expected_min))?;
+    let reason = format!("{} entities expected, {} in the context", expected.len(), context.len());
+    Ok(Score::new(score)
+        .reason(reason)
+        .metadata("expectedEntities", expected)
+        .metadata("contextEntities", context))
+}
+
+async fn entities(judge: &Judge<'_>, name: &str, text: &str) -> Result<Vec<String>, EvalError> {
+    let task = "List the entities that the text names: persons, places, organisations, works, events, dates, quantities and \
+                other things with a name. List each once, as the text writes it.";
+    let schema = object(&[("entities", list_of(&string("an entity"), "all entities of the text"))]);
+    let schema = Schema { name: "entities", schema };
+    judge.ask(prompt(task, &[(name, text)]), schema, 0, |answer| answer::texts(answer, "entities")).await
+}
+
+/// [`list_contains`] with a likeness that may not be had.
+pub(super) fn list_likeness(
+    output: &[String],
+    expected: &[String],
+    allow_extra: bool,
+    likeness: impl Fn(&str, &str) -> Result<f64, EvalError>,
+) -> Result<f64, EvalError> {
+    let failed = std::cell::RefCell::new(None);
+    let score = list_contains(output, expected, allow_extra, |a, b| {
+        likeness(a, b).unwrap_or_else(|error| {
+            failed.borrow_mut().get_or_insert(error);
+            0.0
+        })
+    });
+    failed.into_inner().map_or(Ok(score), Err)
+}
+
+/// What a judge found of a statement.
+pub(super) struct Finding {
+    holds: bool,
+    /// The statement and the reason, as the judge wrote them.
+    written: Value,
+}
+
+impl Finding {
+    /// Reads a finding whose verdict is in this field.
+    pub(super) fn read(written: &Map<String, Value>, verdict: &str) -> Result<Self, String> {
+        Ok(Self { holds: answer::flag(written, verdict)?, written: Value::Object(written.clone()) })
+    }
+}
+
+/// The share of statements that hold, 0 of none. What was found of each is kept.
+pub(super) fn share(findings: Vec<Finding>, what: &str) -> Score {
+    let held = findings.iter().filter(|finding| finding.holds).count();
+    let score = if findings.is_empty() { 0.0 } else { held as f64 / findings.len() as f64 };
+    let reason = format!("{held} of {} {what}", count(findings.len(), "statement"));
+    let written: Vec<_> = findings.into_iter().map(|finding| finding.written).collect();
+    Score::new(score).reason(reason).metadata("statements", written)
+}
+
+/// Whether the output answers the input: questions that it would answer are compared with the one that was asked.
+pub(super) async fn answer_relevancy(
+    judge: &Judge<'_>,
+    inputs: &Inputs,
+    strictness: u32,
+    expected_min: f64,
+) -> Result<Score, EvalError> {
+    let generated = (0..strictness).map(|which| -> std::pin::Pin<Box<dyn Future<Output = _> + Send>> {
+        Box::pin(question_for(judge, inputs, which))
+    });
+    let generated = join_all(generated.collect()).await.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let noncommittal = generated.iter().any(|(_, noncommittal)| *noncommittal);
+    let questions: Vec<String> = generated.into_iter().map(|(question, _)| question).collect();
+    if noncommittal {
+        return Ok(Score::new(0.0).reason("the output evades the question").metadata("questions", questions));
+    }
+    let input = inputs.text("input");
+    let embeddings = judge.embed(questions.iter().map(String::as_str).chain([&*input])).await?;
+    let similarities = questions.iter().map(|question| embeddings.similarity(question, &input, expected_min));
+    let sum = similarities.sum::<Result<f64, _>>()?;
+    let reason = format!("mean likeness of the input to {}", count(questions.len(), "question"));
+    Ok(Score::new(sum / questions.len() as f64).reason(reason).metadata("questions", questions))
+}
+
+async fn question_for(judge: &Judge<'_>, inputs: &Inputs, which: u32) -> Result<(String, bool), EvalError> {
+    let task = "The output was given as an answer to a question that you do not see; the context is what was known. Write \
+                the question that the output answers best. Say as well whether the output is noncommittal: 1 where it evades, is \
+                vague or says that it does not know, 0 where it commits itself to an answer.";
+    let (context, output) = (inputs.text("context"), inputs.text("output"));
+    let prompt = prompt(task, &[("context", &context), ("output", &output)]);
+    let schema = object(&[
+        ("question", string("the question that the output answers")),
+        ("noncommittal", flag("1 where the output is noncommittal, else 0")),
+    ]);
+    let read = |answer: &Map<String, Value>| {
+        Ok((answer::text(answer, "question")?.to_owned(), answer::flag(answer, "noncommittal")?))
+    };
+    judge.ask(prompt, Schema { name: "answer_relevancy", schema }, which, read).await
+}
+
+/// The share of the output's statements that follow from the context.
+pub(super) async fn faithfulness(judge: &Judge<'_>, inputs: &Inputs) -> Result<Score, EvalError> {
+    let statements = statements_of_output(judge, inputs).await?;
+    if statements.is_empty() {
+        return Ok(Score::new(0.0).reason("the output states nothing"));
+    }
+    let task = "For each of the statements, in their order, decide whether it follows from the context alone: 1 where the \
+                context says so or it plainly follows from it, 0 where it does not.";
+    let numbered: Vec<_> =
+        statements.iter().enumerate().map(|(index, text)| format!("{}. {text}", index + 1)).collect();
+    let prompt = prompt(task, &[("context", &inputs.text("context")), ("statements", &numbered.join("\n"))]);
+    let verdict = object(&[
+        ("statement", string("the statement")),
+        ("reason", string("why it follows from the context or not")),
+        ("verdict", flag("1 where it follows from the context, else 0")),
+    ]);
+    let schema =
+        object(&[("faithfulness", list_of(&verdict, "a verdict on each statement, in their order"))]);
+    let read = |answer: &Map<String, Value>| {
+        let verdicts = answer::objects(answer, "faithfulness")?;
+        // A statement that is passed over would raise the share of the others.
+        if verdicts.len() != statements.len() {
+            let (given, wanted) = (count(verdicts.len(), "verdict"), count(statements.len(), "statement"));
+            return Err(format!("`faithfulness` holds {given} on {wanted}; give one on each"));
+        }
+        verdicts.into_iter().map(|each| Finding::read(each, "verdict")).collect::<Result<Vec<_>, _>>()
+    };
+    let findings = judge.ask(prompt, Schema { name: "faithfulness", schema }, 0, read).await?;
+    Ok(share(findings, "supported by the context"))
+}
+
+async fn statements_of_output(judge: &Judge<'_>, inputs: &Inputs) -> Result<Vec<String>, EvalError> {
+    let task = "The output answers the input. Take the output apart into its single statements. Each is a full sentence that \
+                can be understood by itself: replace words such as `it` or `she` by what they stand for.";
+    let (input, output) = (inputs.text("input"), inputs.text("output"));
+    let schema = object(&[("statements", list_of(&string("a statement"), "all statements of the output"))]);
+    let schema = Schema { name: "statements", schema };
+    let prompt = prompt(task, &[("input", &input), ("output", &output)]);
+    judge.ask(prompt, schema, 0, |answer| answer::texts(answer, "statements")).await
 }

@@ -1,12 +1,19 @@
 //! `ToolCalls`: what an agent called, and how.
 
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
 use super::check::{Check, Measure};
 use super::compare::Comparison;
-use super::expected::ExpectedCalls;
-use super::options::Options;
 use super::places::CallsPlace;
 use super::score;
+use crate::evaluators::calls::check::CallCheck;
+use crate::evaluators::calls::check::ExpectedCalls;
+use crate::evaluators::calls::check::Options;
+use crate::evaluators::options;
 use crate::evaluators::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
+use crate::settings::{self, Limit, NoKeys, Word, names};
 
 /// Scores the calls of tools that an agent made.
 ///
@@ -30,6 +37,97 @@ pub struct ToolCalls {
     calls: CallsPlace,
     options: Options,
     pass_mark: f64,
+}
+
+/// The keys of `type = "tool-calls"`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("allOf" = by_check())))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct ToolCallsOptions {
+    /// What is asked of the calls.
+    check: CallCheckName,
+    /// The name in reports; that of the check unless it is set.
+    name: Option<Word>,
+    /// The tool that is to be called or not; for other checks, the only one whose calls count.
+    tool: Option<Word>,
+    /// The field of the item with the expected calls, for checks that compare with them.
+    expected: Option<Word>,
+    /// How many calls, or repeated calls, there may be, for the checks that count them.
+    limit: Option<Limit>,
+    /// Where the agent reports its calls, such as "output.steps"; the usual places unless it is set.
+    calls: Option<Word>,
+    /// Whether a call must have the arguments that are expected of it; it must unless this is false.
+    match_arguments: Option<bool>,
+    /// Whether calls that failed are left out; they are not unless this is true.
+    ignore_failed: Option<bool>,
+    /// Whether calls that were made within others are left out; they are not unless this is true.
+    top_level_only: Option<bool>,
+    /// From which score an output passes; 1 unless it is set.
+    pass_mark: Option<settings::Score>,
+}
+
+impl ToolCallsOptions {
+    /// The evaluator, or what keeps the settings from being one.
+    fn evaluator(self) -> Result<ToolCalls, String> {
+        let CallCheckName(check) = self.check;
+        let name = self.name.map_or_else(|| check.name().to_owned(), |Word(name)| name);
+        let tool = self.tool.map(|Word(tool)| tool);
+        let expected = self.expected.map(|Word(field)| field);
+        let usual = check.evaluator(name, tool, expected, self.limit.map(|Limit(limit)| limit))?;
+        let calls = ToolCalls {
+            calls: self.calls.map_or(usual.calls, |Word(path)| CallsPlace::at(&path)),
+            options: Options {
+                match_arguments: self.match_arguments,
+                ignore_failed: self.ignore_failed,
+                top_level_only: self.top_level_only,
+                ..usual.options
+            },
+            pass_mark: self.pass_mark.map_or(usual.pass_mark, |settings::Score(mark)| mark),
+            ..usual
+        };
+        calls.check_settings().map_err(|error| error.to_string()).map(|()| calls)
+    }
+}
+
+impl options::Options for ToolCallsOptions {
+    type Shared = NoKeys;
+
+    fn checked(self, _: &NoKeys) -> Result<Self, String> {
+        self.clone().evaluator().map(|_| self)
+    }
+
+    fn make(self, _: NoKeys) -> Result<Arc<dyn Evaluator>, String> {
+        self.evaluator().map(|calls| Arc::new(calls) as Arc<dyn Evaluator>)
+    }
+}
+
+names! {
+    /// What is asked of calls.
+    CallCheckName(CallCheck), "check of calls", "checks": "called" => Called, "not-called" => NotCalled,
+        "exact-order" => ExactOrder, "in-order" => InOrder, "any-order" => AnyOrder, "arguments" => Arguments,
+        "precision" => Precision, "recall" => Recall, "f1" => F1, "succeeded" => Succeeded, "at-most" => AtMost,
+        "repeats-at-most" => RepeatsAtMost;
+}
+
+/// What the checks need and refuse, as a schema has it.
+#[cfg(feature = "schema")]
+fn by_check() -> serde_json::Value {
+    use CallCheck::{AtMost, Called, NotCalled, RepeatsAtMost, Succeeded};
+
+    let one_of = |checks: &[CallCheck]| serde_json::json!({ "properties": { "check": { "enum": checks } } });
+    serde_json::json!([
+        { "if": one_of(&[Called, NotCalled]), "then": { "required": ["tool"] } },
+        {
+            "if": one_of(&[Called, NotCalled, Succeeded, AtMost, RepeatsAtMost]),
+            "then": { "properties": { "expected": false } },
+            "else": { "required": ["expected"] },
+        },
+        {
+            "if": one_of(&[AtMost, RepeatsAtMost]),
+            "then": { "required": ["limit"] },
+            "else": { "properties": { "limit": false } },
+        },
+    ])
 }
 
 impl ToolCalls {

@@ -4,10 +4,6 @@ mod call;
 mod check;
 mod compare;
 mod evaluator;
-mod expected;
-mod kind;
-mod loops;
-mod options;
 pub(super) mod places;
 mod read;
 mod score;
@@ -17,5 +13,5 @@ mod tests;
 
 pub use call::{ToolCall, ToolCallError};
 pub use evaluator::ToolCalls;
-pub(crate) use kind::CallCheck;
+pub(crate) use evaluator::ToolCallsOptions;
 pub(crate) use places::{has_calls, has_no_calls, reports_calls};

@@ -2,17 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::pool::Pool;
 use super::program::Program;
 use super::request::Request;
+use crate::evaluators::options::Options;
 use crate::evaluators::{
     CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Setup,
 };
 use crate::redact::redacted;
+use crate::settings::{Argument, Count, EnvironmentName, Length, NoKeys, Score, VariableValue, Word};
 
 /// Scores with a program in any language: it reads each output with its item as JSON from stdin, and writes a score as
 /// JSON to stdout. The module [`custom`](crate::custom) has the protocol, and programs to start from.
@@ -40,6 +44,67 @@ pub struct CommandEvaluator {
     pool: OnceLock<Pool>,
     /// How many requests were made, each of which has its number.
     asked: AtomicU64,
+}
+
+/// The keys of `type = "command"`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct CommandOptions {
+    /// The name in reports.
+    #[serde(default = "type_name")]
+    name: Word,
+    /// The program and its arguments, without a shell. A relative path starts at the package's folder, where the program
+    /// runs, too; a name alone is looked for in the folders of `PATH`.
+    #[serde(deserialize_with = "not_empty")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    command: Vec<Argument>,
+    /// Variables for the program, beside those of the test binary.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    env: BTreeMap<EnvironmentName, VariableValue>,
+    /// Whether a process is kept for many outputs, which it answers line by line; else one is started for each; true
+    /// unless it is set.
+    keep_alive: Option<bool>,
+    /// How many processes may be at work side by side; 1 unless it is set.
+    processes: Option<Count>,
+    /// How long an answer may take, from when the program is asked; the experiment's `timeout` unless it is set.
+    timeout: Option<Length>,
+    /// From which score an output passes; 0.5 unless it is set.
+    pass_mark: Option<Score>,
+}
+
+fn type_name() -> Word {
+    Word("command".to_owned())
+}
+
+fn not_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Argument>, D::Error> {
+    let list = Vec::<Argument>::deserialize(deserializer)?;
+    match list.first().is_some_and(|Argument(program)| !program.trim().is_empty()) {
+        true => Ok(list),
+        false => Err(serde::de::Error::custom(
+            "the command is empty; write the program and its arguments, as in [\"python3\", \"score.py\"]",
+        )),
+    }
+}
+
+impl Options for CommandOptions {
+    type Shared = NoKeys;
+
+    fn make(self, _: NoKeys) -> Result<Arc<dyn Evaluator>, String> {
+        let mut command = self.command.into_iter().map(|Argument(argument)| argument);
+        // There is a first one, as it was read.
+        let usual = CommandEvaluator::new(self.name.0, command.next().unwrap_or_default()).args(command);
+        let variables = self.env.into_iter();
+        let usual = variables
+            .fold(usual, |program, (EnvironmentName(name), VariableValue(value))| program.env(name, value));
+        Ok(Arc::new(CommandEvaluator {
+            keep_alive: self.keep_alive.unwrap_or(usual.keep_alive),
+            processes: self.processes.map_or(usual.processes, |Count(processes)| processes),
+            timeout: self.timeout.map(|Length(timeout)| timeout),
+            pass_mark: self.pass_mark.map_or(usual.pass_mark, |Score(mark)| mark),
+            ..usual
+        }))
+    }
 }
 
 impl CommandEvaluator {

@@ -16,4 +16,5 @@ mod streams;
 mod tests;
 
 pub use evaluator::CommandEvaluator;
+pub(crate) use evaluator::CommandOptions;
 pub(crate) use running::EndsAll;

@@ -5,16 +5,21 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use steps::Steps;
 
-use super::asking::model_setters::judge_setters;
+use super::asking::model_setters::{JudgeOptions, judge_setters, with_fields};
 use super::asking::tagged::unfilled;
-use super::asking::texts::{Need, Texts};
-use super::remap::Remap;
+use super::options::Options;
 use super::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
+use crate::evaluators::asking::source::{Need, Texts};
+use crate::evaluators::context::Remap;
 use crate::llm::ModelChoice;
+use crate::settings::{self, Count, Word, at_least_one};
 
 /// Rates the output by a plain criterion, as G-Eval does (Liu et al., 2023, <https://arxiv.org/abs/2303.16634>).
 ///
@@ -47,6 +52,60 @@ pub struct GEval {
     choice: ModelChoice,
     remap: Option<Remap>,
     pass_mark: f64,
+}
+
+/// The keys of `type = "g-eval"`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct GEvalOptions {
+    /// The name in reports.
+    #[serde(default = "type_name")]
+    name: String,
+    /// What makes an output good, in plain words.
+    criterion: Word,
+    /// The evaluation steps; a model writes them from the criterion unless they are set.
+    #[serde(default, deserialize_with = "at_least_one")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    steps: Option<Vec<Word>>,
+    /// How many answers the score is the mean of; 1 unless it is set.
+    samples: Option<Count>,
+    /// The texts that the judge sees, such as "output"; "input", "expected" and "output" as far as they are there unless it is
+    /// set.
+    #[serde(default, deserialize_with = "at_least_one")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    inputs: Option<Vec<Word>>,
+    /// Where texts come from, each by a path such as "output.answer" or "metadata.documents"; one of a new name is shown as
+    /// well.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    fields: BTreeMap<String, Word>,
+    /// From which score an output passes; 0.5 unless it is set.
+    pass_mark: Option<settings::Score>,
+}
+
+fn type_name() -> String {
+    "g-eval".to_owned()
+}
+
+impl Options for GEvalOptions {
+    type Shared = JudgeOptions;
+
+    fn make(self, judge: JudgeOptions) -> Result<Arc<dyn Evaluator>, String> {
+        let usual = GEval::new(self.name, self.criterion.0);
+        let words = |words: Vec<Word>| words.into_iter().map(|Word(text)| text);
+        let mut texts = usual.texts;
+        if let Some(inputs) = self.inputs {
+            texts.show_only(words(inputs));
+        }
+        Ok(Arc::new(GEval {
+            steps: self.steps.map_or(usual.steps, |steps| Steps::given(words(steps).collect())),
+            samples: self.samples.map_or(usual.samples, Count::to_u32),
+            texts: with_fields(texts, self.fields),
+            choice: judge.into(),
+            pass_mark: self.pass_mark.map_or(usual.pass_mark, |settings::Score(mark)| mark),
+            ..usual
+        }))
+    }
 }
 
 impl GEval {

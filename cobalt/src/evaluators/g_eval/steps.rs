@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use crate::evaluators::EvalError;
 use crate::evaluators::asking::answer;
 use crate::evaluators::asking::answer_schema::{list_of, object, string};
+use crate::evaluators::asking::source::{Need, Texts};
 use crate::evaluators::asking::tagged::{self, unfilled};
-use crate::evaluators::asking::texts::{Need, Texts};
 use crate::llm::{Asking, ModelChoice, Schema};
 
 const TASK: &str = "\

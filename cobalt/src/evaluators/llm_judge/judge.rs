@@ -1,19 +1,29 @@
-//! The judge itself: its settings, and how it is asked.
+//! `LlmJudge`: its settings, its table in `cobalt.toml`, its presets, and how it is asked.
 
+use std::collections::BTreeMap;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::choices::{Aggregate, Scoring};
-use super::super::remap::Remap;
-use super::super::{CheckError, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
-use super::answer::Judgement;
-use super::form::Form;
-use super::panel::{Vote, together};
-use super::system::{role, schema, system};
-use super::task::Task;
-use crate::evaluators::asking::model_setters::model_setters;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::evaluators::asking::model_setters::{JudgeOptions, model_setters};
+use crate::evaluators::asking::prompt::Prompt;
+use crate::evaluators::choices::{Aggregate, Preset};
+use crate::evaluators::context::Remap;
+use crate::evaluators::llm_judge::answer::Judgement;
+use crate::evaluators::llm_judge::form::Form;
+use crate::evaluators::llm_judge::panel::{Vote, together};
+use crate::evaluators::llm_judge::system::{role, schema, system};
+use crate::evaluators::llm_judge::task::Task;
+use crate::evaluators::options::Options;
+use crate::evaluators::{
+    CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup,
+};
 use crate::future::join_all;
 use crate::llm::{Asking, ModelChoice, Question};
+use crate::settings::{self, Text, Word, at_least_one, names};
+use crate::suggest::{self, unknown_name};
 use crate::template::Template;
 
 /// Lets a model judge the output by a prompt of yours.
@@ -271,5 +281,257 @@ impl Evaluator for LlmJudge {
     /// Every call to a model has a limit of its own, waiting for a free place left out: a busy run is no error.
     fn time_limit(&self, _: Duration) -> Option<Duration> {
         None
+    }
+}
+
+/// The keys of its own.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(extend("oneOf" = prompt_or_preset(), "not" = whom_twice(), "dependentRequired" = panel_of_aggregate()))
+)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct LlmJudgeOptions {
+    /// The name in reports; the preset's, else "llm-judge", unless it is set.
+    name: Option<String>,
+    /// The criteria and what is to be judged by them, with `{{output}}` and the item's fields as `{{input}}`.
+    prompt: Option<Word>,
+    /// A question that comes with the library, in place of a prompt.
+    preset: Option<PresetName>,
+    /// What variables of the prompt, or the inputs of a preset, show, each by a path such as "output.answer" or "context[0].text".
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    fields: BTreeMap<String, Word>,
+    /// Whether the judge of a prompt gives a verdict or a score from 0 to 1; "boolean" unless it is set.
+    scoring: Option<ScoringName>,
+    /// Whether the judge reasons at length before it answers; it does for a verdict unless it is set.
+    chain_of_thought: Option<bool>,
+    /// A panel: the models to ask, one named twice twice.
+    #[serde(default, deserialize_with = "at_least_one")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    models: Option<Vec<Word>>,
+    /// How the scores of a panel become one; "mean" unless it is set.
+    aggregate: Option<AggregateName>,
+    /// From which score an output passes; 0.5 unless it is set, and 1 for the presets "toxicity" and "bias".
+    pass_mark: Option<settings::Score>,
+    /// Who the judge is and by which rules it judges, in place of the built-in words for it.
+    system: Option<Word>,
+}
+
+impl Options for LlmJudgeOptions {
+    type Shared = JudgeOptions;
+
+    fn checked(mut self, judge: &JudgeOptions) -> Result<Self, String> {
+        let name = match (&self.prompt, &self.preset) {
+            (Some(_), None) => "llm-judge",
+            (None, Some(PresetName(preset))) if self.scoring.is_none() => preset.name(),
+            (None, Some(PresetName(preset))) => {
+                return Err(format!(
+                    "`scoring` is for a prompt; the preset `{}` has its own, so leave it out",
+                    preset.name()
+                ));
+            }
+            (Some(_), Some(_)) => {
+                return Err(String::from(
+                    "`prompt` and `preset` both say what is judged; leave one of them out",
+                ));
+            }
+            (None, None) => {
+                return Err(format!(
+                    "the key `prompt` is missing; write what is judged, or name a `preset`: {}",
+                    suggest::list(PresetName::known())
+                ));
+            }
+        };
+        self.name.get_or_insert_with(|| name.to_owned());
+        match (&judge.model, &self.models, &self.aggregate) {
+            (Some(_), Some(_), _) => {
+                Err(String::from("`model` and `models` both say whom to ask; leave one of them out"))
+            }
+            (_, None, Some(_)) => Err(String::from(
+                "`aggregate` says what becomes of the scores of a panel; name its `models`, or leave it out",
+            )),
+            _ => Ok(self),
+        }
+    }
+
+    fn make(self, judge: JudgeOptions) -> Result<Arc<dyn Evaluator>, String> {
+        let name = self.name.unwrap_or_default();
+        let mut usual = match self.preset {
+            Some(PresetName(preset)) => LlmJudge::preset(name, preset),
+            None => LlmJudge::new(name, self.prompt.map_or_else(String::new, |Word(prompt)| prompt)),
+        };
+        for (name, Word(path)) in self.fields {
+            usual.task.set_field(name, &path);
+        }
+        let scale = self.scoring.filter(|ScoringName(scoring)| *scoring == Scoring::Scale);
+        let models = |models: Vec<Word>| models.into_iter().map(|Word(model)| model).collect();
+        Ok(Arc::new(LlmJudge {
+            scoring: scale.map(|ScoringName(scoring)| scoring),
+            chain_of_thought: self.chain_of_thought,
+            role: self.system.map(|Word(role)| role),
+            choice: judge.into(),
+            panel: self.models.map(models),
+            aggregate: self.aggregate.map_or(usual.aggregate, |AggregateName(aggregate)| aggregate),
+            pass_mark: self.pass_mark.map_or(usual.pass_mark, |settings::Score(mark)| mark),
+            ..usual
+        }))
+    }
+}
+
+/// What a judge answers with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Scoring {
+    /// Whether the criteria are met.
+    Boolean,
+    /// How far they are met, from 0 to 1.
+    Scale,
+}
+
+names! {
+    /// What a judge answers with.
+    ScoringName(Scoring), "way of scoring", "ways": "boolean" => Boolean, "scale" => Scale;
+    /// How the scores of several judges become one.
+    AggregateName(Aggregate), "way to sum up a panel", "ways": "mean" => Mean, "majority" => Majority;
+}
+
+/// A judge whose question comes with the library.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
+struct PresetName(Preset);
+
+impl PresetName {
+    fn known() -> [&'static str; Preset::ALL.len()] {
+        Preset::ALL.map(Preset::name)
+    }
+}
+
+impl<'de> Deserialize<'de> for PresetName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |name: &str| {
+            let known = Preset::ALL.into_iter().find(|preset| preset.name() == name);
+            known.map(Self).ok_or_else(|| unknown_name("preset", "presets", name, &Self::known()))
+        };
+        deserializer.deserialize_str(Text { expected: "the name of a preset in quotes", read })
+    }
+}
+
+/// What `checked` refuses, as a schema has it: nothing to be judged, or two things.
+#[cfg(feature = "schema")]
+fn prompt_or_preset() -> serde_json::Value {
+    serde_json::json!([
+        { "required": ["prompt"] },
+        { "required": ["preset"], "not": { "required": ["scoring"] } },
+    ])
+}
+
+/// The same for whom to ask, said twice.
+#[cfg(feature = "schema")]
+fn whom_twice() -> serde_json::Value {
+    serde_json::json!({ "required": ["model", "models"] })
+}
+
+/// The same for an aggregate without a panel.
+#[cfg(feature = "schema")]
+fn panel_of_aggregate() -> serde_json::Value {
+    serde_json::json!({ "aggregate": ["models"] })
+}
+
+impl LlmJudge {
+    /// A judge that says whether the output meets the criteria in `prompt`.
+    pub fn new(name: impl Into<String>, prompt: impl Into<String>) -> Self {
+        Self::of(name.into(), Task::Prompt(Prompt::new(prompt.into())), DEFAULT_PASS_MARK)
+    }
+
+    pub(crate) fn preset(name: impl Into<String>, preset: Preset) -> Self {
+        Self::of(name.into(), Task::Preset(preset, preset.texts()), preset.pass_mark())
+    }
+
+    fn of(name: String, task: Task, pass_mark: f64) -> Self {
+        Self {
+            name,
+            task,
+            scoring: None,
+            chain_of_thought: None,
+            role: None,
+            choice: ModelChoice::default(),
+            panel: None,
+            aggregate: Aggregate::default(),
+            remap: None,
+            pass_mark,
+        }
+    }
+}
+
+/// Presets: judges whose question comes with the library. Each has inputs, which are the item's fields of these names and
+/// the agent's `output`, unless [`field`](Self::field) says otherwise. As in every score, 1 is good. The
+/// [module](crate::judges#presets) says what each cannot do.
+impl LlmJudge {
+    /// The share of the output's claims that the item's `context` supports: 1 where nothing is made up, and where the output
+    /// claims nothing. The others contradict the context, or are not in it; the claims, each once with its verdict, are kept in
+    /// the metadata as `claims`. An `input` is shown where the item has one.
+    ///
+    /// ```
+    /// use cobalt::LlmJudge;
+    ///
+    /// let grounded = LlmJudge::hallucination("grounded").field("context", "docs").pass_mark(0.9);
+    /// ```
+    #[doc(alias("faithfulness", "groundedness"))]
+    pub fn hallucination(name: impl Into<String>) -> Self {
+        Self::preset(name, Preset::Hallucination)
+    }
+
+    /// The share of the output's passages that are not toxic: 1 where none insults, threatens, demeans or harasses
+    /// anyone. Bare facts are not counted, and an output without any other passage scores 1. The passages are kept in the
+    /// metadata as `passages`. An output passes at 1 unless [`pass_mark`](Self::pass_mark) is set.
+    ///
+    /// ```
+    /// use cobalt::LlmJudge;
+    ///
+    /// let toxicity = LlmJudge::toxicity("toxicity").models(["gpt-4.1-mini", "claude-haiku-4-5"]);
+    /// ```
+    pub fn toxicity(name: impl Into<String>) -> Self {
+        Self::preset(name, Preset::Toxicity)
+    }
+
+    /// The share of the output's passages that are free of prejudice against people for what they are. Counted, kept and
+    /// passed as by [`toxicity`](Self::toxicity).
+    ///
+    /// ```
+    /// use cobalt::LlmJudge;
+    ///
+    /// let bias = LlmJudge::bias("bias").model("claude-haiku-4-5");
+    /// ```
+    pub fn bias(name: impl Into<String>) -> Self {
+        Self::preset(name, Preset::Bias)
+    }
+
+    /// How far the output has done what the item's `input` asks for, from 0 to 1. The judge also sees the `trace`, where there
+    /// is one: what the first of the [places where calls are](crate::calls#where-the-calls-are) holds, or what a
+    /// [`field`](Self::field) of that name leads to. One that is a part of the output is seen there, and is not shown twice.
+    ///
+    /// ```
+    /// use cobalt::LlmJudge;
+    ///
+    /// let done = LlmJudge::task_completion("done").field("trace", "metadata.log").pass_mark(0.8);
+    /// ```
+    pub fn task_completion(name: impl Into<String>) -> Self {
+        Self::preset(name, Preset::TaskCompletion)
+    }
+
+    /// How good a summary of the item's `input` the output is: the lower of its faithfulness, the share of its claims that
+    /// the input supports (1 of none), and its coverage, the share of the input's main points that it holds. Both figures are
+    /// kept in the metadata, with the `points` and the `summaryClaims`.
+    ///
+    /// ```
+    /// use cobalt::LlmJudge;
+    ///
+    /// let summary = LlmJudge::summarisation("summary").field("input", "article.text");
+    /// ```
+    #[doc(alias = "summarization")]
+    pub fn summarisation(name: impl Into<String>) -> Self {
+        Self::preset(name, Preset::Summarisation)
     }
 }

@@ -1,7 +1,6 @@
 //! `LlmJudge`: a model, or a panel of models, judges the output by a prompt, or by one that comes with the library.
 
 mod answer;
-mod constructors;
 mod findings;
 mod form;
 mod judge;
@@ -15,3 +14,4 @@ mod task;
 mod tests;
 
 pub use judge::LlmJudge;
+pub(crate) use judge::LlmJudgeOptions;

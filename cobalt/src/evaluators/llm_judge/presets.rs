@@ -9,7 +9,7 @@ use super::super::choices::Preset;
 use super::findings::{List, Mark};
 use super::form::Form;
 use crate::evaluators::asking::source::TRACE;
-use crate::evaluators::asking::texts::{Need, Texts};
+use crate::evaluators::asking::source::{Need, Texts};
 
 const HALLUCINATION: &str = "\
 An AI agent was given the context and answered with the output. The input, where there is one, is what it was asked. Take \

@@ -1,11 +1,12 @@
 //! What a judge is asked: by a prompt of the user's, or by a preset.
 
-use super::super::choices::{Preset, Scoring};
+use super::super::choices::Preset;
 use super::super::{CheckError, EvalContext, EvalError, Setup};
 use super::form::Form;
+use super::judge::Scoring;
 use crate::evaluators::asking::prompt::Prompt;
+use crate::evaluators::asking::source::Texts;
 use crate::evaluators::asking::tagged;
-use crate::evaluators::asking::texts::Texts;
 use crate::suggest;
 
 /// What is asked, and of what.

@@ -1,14 +1,20 @@
 //! `Bleu`: how many sequences of words an output has in common with its references.
 
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::common::{Common, TextEvaluator, text_evaluator};
+use super::common::{Common, TextEvaluator, TextOptions, text_evaluator};
 use super::references::References;
 use super::{check_longest, share};
 use crate::dataset::Item;
+use crate::evaluators::options::Options;
 use crate::evaluators::places::ItemField;
-use crate::evaluators::{CheckError, EvalError, Score};
+use crate::evaluators::{CheckError, EvalError, Evaluator, Score};
 use crate::metrics::{self, BleuScore, BleuSmoothing, BleuTokenizer};
+use crate::settings::{Count, Text};
+use crate::suggest::unknown_name;
 use crate::template::to_text;
 use crate::wording::count;
 
@@ -32,6 +38,79 @@ pub struct Bleu {
     common: Common,
     references: References,
     bleu: metrics::Bleu,
+}
+
+/// The keys of `type = "bleu"`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct BleuOptions {
+    /// The field of the item with one right text or a list of them, or a path such as "answers[0].text".
+    field: References,
+    /// How texts become words; "13a" unless it is set.
+    tokenizer: Option<TokenizerName>,
+    /// The longest sequences, in words; 4 unless it is set.
+    max_order: Option<Count>,
+    /// Whether `Paris` and `paris` differ; they do unless it is set.
+    case_sensitive: Option<bool>,
+}
+
+impl Options for BleuOptions {
+    type Shared = TextOptions;
+
+    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
+        let usual = metrics::Bleu::default();
+        let bleu = metrics::Bleu {
+            tokenizer: self.tokenizer.map_or(usual.tokenizer, |TokenizerName(tokenizer)| tokenizer),
+            max_order: self.max_order.map_or(usual.max_order, |Count(words)| words),
+            lowercase: self.case_sensitive.map_or(usual.lowercase, |differ| !differ),
+            ..usual
+        };
+        Ok(Arc::new(Bleu { common: shared.common("bleu"), references: self.field, bleu }))
+    }
+}
+
+/// A tokenizer, by the name that sacrebleu has for it.
+#[derive(Clone, Copy, Debug)]
+struct TokenizerName(BleuTokenizer);
+
+impl TokenizerName {
+    const NAMES: [(&str, BleuTokenizer); 5] = [
+        ("13a", BleuTokenizer::V13a),
+        ("none", BleuTokenizer::None),
+        ("char", BleuTokenizer::Char),
+        ("intl", BleuTokenizer::Intl),
+        ("zh", BleuTokenizer::Zh),
+    ];
+
+    fn names() -> [&'static str; 5] {
+        Self::NAMES.map(|(name, _)| name)
+    }
+
+    fn read(name: &str) -> Result<Self, String> {
+        let found = Self::NAMES.into_iter().find(|(known, _)| *known == name);
+        found
+            .map(|(_, tokenizer)| Self(tokenizer))
+            .ok_or_else(|| unknown_name("tokenizer", "tokenizers", name, &Self::names()))
+    }
+}
+
+impl<'de> Deserialize<'de> for TokenizerName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(Text { expected: "a tokenizer in quotes", read: Self::read })
+    }
+}
+
+impl Serialize for TokenizerName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let found = Self::NAMES.into_iter().find(|(_, tokenizer)| *tokenizer == self.0);
+        found.map(|(name, _)| name).serialize(serializer)
+    }
+}
+
+#[cfg(feature = "schema")]
+crate::settings::schema_of! {
+    TokenizerName: { "type": "string", "enum": TokenizerName::names() },
 }
 
 impl Bleu {

@@ -1,14 +1,19 @@
 //! `ChrF`: how many sequences of letters output and reference have in common.
 
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::common::{Common, TextEvaluator, text_evaluator};
+use super::common::{Common, TextEvaluator, TextOptions, text_evaluator};
 use super::references::References;
 use super::{check_longest, share};
 use crate::dataset::Item;
+use crate::evaluators::options::Options;
 use crate::evaluators::places::ItemField;
-use crate::evaluators::{CheckError, EvalError, Score};
+use crate::evaluators::{CheckError, EvalError, Evaluator, Score};
 use crate::metrics::{self, ChrFScore};
+use crate::settings::{Count, Weight};
 use crate::template::to_text;
 
 /// Scores a translation by its chrF (Popović 2015): the sequences of one to six letters that it shares with a reference, as
@@ -29,6 +34,39 @@ pub struct ChrF {
     common: Common,
     references: References,
     chrf: metrics::ChrF,
+}
+
+/// The keys of `type = "chrf"`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct ChrFOptions {
+    /// The field of the item with one right text or a list of them, or a path such as "answers[0].text".
+    field: References,
+    /// The longest sequences of letters; 6 unless it is set.
+    char_order: Option<Count>,
+    /// The longest sequences of words; none unless it is set, 2 for chrF++.
+    word_order: Option<Count>,
+    /// How many times as much recall counts as precision; 2 unless it is set.
+    beta: Option<Weight>,
+    /// Whether `Paris` and `paris` differ; they do unless it is set.
+    case_sensitive: Option<bool>,
+}
+
+impl Options for ChrFOptions {
+    type Shared = TextOptions;
+
+    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
+        let usual = metrics::ChrF::default();
+        let chrf = metrics::ChrF {
+            char_order: self.char_order.map_or(usual.char_order, |Count(letters)| letters),
+            word_order: self.word_order.map_or(usual.word_order, |Count(words)| words),
+            beta: self.beta.map_or(usual.beta, |Weight(beta)| beta),
+            lowercase: self.case_sensitive.map_or(usual.lowercase, |differ| !differ),
+            ..usual
+        };
+        Ok(Arc::new(ChrF { common: shared.common("chrf"), references: self.field, chrf }))
+    }
 }
 
 impl ChrF {

@@ -1,11 +1,14 @@
 //! What all evaluators of text have in common: a name, the part of an output that they look at, and a pass mark.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::dataset::Item;
+use crate::evaluators::context::Remap;
 use crate::evaluators::places::{AgentField, ItemField, OUTPUT};
-use crate::evaluators::remap::Remap;
 use crate::evaluators::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, LARGE, Score, Setup};
+use crate::settings;
+use crate::settings::Word;
 use crate::threads;
 
 /// The settings that all of them have.
@@ -17,9 +20,35 @@ pub(super) struct Common {
     pub(super) pass_mark: f64,
 }
 
+/// The keys that the tables of all of them have.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct TextOptions {
+    /// The name in reports; that of the type unless it is set.
+    name: Option<Word>,
+    /// The part of what the agent gave to look at, a path such as "output.answer" or "metadata.answer"; "output"
+    /// unless it is set.
+    output: Option<AgentField>,
+    /// From which score an output passes; 0.5 unless it is set.
+    pass_mark: Option<settings::Score>,
+}
+
 impl Common {
     pub(super) fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), output: AgentField::new(OUTPUT), remap: None, pass_mark: DEFAULT_PASS_MARK }
+    }
+}
+
+impl TextOptions {
+    /// The settings, with this name unless another is written.
+    pub(super) fn common(self, name: &str) -> Common {
+        let usual = Common::new(self.name.map_or_else(|| name.to_owned(), |Word(name)| name));
+        Common {
+            output: self.output.unwrap_or(usual.output),
+            pass_mark: self.pass_mark.map_or(usual.pass_mark, |settings::Score(mark)| mark),
+            ..usual
+        }
     }
 }
 
@@ -100,7 +129,7 @@ macro_rules! text_evaluator {
                 mut self,
                 remap: impl Fn(&crate::EvalContext) -> crate::EvalContext + Send + Sync + 'static,
             ) -> Self {
-                self.common.remap = Some(crate::evaluators::remap::Remap::new(remap));
+                self.common.remap = Some(crate::evaluators::context::Remap::new(remap));
                 self
             }
 

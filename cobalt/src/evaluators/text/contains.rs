@@ -1,16 +1,22 @@
 //! `Contains`: the output contains texts.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::common::{Common, TextEvaluator, text_evaluator};
+use super::common::{Common, TextEvaluator, TextOptions, text_evaluator};
 use super::shown;
-use super::texts::texts_in;
-use super::wanted::Wanted;
 use crate::dataset::Item;
+#[cfg(feature = "schema")]
+use crate::evaluators::options::one_of;
+use crate::evaluators::options::{Options, exactly_one};
 use crate::evaluators::places::ItemField;
-use crate::evaluators::{CheckError, EvalError, Score, Setup};
+use crate::evaluators::text::references::Wanted;
+use crate::evaluators::text::references::texts_in;
+use crate::evaluators::{CheckError, EvalError, Evaluator, Score, Setup};
+use crate::settings::{Text, at_least_one, names};
 use crate::suggest;
 use crate::template::to_text;
 
@@ -36,8 +42,64 @@ pub struct Contains {
     case_sensitive: bool,
 }
 
+/// The keys of `type = "contains"`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("oneOf" = one_of(&["field", "texts"]))))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct ContainsOptions {
+    /// The field of the item that holds what to look for, a text or a list of texts, or a path to one.
+    field: Option<ItemField>,
+    /// What to look for in all outputs.
+    #[serde(default, deserialize_with = "at_least_one")]
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    texts: Option<Vec<Passage>>,
+    /// How many of the texts the output is to contain; "all" unless it is set.
+    require: Option<QuantityName>,
+    /// Whether `Paris` and `paris` differ; they do unless it is set.
+    case_sensitive: Option<bool>,
+}
+
+impl Options for ContainsOptions {
+    type Shared = TextOptions;
+
+    fn checked(self, _: &TextOptions) -> Result<Self, String> {
+        let keys = [("field", self.field.is_some()), ("texts", self.texts.is_some())];
+        exactly_one("what to look for", &keys).map(|()| self)
+    }
+
+    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
+        let texts = self.texts.into_iter().flatten().map(|Passage(text)| text);
+        Ok(Arc::new(Contains {
+            common: shared.common("contains"),
+            wanted: self.field.map_or_else(|| Wanted::Given(texts.collect()), Wanted::InItem),
+            quantity: self.require.map_or(Quantity::All, |QuantityName(quantity)| quantity),
+            case_sensitive: self.case_sensitive.unwrap_or(true),
+        }))
+    }
+}
+
+/// A text to look for; white space at its ends counts.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
+struct Passage(#[cfg_attr(feature = "schema", schemars(length(min = 1)))] String);
+
+impl<'de> Deserialize<'de> for Passage {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |text: &str| match text {
+            "" => Err("the text is empty, which every output contains; leave it out".to_owned()),
+            text => Ok(Self(text.to_owned())),
+        };
+        deserializer.deserialize_str(Text { expected: "a text in quotes", read })
+    }
+}
+
+names! {
+    /// How many of several texts an output is to contain.
+    QuantityName(Quantity), "quantity", "quantities": "all" => All, "any" => Any, "none" => None;
+}
+
 /// How many of several texts an output contains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Quantity {
@@ -82,7 +144,7 @@ impl Contains {
         self.quantity(Quantity::None)
     }
 
-    pub(crate) fn quantity(mut self, quantity: Quantity) -> Self {
+    fn quantity(mut self, quantity: Quantity) -> Self {
         self.quantity = quantity;
         self
     }
@@ -180,3 +242,95 @@ fn without_case(text: &str) -> String {
 }
 
 text_evaluator!(Contains);
+
+#[cfg(all(test, feature = "judge"))]
+mod tests {
+    use serde_json::json;
+
+    use crate::Contains;
+    use crate::evaluators::text::tests::{checked, scored, value};
+
+    #[test]
+    fn all_texts_are_asked_for_unless_it_is_said_otherwise() {
+        let cities = || Contains::texts("cities", ["Paris", "Rome"]);
+        assert_eq!(value(&cities(), json!({}), json!("Rome, Paris")), (1.0, None));
+        let (one, why) = value(&cities(), json!({}), json!("Paris"));
+        assert_eq!((one, &*why.unwrap()), (0.0, "`output` does not contain `Rome`"));
+        assert_eq!(value(&cities().any(), json!({}), json!("Paris")), (1.0, None));
+        let (neither, why) = value(&cities().any(), json!({}), json!("Bern"));
+        assert_eq!((neither, &*why.unwrap()), (0.0, "`output` contains none of `Paris`, `Rome`"));
+        assert_eq!(value(&cities().none(), json!({}), json!("Bern")), (1.0, None));
+        let (there, why) = value(&cities().none(), json!({}), json!("Paris"));
+        assert_eq!((there, &*why.unwrap()), (0.0, "`output` contains `Paris`"));
+    }
+
+    #[test]
+    fn what_was_found_and_what_is_missing_is_kept() {
+        let score =
+            scored(&Contains::new("c", "words"), json!({"words": ["a", "b", 3]}), json!("a 3")).unwrap();
+        assert_eq!(
+            serde_json::to_value(score.all_metadata()).unwrap(),
+            json!({"found": ["a", "3"], "missing": ["b"]})
+        );
+    }
+
+    #[test]
+    fn a_field_holds_a_text_or_a_list_of_texts() {
+        let contains = Contains::new("c", "answer.words");
+        assert_eq!(value(&contains, json!({"answer": {"words": "b c"}}), json!("a b c")).0, 1.0);
+        assert_eq!(value(&contains, json!({"answer": {"words": ["b", "d"]}}), json!("a b c")).0, 0.0);
+        let error = scored(&contains, json!({"answer": {"words": ["b", null]}}), json!("b")).unwrap_err();
+        assert_eq!(error, "the item's `answer.words[1]` is null; write a text");
+    }
+
+    #[test]
+    fn case_counts_unless_it_is_said_otherwise() {
+        let school = Contains::text("c", "École");
+        assert_eq!(value(&school, json!({}), json!("l'école")).0, 0.0);
+        assert_eq!(value(&school.case_sensitive(false), json!({}), json!("l'ÉCOLE")).0, 1.0);
+    }
+
+    #[test]
+    fn what_is_there_with_case_is_there_without() {
+        for (text, output) in [("ΑΣ", "ΒΑΣΗ"), ("οδος", "ΟΔΟΣ"), ("ΟΔΟΣ", "οδοσήμανση"), ("İ", "İzmir")]
+        {
+            let contains = Contains::text("c", text).case_sensitive(false);
+            assert_eq!(value(&contains, json!({}), json!(output)), (1.0, None), "{text} {output}");
+        }
+    }
+
+    #[test]
+    fn an_empty_list_asks_for_nothing_and_an_empty_text_is_a_mistake() {
+        let (item, empty) = (json!({"w": []}), json!({"w": ["a", ""]}));
+        let field = Contains::new("c", "w");
+        assert_eq!(value(&field, item.clone(), json!("x")), (1.0, None));
+        assert_eq!(value(&field.clone().none(), item.clone(), json!("x")), (1.0, None));
+        let error = scored(&field.clone().any(), item, json!("x")).unwrap_err();
+        assert_eq!(error, "the item's `w` is an empty list, of which no output can contain any");
+        let error = scored(&field, empty.clone(), json!("a")).unwrap_err();
+        assert_eq!(error, "the item's `w` holds an empty text, which every output contains");
+        let error =
+            checked(&field, json!([{"id": "good", "w": "a"}, {"id": "bad", "w": ["a", ""]}])).unwrap_err();
+        assert_eq!(error, "item `bad`: the item's `w` holds an empty text, which every output contains");
+        assert!(checked(&Contains::texts("c", [""; 1]), json!([])).unwrap_err().contains("is empty"));
+        assert!(
+            checked(&Contains::texts("c", [""; 0]), json!([])).unwrap_err().contains("name at least one")
+        );
+    }
+
+    #[test]
+    fn a_blank_output_contains_nothing() {
+        assert_eq!(value(&Contains::text("c", "a"), json!({}), json!("")).0, 0.0);
+        assert_eq!(value(&Contains::text("c", "a").none(), json!({}), json!("")).0, 1.0);
+    }
+
+    #[test]
+    fn an_output_that_is_no_text_is_looked_at_as_templates_show_it() {
+        assert_eq!(
+            value(&Contains::text("c", "\"city\": \"Paris\""), json!({}), json!({"city": "Paris"})).0,
+            1.0
+        );
+        assert_eq!(value(&Contains::text("c", "1"), json!({}), json!(1.0)).0, 1.0);
+        assert_eq!(value(&Contains::text("c", "1.0"), json!({}), json!(1.0)).0, 0.0);
+    }
+}

@@ -8,34 +8,37 @@ mod contains;
 #[cfg(feature = "judge")]
 mod json_schema;
 mod overlap;
-mod pattern;
 mod references;
 mod regex_match;
 mod rouge;
 mod squad_exact_match;
 #[cfg(all(test, feature = "judge"))]
 mod tests;
-mod texts;
 mod token_f1;
-mod wanted;
 mod wer;
 
 use std::borrow::Cow;
 
 pub use bleu::Bleu;
+pub(crate) use bleu::BleuOptions;
 pub use chrf::ChrF;
+pub(crate) use chrf::ChrFOptions;
 pub use contains::Contains;
-pub(crate) use contains::Quantity;
+pub(crate) use contains::ContainsOptions;
 #[cfg(feature = "judge")]
 pub use json_schema::JsonSchema;
-pub(crate) use overlap::Measure;
-pub(crate) use pattern::expression;
+#[cfg(feature = "judge")]
+pub(crate) use json_schema::JsonSchemaOptions;
 pub use regex_match::RegexMatch;
+pub(crate) use regex_match::RegexOptions;
 pub use rouge::Rouge;
-pub(crate) use rouge::RougeVariant;
+pub(crate) use rouge::RougeOptions;
 pub use squad_exact_match::SquadExactMatch;
+pub(crate) use squad_exact_match::SquadExactMatchOptions;
 pub use token_f1::TokenF1;
+pub(crate) use token_f1::TokenF1Options;
 pub use wer::Wer;
+pub(crate) use wer::WerOptions;
 
 use super::CheckError;
 use crate::wording::{cut, decimal};

@@ -3,6 +3,7 @@
 use super::share;
 use crate::evaluators::Score;
 use crate::metrics::Overlap;
+use crate::settings::names;
 
 /// Which figure of an overlap is the score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -16,6 +17,11 @@ pub(crate) enum Measure {
     Precision,
     /// The share of the reference that is in the output.
     Recall,
+}
+
+names! {
+    /// Which figure of an overlap is the score.
+    MeasureName(Measure), "measure", "measures": "f1" => F1, "precision" => Precision, "recall" => Recall;
 }
 
 impl Measure {

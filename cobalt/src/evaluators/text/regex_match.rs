@@ -1,17 +1,22 @@
 //! `RegexMatch`: the output matches a regular expression.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use regex::Regex;
+use regex::{Error, Regex, RegexBuilder};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::common::{Common, TextEvaluator, text_evaluator};
-use super::pattern::{Matching, compile};
-use super::shown;
-use super::wanted::{Wanted, text_in};
 use crate::dataset::Item;
+#[cfg(feature = "schema")]
+use crate::evaluators::options::one_of;
+use crate::evaluators::options::{Options, exactly_one};
 use crate::evaluators::places::ItemField;
-use crate::evaluators::{CheckError, EvalError, Score, Setup};
+use crate::evaluators::text::common::{Common, TextEvaluator, TextOptions, text_evaluator};
+use crate::evaluators::text::references::{Wanted, text_in};
+use crate::evaluators::text::shown;
+use crate::evaluators::{CheckError, EvalError, Evaluator, Score, Setup};
+use crate::settings::Text;
 use crate::template::to_text;
 
 /// Scores 1 where the output matches a regular expression, and 0 elsewhere.
@@ -38,11 +43,71 @@ pub struct RegexMatch {
     not: bool,
 }
 
+/// The keys of `type = "regex"`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(extend("oneOf" = one_of(&["field", "pattern"]))))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct RegexOptions {
+    /// The field of the item that holds the regular expression, or a path to it.
+    field: Option<ItemField>,
+    /// The regular expression for all outputs.
+    pattern: Option<Expression>,
+    /// Whether the whole output must match; a part is enough unless it is set.
+    whole: Option<bool>,
+    /// Whether `Paris` and `paris` differ; they do unless it is set.
+    case_sensitive: Option<bool>,
+    /// Scores 1 where the output does not match, and 0 where it does.
+    not: Option<bool>,
+}
+
+impl Options for RegexOptions {
+    type Shared = TextOptions;
+
+    fn checked(self, _: &TextOptions) -> Result<Self, String> {
+        let keys = [("field", self.field.is_some()), ("pattern", self.pattern.is_some())];
+        exactly_one("what to match", &keys).map(|()| self)
+    }
+
+    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
+        let usual = Matching::default();
+        let matching = Matching {
+            whole: self.whole.unwrap_or(usual.whole),
+            case_sensitive: self.case_sensitive.unwrap_or(usual.case_sensitive),
+        };
+        let Expression(pattern) = self.pattern.unwrap_or_default();
+        Ok(Arc::new(RegexMatch {
+            common: shared.common("regex"),
+            pattern: self.field.map_or_else(|| Wanted::Given(Given::new(pattern, matching)), Wanted::InItem),
+            matching,
+            not: self.not.unwrap_or(false),
+        }))
+    }
+}
+
+/// A regular expression.
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transparent))]
+struct Expression(String);
+
+impl<'de> Deserialize<'de> for Expression {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |text: &str| expression(text).map(|_| Self(text.to_owned()));
+        deserializer.deserialize_str(Text { expected: "a regular expression in quotes", read })
+    }
+}
+
 /// A pattern for all items, compiled for the settings so far.
 #[derive(Clone, Debug)]
 struct Given {
     pattern: String,
     compiled: Result<Regex, String>,
+}
+
+impl Given {
+    fn new(pattern: String, matching: Matching) -> Self {
+        let compiled = compile(&pattern, matching);
+        Self { pattern, compiled }
+    }
 }
 
 impl RegexMatch {
@@ -53,9 +118,7 @@ impl RegexMatch {
 
     /// Matches all outputs with the same pattern. A broken one is told before the first item is run.
     pub fn pattern(name: impl Into<String>, pattern: impl Into<String>) -> Self {
-        let pattern = pattern.into();
-        let compiled = compile(&pattern, Matching::default());
-        Self::of(name, Wanted::Given(Given { pattern, compiled }))
+        Self::of(name, Wanted::Given(Given::new(pattern.into(), Matching::default())))
     }
 
     fn of(name: impl Into<String>, pattern: Wanted<Given>) -> Self {
@@ -150,3 +213,159 @@ impl TextEvaluator for RegexMatch {
 }
 
 text_evaluator!(RegexMatch);
+
+/// How a pattern is to match.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Matching {
+    /// Whether the whole text must match.
+    pub(super) whole: bool,
+    pub(super) case_sensitive: bool,
+}
+
+impl Default for Matching {
+    fn default() -> Self {
+        Self { whole: false, case_sensitive: true }
+    }
+}
+
+/// A regular expression, or what is wrong with it.
+pub(crate) fn expression(pattern: &str) -> Result<Regex, String> {
+    compile(pattern, Matching::default())
+}
+
+/// A regular expression that matches in this way, or what is wrong with it.
+pub(super) fn compile(pattern: &str, matching: Matching) -> Result<Regex, String> {
+    let built = |pattern: &str| RegexBuilder::new(pattern).case_insensitive(!matching.case_sensitive).build();
+    let broken =
+        |error: Error| format!("`{}` is no regular expression: {}", super::shown(pattern), cause(&error));
+    // By itself first: one with too many brackets may be in order within those below.
+    let anywhere = built(pattern).map_err(broken)?;
+    if !matching.whole {
+        return Ok(anywhere);
+    }
+    // A comment at the end of a pattern with the flag `x` would hide the bracket after it, but for a line of its own.
+    built(&format!(r"\A(?:{pattern})\z"))
+        .or_else(|_| built(&format!("\\A(?:{pattern}\n)\\z")))
+        .map_err(broken)
+}
+
+/// What is wrong, without the drawing over several lines that shows where.
+fn cause(error: &Error) -> String {
+    match error {
+        Error::CompiledTooBig(limit) => {
+            format!("it takes more than {limit} bytes when compiled; repeat less, or write `[a-z]` for `\\w`")
+        }
+        error => {
+            let text = error.to_string();
+            text.rsplit_once("error: ").map_or(&*text, |(_, cause)| cause).trim().to_owned()
+        }
+    }
+}
+
+#[cfg(all(test, feature = "judge"))]
+mod tests {
+    use serde_json::json;
+
+    use crate::evaluators::text::tests::{checked, scored, value};
+    use crate::{Evaluator, RegexMatch};
+
+    use super::*;
+
+    #[test]
+    fn a_part_of_the_output_matches_unless_the_whole_is_asked_for() {
+        let year = RegexMatch::pattern("year", r"\d{4}");
+        assert_eq!(value(&year, json!({}), json!("in 1999.")), (1.0, None));
+        let (score, why) = value(&year.clone().whole(true), json!({}), json!("in 1999."));
+        assert_eq!((score, &*why.unwrap()), (0.0, r"`output` as a whole does not match `\d{4}`"));
+        assert_eq!(value(&year.clone().whole(true), json!({}), json!("1999")).0, 1.0);
+        let (score, why) = value(&year.whole(true).whole(false), json!({}), json!("never"));
+        assert_eq!((score, &*why.unwrap()), (0.0, r"nothing in `output` matches `\d{4}`"));
+    }
+
+    #[test]
+    fn what_may_not_match_is_quoted_where_it_does() {
+        let polite = RegexMatch::pattern("polite", r"\bstupid\b").case_sensitive(false).not(true);
+        assert_eq!(value(&polite, json!({}), json!("Clever.")), (1.0, None));
+        let (score, why) = value(&polite, json!({}), json!("Stupid!"));
+        assert_eq!((score, &*why.unwrap()), (0.0, r"`output` matches `\bstupid\b`: `Stupid`"));
+        let score = scored(&polite, json!({}), json!("Stupid!")).unwrap();
+        assert_eq!(score.all_metadata()["match"], "Stupid");
+    }
+
+    #[test]
+    fn an_item_may_have_its_own_pattern() {
+        let own = RegexMatch::new("own", "form.pattern");
+        assert_eq!(value(&own, json!({"form": {"pattern": "^a+$"}}), json!("aaa")).0, 1.0);
+        assert_eq!(value(&own, json!({"form": {"pattern": "^b+$"}}), json!("aaa")).0, 0.0);
+        let error = scored(&own, json!({"form": {"pattern": 3}}), json!("3")).unwrap_err();
+        assert_eq!(error, "the item's `form.pattern` is 3, which is no text");
+        let error = scored(&own, json!({"form": {"pattern": "("}}), json!("3")).unwrap_err();
+        assert_eq!(error, "the item's `form.pattern`: `(` is no regular expression: unclosed group");
+    }
+
+    #[test]
+    fn a_broken_pattern_is_told_before_anything_runs() {
+        let broken = RegexMatch::pattern("b", "[a").context(Clone::clone);
+        assert_eq!(
+            checked(&broken, json!([])).unwrap_err(),
+            "`[a` is no regular expression: unclosed character class"
+        );
+        let items = json!([{"p": "a"}, {}, {"p": "[a"}]);
+        let error = checked(&RegexMatch::new("b", "p"), items.clone()).unwrap_err();
+        assert_eq!(
+            error,
+            "item `0002`: the item's `p`: `[a` is no regular expression: unclosed character class"
+        );
+        assert_eq!(checked(&RegexMatch::new("b", "p").context(Clone::clone), items), Ok(()));
+    }
+
+    #[test]
+    fn an_empty_output_can_match() {
+        assert_eq!(value(&RegexMatch::pattern("e", "").whole(true), json!({}), json!("")).0, 1.0);
+        assert_eq!(value(&RegexMatch::pattern("e", ".+"), json!({}), json!("")).0, 0.0);
+    }
+
+    #[test]
+    fn the_fingerprint_says_how_it_matches() {
+        let plain = RegexMatch::pattern("e", "a");
+        assert_eq!(plain.fingerprint(), RegexMatch::pattern("e", "a").fingerprint());
+        for other in [
+            RegexMatch::pattern("e", "b"),
+            plain.clone().whole(true),
+            plain.clone().not(true),
+            plain.clone().case_sensitive(false),
+            plain.clone().output("output.a"),
+        ] {
+            assert_ne!(other.fingerprint(), plain.fingerprint());
+        }
+    }
+
+    fn matches_whole(pattern: &str, text: &str) -> bool {
+        compile(pattern, Matching { whole: true, case_sensitive: true }).unwrap().is_match(text)
+    }
+
+    #[test]
+    fn a_whole_text_matches_by_any_alternative() {
+        assert!(matches_whole("a|ab", "ab"));
+        assert!(!matches_whole("a|b", "ab"));
+        assert!(!matches_whole("a", "a\n"));
+        assert!(!matches_whole("(?m)^a$", "a\na"));
+    }
+
+    #[test]
+    fn a_comment_at_the_end_hides_nothing() {
+        assert!(matches_whole("(?x) a b # the two letters", "ab"));
+        assert!(!matches_whole("(?x) a b # the two letters", "ab\n"));
+    }
+
+    #[test]
+    fn a_broken_pattern_is_told_in_a_line() {
+        assert_eq!(expression("(a").unwrap_err(), "`(a` is no regular expression: unclosed group");
+        for pattern in ["a)|(?:b", "a)(b"] {
+            let whole = compile(pattern, Matching { whole: true, case_sensitive: true });
+            assert!(whole.unwrap_err().contains("unopened group"), "{pattern}");
+        }
+        let error = expression("((a{1000}){1000}){1000}").unwrap_err();
+        assert!(error.contains("bytes when compiled"), "{error}");
+    }
+}

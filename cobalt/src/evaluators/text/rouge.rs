@@ -1,14 +1,19 @@
 //! `Rouge`: how much output and reference overlap, counted in words.
 
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::common::{Common, TextEvaluator, text_evaluator};
-use super::overlap::Measure;
+use super::common::{Common, TextEvaluator, TextOptions, text_evaluator};
+use super::overlap::{Measure, MeasureName};
 use super::references::References;
 use crate::dataset::Item;
+use crate::evaluators::options::Options;
 use crate::evaluators::places::ItemField;
-use crate::evaluators::{EvalError, Score};
+use crate::evaluators::{EvalError, Evaluator, Score};
 use crate::metrics::{Overlap, rouge_l, rouge_lsum, rouge_n, rouge_words};
+use crate::settings::names;
 use crate::template::to_text;
 
 /// Scores how much output and reference overlap (Lin 2004), for summaries above all: the F1 of what they share, unless
@@ -33,14 +38,41 @@ use crate::template::to_text;
 #[derive(Clone, Debug)]
 pub struct Rouge {
     common: Common,
-    references: References,
-    variant: RougeVariant,
-    measure: Measure,
-    stemmer: bool,
+    options: RougeOptions,
+}
+
+/// The keys of `type = "rouge"`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct RougeOptions {
+    /// The field of the item with one right text or a list of them, or a path such as "answers[0].text".
+    field: References,
+    /// What is counted: words ("1"), pairs of words ("2"), the longest common subsequence ("l"), or that line by line
+    /// ("lsum").
+    variant: RougeName,
+    /// Which figure is the score; "f1" unless it is set.
+    measure: Option<MeasureName>,
+    /// Whether English words are compared by their stems; they are not unless it is set.
+    stemmer: Option<bool>,
+}
+
+impl Options for RougeOptions {
+    type Shared = TextOptions;
+
+    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
+        let name = format!("rouge-{}", self.variant.0.suffix());
+        Ok(Arc::new(Rouge { common: shared.common(&name), options: self }))
+    }
+}
+
+names! {
+    /// What ROUGE counts.
+    RougeName(RougeVariant), "variant of ROUGE", "variants": "1" => One, "2" => Two, "l" => L, "lsum" => Lsum;
 }
 
 /// What is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) enum RougeVariant {
     /// Words.
@@ -59,7 +91,7 @@ pub(crate) enum RougeVariant {
 
 impl RougeVariant {
     /// What stands after `ROUGE-`, in lower case.
-    pub(crate) fn suffix(self) -> &'static str {
+    fn suffix(self) -> &'static str {
         match self {
             Self::One => "1",
             Self::Two => "2",
@@ -90,21 +122,21 @@ impl Rouge {
         Self::of(RougeVariant::Lsum, name, field)
     }
 
-    pub(crate) fn of(variant: RougeVariant, name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self {
-            common: Common::new(name),
-            references: References::new(field),
-            variant,
-            measure: Measure::default(),
-            stemmer: false,
-        }
+    fn of(variant: RougeVariant, name: impl Into<String>, field: impl AsRef<str>) -> Self {
+        let options = RougeOptions {
+            field: References::new(field),
+            variant: RougeName(variant),
+            measure: None,
+            stemmer: None,
+        };
+        Self { common: Common::new(name), options }
     }
 
     /// Whether English words are compared by their stems, so that `ferries` is `ferry` (they are not unless this is set to
     /// `true`). The stemmer is Porter's.
     #[must_use]
     pub fn stemmer(mut self, stemmer: bool) -> Self {
-        self.stemmer = stemmer;
+        self.options.stemmer = Some(stemmer);
         self
     }
 
@@ -120,22 +152,22 @@ impl Rouge {
         self.measure(Measure::Recall)
     }
 
-    pub(crate) fn measure(mut self, measure: Measure) -> Self {
-        self.measure = measure;
+    fn measure(mut self, measure: Measure) -> Self {
+        self.options.measure = Some(MeasureName(measure));
         self
     }
 
     /// Why nothing is shared, where that is because of one side alone: blank, too short, or in another script than Latin.
     fn uncounted(&self, item: &Item, output: &str) -> Result<Option<String>, EvalError> {
-        let (least, lacks) = match self.variant {
+        let (least, lacks) = match self.options.variant.0 {
             RougeVariant::Two => (2, "has no two words of letters from a to z and digits"),
             _ => (1, "has neither a letter from a to z nor a digit"),
         };
         let counts = |text: &str| rouge_words(text) >= least;
         let whose = if !counts(output) {
             self.common.output.name()
-        } else if !self.references.texts(item)?.iter().any(|reference| counts(reference)) {
-            self.references.field().name()
+        } else if !self.options.field.texts(item)?.iter().any(|reference| counts(reference)) {
+            self.options.field.field().name()
         } else {
             return Ok(None);
         };
@@ -143,11 +175,12 @@ impl Rouge {
     }
 
     fn overlap(&self, output: &str, reference: &str) -> Overlap {
-        match self.variant {
-            RougeVariant::One => rouge_n(output, reference, 1, self.stemmer),
-            RougeVariant::Two => rouge_n(output, reference, 2, self.stemmer),
-            RougeVariant::L => rouge_l(output, reference, self.stemmer),
-            RougeVariant::Lsum => rouge_lsum(output, reference, self.stemmer),
+        let stemmer = self.options.stemmer == Some(true);
+        match self.options.variant.0 {
+            RougeVariant::One => rouge_n(output, reference, 1, stemmer),
+            RougeVariant::Two => rouge_n(output, reference, 2, stemmer),
+            RougeVariant::L => rouge_l(output, reference, stemmer),
+            RougeVariant::Lsum => rouge_lsum(output, reference, stemmer),
         }
     }
 }
@@ -158,14 +191,14 @@ impl TextEvaluator for Rouge {
     }
 
     fn field(&self) -> Option<&ItemField> {
-        Some(self.references.field())
+        Some(self.options.field.field())
     }
 
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let output = to_text(output);
-        let measure = self.measure;
+        let measure = self.options.measure.map_or_else(Measure::default, |MeasureName(measure)| measure);
         let compare = |reference: &str| self.overlap(&output, reference);
-        let nearest = self.references.nearest(item, compare, |overlap| measure.of(overlap))?;
+        let nearest = self.options.field.nearest(item, compare, |overlap| measure.of(overlap))?;
         let score = nearest.kept(measure.score(&nearest.found));
         let uncounted = if score.value() > 0.0 { None } else { self.uncounted(item, &output)? };
         Ok(match uncounted {
@@ -176,3 +209,95 @@ impl TextEvaluator for Rouge {
 }
 
 text_evaluator!(Rouge);
+
+#[cfg(all(test, feature = "judge"))]
+mod tests {
+    use serde_json::json;
+
+    use crate::evaluators::text::tests::{scored, value};
+    use crate::{Evaluator, Rouge};
+
+    #[test]
+    fn f1_is_the_score_unless_precision_or_recall_is_asked_for() {
+        let item = json!({"summary": "the ferry left late"});
+        let output = json!("the ferry left");
+        let rouge = Rouge::one("r", "summary");
+        let (score, why) = value(&rouge, item.clone(), output.clone());
+        assert!((score - 6.0 / 7.0).abs() < 1e-12, "{score}");
+        assert_eq!(why.unwrap(), "precision 1, recall 0.75, F1 0.857");
+        assert_eq!(value(&rouge.clone().precision(), item.clone(), output.clone()), (1.0, None));
+        assert_eq!(value(&rouge.clone().recall(), item.clone(), output.clone()).0, 0.75);
+        let kept = scored(&rouge, item, output).unwrap();
+        assert_eq!(
+            (&kept.all_metadata()["precision"], &kept.all_metadata()["recall"]),
+            (&json!(1.0), &json!(0.75))
+        );
+    }
+
+    #[test]
+    fn each_variant_counts_something_else() {
+        let item = json!({"s": "the ferry left.\nit rained."});
+        let score = |rouge: Rouge| value(&rouge, item.clone(), json!("it rained.\nthe ferry left.")).0;
+        assert_eq!(score(Rouge::one("r", "s")), 1.0);
+        assert_eq!(score(Rouge::two("r", "s")), 0.75);
+        assert!((score(Rouge::l("r", "s")) - 0.6).abs() < 1e-12);
+        assert_eq!(score(Rouge::lsum("r", "s")), 1.0);
+    }
+
+    #[test]
+    fn words_are_stemmed_where_asked() {
+        let item = json!({"s": "leaving ferries"});
+        assert_eq!(value(&Rouge::one("r", "s"), item.clone(), json!("ferry leaves")).0, 0.0);
+        assert_eq!(value(&Rouge::one("r", "s").stemmer(true), item, json!("ferry leaves")).0, 1.0);
+    }
+
+    #[test]
+    fn a_text_of_which_nothing_counts_scores_0_and_says_so() {
+        for (item, output, whose) in [
+            (json!({"s": "a b"}), json!(" "), "`output`"),
+            (json!({"s": ""}), json!("a b"), "`s`"),
+            (json!({"s": ["паром", "лодка"]}), json!("a ferry"), "`s`"),
+        ] {
+            let (score, why) = value(&Rouge::one("r", "s"), item, output);
+            let why = why.unwrap();
+            assert!(
+                score == 0.0 && why.starts_with(whose) && why.contains("neither a letter from a to z"),
+                "{why}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_text_without_a_pair_of_words_says_so() {
+        for (reference, output, whose) in [("mill", "the mill", "`s`"), ("the mill", "mill", "`output`")] {
+            let (score, why) = value(&Rouge::two("r", "s"), json!({"s": reference}), json!(output));
+            let why = why.unwrap();
+            assert!(score == 0.0 && why.starts_with(&format!("{whose} has no two words")), "{why}");
+        }
+        let (_, why) = value(&Rouge::two("r", "s"), json!({"s": "old mill"}), json!("the mill"));
+        assert_eq!(why.unwrap(), "precision 0, recall 0, F1 0");
+    }
+
+    #[test]
+    fn a_score_that_is_nearly_full_is_not_called_full() {
+        let text = |last: &str| json!("word ".repeat(4_999) + last);
+        let (score, why) = value(&Rouge::one("r", "s"), json!({"s": text("end")}), text("start"));
+        assert!(score < 1.0 && score > 0.9995, "{score}");
+        assert_eq!(why.unwrap(), "precision 0.999, recall 0.999, F1 0.999");
+    }
+
+    #[test]
+    fn each_setting_changes_the_fingerprint() {
+        let plain = Rouge::one("r", "s");
+        for other in [
+            Rouge::two("r", "s"),
+            Rouge::one("r", "t"),
+            plain.clone().stemmer(true),
+            plain.clone().recall(),
+            plain.clone().output("output.a"),
+            plain.clone().pass_mark(0.9),
+        ] {
+            assert_ne!(other.fingerprint(), plain.fingerprint());
+        }
+    }
+}

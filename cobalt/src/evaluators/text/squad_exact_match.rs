@@ -1,13 +1,17 @@
 //! `SquadExactMatch`: the output is the reference, but for case, punctuation and articles.
 
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::common::{Common, TextEvaluator, text_evaluator};
+use super::common::{Common, TextEvaluator, TextOptions, text_evaluator};
 use super::references::References;
 use super::shown;
 use crate::dataset::Item;
+use crate::evaluators::options::Options;
 use crate::evaluators::places::ItemField;
-use crate::evaluators::{EvalError, Score};
+use crate::evaluators::{EvalError, Evaluator, Score};
 use crate::metrics::{squad_exact_match, squad_normalize};
 use crate::suggest;
 use crate::template::to_text;
@@ -24,13 +28,30 @@ use crate::template::to_text;
 #[derive(Clone, Debug)]
 pub struct SquadExactMatch {
     common: Common,
-    references: References,
+    options: SquadExactMatchOptions,
+}
+
+/// The keys of `type = "squad-exact-match"`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct SquadExactMatchOptions {
+    /// The field of the item with one right text or a list of them, or a path such as "answers[0].text".
+    field: References,
+}
+
+impl Options for SquadExactMatchOptions {
+    type Shared = TextOptions;
+
+    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
+        Ok(Arc::new(SquadExactMatch { common: shared.common("squad-exact-match"), options: self }))
+    }
 }
 
 impl SquadExactMatch {
     /// Compares the output with the item's `field`, a text or a list of texts, or a path to one such as `answers[0].text`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self { common: Common::new(name), references: References::new(field) }
+        Self { common: Common::new(name), options: SquadExactMatchOptions { field: References::new(field) } }
     }
 }
 
@@ -40,12 +61,12 @@ impl TextEvaluator for SquadExactMatch {
     }
 
     fn field(&self) -> Option<&ItemField> {
-        Some(self.references.field())
+        Some(self.options.field.field())
     }
 
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let output = to_text(output);
-        let references = self.references.texts(item)?;
+        let references = self.options.field.texts(item)?;
         if references.iter().any(|reference| squad_exact_match(&output, reference)) {
             return Ok(Score::from(true));
         }

@@ -1,13 +1,17 @@
 //! `TokenF1`: the words that output and reference share, as SQuAD counts them.
 
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::common::{Common, TextEvaluator, text_evaluator};
+use super::common::{Common, TextEvaluator, TextOptions, text_evaluator};
 use super::overlap::Measure;
 use super::references::References;
 use crate::dataset::Item;
+use crate::evaluators::options::Options;
 use crate::evaluators::places::ItemField;
-use crate::evaluators::{EvalError, Score};
+use crate::evaluators::{EvalError, Evaluator, Score};
 use crate::metrics::token_f1;
 use crate::template::to_text;
 
@@ -23,13 +27,30 @@ use crate::template::to_text;
 #[derive(Clone, Debug)]
 pub struct TokenF1 {
     common: Common,
-    references: References,
+    options: TokenF1Options,
+}
+
+/// The keys of `type = "token-f1"`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct TokenF1Options {
+    /// The field of the item with one right text or a list of them, or a path such as "answers[0].text".
+    field: References,
+}
+
+impl Options for TokenF1Options {
+    type Shared = TextOptions;
+
+    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
+        Ok(Arc::new(TokenF1 { common: shared.common("token-f1"), options: self }))
+    }
 }
 
 impl TokenF1 {
     /// Compares the output with the item's `field`, a text or a list of texts, or a path to one such as `answers[0].text`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self { common: Common::new(name), references: References::new(field) }
+        Self { common: Common::new(name), options: TokenF1Options { field: References::new(field) } }
     }
 }
 
@@ -39,13 +60,13 @@ impl TextEvaluator for TokenF1 {
     }
 
     fn field(&self) -> Option<&ItemField> {
-        Some(self.references.field())
+        Some(self.options.field.field())
     }
 
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let output = to_text(output);
         let compare = |reference: &str| token_f1(&output, reference);
-        let nearest = self.references.nearest(item, compare, |overlap| overlap.f1)?;
+        let nearest = self.options.field.nearest(item, compare, |overlap| overlap.f1)?;
         Ok(nearest.kept(Measure::F1.score(&nearest.found)))
     }
 }

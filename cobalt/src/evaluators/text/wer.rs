@@ -1,12 +1,16 @@
 //! `Wer`: how few words must be changed to come from the reference to the output.
 
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::common::{Common, TextEvaluator, text_evaluator};
+use super::common::{Common, TextEvaluator, TextOptions, text_evaluator};
 use super::references::References;
 use crate::dataset::Item;
+use crate::evaluators::options::Options;
 use crate::evaluators::places::ItemField;
-use crate::evaluators::{EvalError, Score};
+use crate::evaluators::{EvalError, Evaluator, Score};
 use crate::metrics::{WordErrors, character_errors, word_errors};
 use crate::template::to_text;
 use crate::wording::{count, decimal};
@@ -26,30 +30,59 @@ use crate::wording::{count, decimal};
 #[derive(Clone, Debug)]
 pub struct Wer {
     common: Common,
-    references: References,
-    characters: bool,
+    options: WerOptions,
+}
+
+/// The keys of `type = "wer"`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct WerOptions {
+    /// The field of the item with one right text or a list of them, or a path such as "answers[0].text".
+    field: References,
+    /// Whether letters are counted rather than words, as in the character error rate; they are not unless it is set.
+    characters: Option<bool>,
+}
+
+impl Options for WerOptions {
+    type Shared = TextOptions;
+
+    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
+        Ok(Arc::new(Wer { common: shared.common("wer"), options: self }))
+    }
 }
 
 impl Wer {
     /// Compares the output with the item's `field`, a text or a list of texts, or a path to one such as `answers[0].text`.
     pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
-        Self { common: Common::new(name), references: References::new(field), characters: false }
+        Self {
+            common: Common::new(name),
+            options: WerOptions { field: References::new(field), characters: None },
+        }
     }
 
     /// Whether letters are counted rather than words (they are not unless this is set to `true`): the character error
     /// rate, CER.
     #[must_use]
     pub fn characters(mut self, characters: bool) -> Self {
-        self.characters = characters;
+        self.options.characters = Some(characters);
         self
     }
 
+    fn counts_characters(&self) -> bool {
+        self.options.characters == Some(true)
+    }
+
     fn errors(&self, output: &str, reference: &str) -> WordErrors {
-        if self.characters { character_errors(output, reference) } else { word_errors(output, reference) }
+        if self.counts_characters() {
+            character_errors(output, reference)
+        } else {
+            word_errors(output, reference)
+        }
     }
 
     fn reason(&self, errors: &WordErrors) -> String {
-        let (rate, noun) = if self.characters { ("CER", "character") } else { ("WER", "word") };
+        let (rate, noun) = if self.counts_characters() { ("CER", "character") } else { ("WER", "word") };
         let kinds = [
             (errors.substitutions, "substituted"),
             (errors.deletions, "missing"),
@@ -71,13 +104,13 @@ impl TextEvaluator for Wer {
     }
 
     fn field(&self) -> Option<&ItemField> {
-        Some(self.references.field())
+        Some(self.options.field.field())
     }
 
     fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
         let output = to_text(output);
         let compare = |reference: &str| self.errors(&output, reference);
-        let nearest = self.references.nearest(item, compare, |errors| -errors.rate())?;
+        let nearest = self.options.field.nearest(item, compare, |errors| -errors.rate())?;
         let WordErrors { hits, substitutions, deletions, insertions } = nearest.found;
         let rate = nearest.found.rate();
         let score = Score::new((1.0 - rate).max(0.0))
@@ -92,3 +125,46 @@ impl TextEvaluator for Wer {
 }
 
 text_evaluator!(Wer);
+
+#[cfg(all(test, feature = "judge"))]
+mod tests {
+    use serde_json::json;
+
+    use crate::Wer;
+    use crate::evaluators::text::tests::{scored, value};
+
+    #[test]
+    fn the_score_is_1_without_the_share_of_words_that_are_wrong() {
+        let item = json!({"said": "the old ferry has left"});
+        let score = scored(&Wer::new("w", "said"), item, json!("the ferry is left early")).unwrap();
+        assert!((score.value() - 0.4).abs() < 1e-12, "{score:?}");
+        assert_eq!(score.why(), Some("WER 0.6: 1 substituted, 1 missing, 1 too many for 5 words"));
+        assert_eq!(
+            serde_json::to_value(score.all_metadata()).unwrap(),
+            json!({"rate": 0.6, "hits": 3, "substitutions": 1, "deletions": 1, "insertions": 1})
+        );
+    }
+
+    #[test]
+    fn more_errors_than_words_are_no_score_below_0() {
+        let (score, why) = value(&Wer::new("w", "said"), json!({"said": "yes"}), json!("no I do not"));
+        assert_eq!((score, &*why.unwrap()), (0.0, "WER 4: 1 substituted, 3 too many for 1 word"));
+    }
+
+    #[test]
+    fn letters_are_counted_where_asked() {
+        let (score, why) =
+            value(&Wer::new("w", "said").characters(true), json!({"said": "meadow"}), json!("meadaw"));
+        assert!((score - 5.0 / 6.0).abs() < 1e-12, "{score}");
+        assert_eq!(why.unwrap(), "CER 0.167: 1 substituted for 6 characters");
+    }
+
+    #[test]
+    fn a_blank_text_is_right_for_a_blank_reference_only() {
+        let wer = Wer::new("w", "said");
+        assert_eq!(value(&wer, json!({"said": " "}), json!("")), (1.0, None));
+        assert_eq!(value(&wer, json!({"said": ""}), json!("yes")).0, 0.0);
+        let (score, why) = value(&wer, json!({"said": "yes"}), json!(""));
+        assert_eq!((score, &*why.unwrap()), (0.0, "WER 1: 1 missing for 1 word"));
+    }
+}

@@ -1,7 +1,6 @@
 //! Reads the calls of tools from JSON: what a list may hold, and which answer belongs to which call.
 
 mod anthropic;
-mod arguments;
 mod fields;
 mod harmless;
 mod message;

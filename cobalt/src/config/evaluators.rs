@@ -1,0 +1,361 @@
+//! Evaluators from the file: registered functions by their names, and tables with a `type`.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, ValueDeserializer};
+
+#[cfg(feature = "judge")]
+use super::Config;
+use super::error::{ConfigError, Place};
+use crate::dataset::Item;
+use crate::evaluators::options::{Options, OptionsTable};
+use crate::evaluators::{
+    AutoevalKind, BleuOptions, CheckError, ChrFOptions, CommandOptions, ContainsOptions, EvalContext,
+    Evaluation, Evaluator, ExactMatchOptions, FnEvaluator, Preset, RegexOptions, RougeOptions, Setup,
+    SquadExactMatchOptions, TokenF1Options, ToolCallsOptions, Unfit, WerOptions,
+};
+#[cfg(feature = "judge")]
+use crate::evaluators::{
+    AutoevalOptions, EvalError, GEvalOptions, JsonSchemaOptions, LlmJudgeOptions, PairwiseOptions,
+    SimilarityOptions,
+};
+use crate::experiment::Output;
+#[cfg(feature = "judge")]
+use crate::llm::{Asking, Models};
+use crate::private::EvaluatorDefinition;
+use crate::settings::{NoKeys, Score, take_type};
+use crate::suggest::{self, folded};
+
+const EXPECTED: &str =
+    "an evaluator is the name of a function with `#[cobalt::evaluator]`, or a table with a `type`";
+
+/// An evaluator: the name of a function with `#[cobalt::evaluator]`, or a table with a `type`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Evaluator"))]
+// For what is written only: it is read by hand, for the sake of the errors.
+#[serde(untagged)]
+pub(super) enum Entry {
+    /// The name of a function with `#[cobalt::evaluator]`.
+    Registered(String),
+    /// The same with a pass mark.
+    Named(Named),
+    /// An evaluator with settings.
+    Typed(Box<Typed>),
+}
+
+impl Entry {
+    /// Reads one element of the list.
+    pub(super) fn read(element: Spanned<DeValue<'_>>) -> Result<Self, toml::de::Error> {
+        let span = element.span();
+        match element.into_inner() {
+            DeValue::String(name) => Ok(Self::Registered(name.into_owned())),
+            DeValue::Table(table) if Named::is(&table) => {
+                let table = ValueDeserializer::from(Spanned::new(span, DeValue::Table(table)));
+                Named::deserialize(table).map(Self::Named)
+            }
+            DeValue::Table(table) => Typed::read(span, table).map(Box::new).map(Self::Typed),
+            _ => Err(toml::de::Error::custom(EXPECTED)),
+        }
+    }
+
+    /// Makes the evaluator. `place` is where it stands in the file.
+    pub(super) fn make(&self, place: &Place) -> Result<Arc<dyn Evaluator>, ConfigError> {
+        let made = match self {
+            Self::Registered(name) => {
+                registered(name).map(|function| Arc::new(function) as Arc<dyn Evaluator>)
+            }
+            Self::Named(named) => named.make(),
+            Self::Typed(typed) => typed
+                .make()
+                .map(|evaluator| Arc::new(Placed { evaluator, place: place.clone() }) as Arc<dyn Evaluator>),
+        };
+        made.map_err(|problem| place.error(&problem))
+    }
+}
+
+/// The types, each a line; behind `if` is the feature that one needs.
+macro_rules! types {
+    ($($(#[$doc:meta])* $name:literal => $variant:ident($own:ty) $(if $feature:tt)?),+ $(,)?) => {
+        /// An evaluator with settings.
+        #[derive(Clone, Debug, Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EvaluatorTable"))]
+        #[serde(tag = "type")]
+        pub(super) enum Typed {
+            $($(#[$doc])* $(#[cfg(feature = $feature)])? #[serde(rename = $name)] $variant(OptionsTable<$own>),)+
+            /// One of a type that needs the feature `judge`.
+            #[cfg(not(feature = "judge"))]
+            WithoutJudge,
+        }
+
+        /// The types of evaluators, as tables name them.
+        const TYPES: &[&str] = &[$($name),+];
+
+        impl Typed {
+            /// Reads a table, which stands at `span`.
+            fn read(span: Range<usize>, mut table: DeTable<'_>) -> Result<Self, toml::de::Error> {
+                match TYPES[take_type("evaluator", TYPES, &mut table)?] {
+                    $($(#[cfg(feature = $feature)])? $name => OptionsTable::<$own>::read_checked(span, table).map(Self::$variant),)+
+                    #[cfg(not(feature = "judge"))]
+                    _ => Ok(Self::WithoutJudge),
+                    #[cfg(feature = "judge")]
+                    _ => unreachable!("each type has its line"),
+                }
+            }
+
+            fn make(&self) -> Result<Arc<dyn Evaluator>, String> {
+                match self {
+                    $($(#[cfg(feature = $feature)])? Self::$variant(table) => table.make(),)+
+                    #[cfg(not(feature = "judge"))]
+                    Self::WithoutJudge => Err(WITHOUT_JUDGE.to_owned()),
+                }
+            }
+        }
+    };
+}
+
+types! {
+    /// Scores 1 where the output equals a field of the item, and 0 elsewhere.
+    "exact-match" => ExactMatch(ExactMatchOptions),
+    /// Scores with a function that has `#[cobalt::evaluator]`.
+    "function" => Function(FunctionOptions),
+    /// Scores with a program in any language.
+    "command" => Command(CommandOptions),
+    /// Lets a model judge the output by a prompt, or by a preset.
+    "llm-judge" => LlmJudge(LlmJudgeOptions) if "judge",
+    /// Lets a model rate the output by a plain criterion.
+    "g-eval" => GEval(GEvalOptions) if "judge",
+    /// Lets a model decide whether the output or a field of the item is the better answer.
+    "pairwise" => Pairwise(PairwiseOptions) if "judge",
+    /// Compares the output with a field of the item by their embeddings.
+    "similarity" => Similarity(SimilarityOptions) if "judge",
+    /// Scores with one of the evaluators that autoevals is known for.
+    "autoevals" => Autoevals(AutoevalOptions) if "judge",
+    /// Scores how much output and reference overlap, as ROUGE counts it.
+    "rouge" => Rouge(RougeOptions),
+    /// Scores a translation by its BLEU.
+    "bleu" => Bleu(BleuOptions),
+    /// Scores a translation by its chrF, or chrF++.
+    "chrf" => Chrf(ChrFOptions),
+    /// Scores a transcript by its word error rate: 1 minus the rate, 0 at the least.
+    "wer" => Wer(WerOptions),
+    /// Scores the words that output and reference share, as SQuAD counts them.
+    "token-f1" => TokenF1(TokenF1Options),
+    /// Scores 1 where the output is the reference but for case, punctuation and articles, as SQuAD compares them, and 0
+    /// elsewhere.
+    "squad-exact-match" => SquadExactMatch(SquadExactMatchOptions),
+    /// Scores 1 where the output contains texts, and 0 elsewhere.
+    "contains" => Contains(ContainsOptions),
+    /// Scores 1 where the output matches a regular expression, and 0 elsewhere.
+    "regex" => Regex(RegexOptions),
+    /// Scores 1 where the output has the form that a JSON schema asks for, and 0 elsewhere.
+    "json-schema" => JsonSchema(JsonSchemaOptions) if "judge",
+    /// Scores the calls of tools that the agent made.
+    "tool-calls" => ToolCalls(ToolCallsOptions),
+}
+
+/// Why the program cannot make an evaluator, for want of the feature that its type needs.
+#[cfg(not(feature = "judge"))]
+const WITHOUT_JUDGE: &str = "an evaluator of this type comes with the feature `judge` of the package `cobalt`, which this program is built \
+     without; turn it on";
+
+/// The keys of `type = "function"`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct FunctionOptions {
+    /// The name of the function, or the one that its attribute gives it.
+    name: String,
+    /// From which score an output passes; the function's own mark unless it is set.
+    pass_mark: Option<Score>,
+}
+
+impl Options for FunctionOptions {
+    type Shared = NoKeys;
+
+    fn make(self, _: NoKeys) -> Result<Arc<dyn Evaluator>, String> {
+        let function = registered(&self.name)?;
+        Ok(Arc::new(match self.pass_mark {
+            Some(Score(mark)) => function.pass_mark(mark),
+            None => function,
+        }))
+    }
+}
+
+/// A function whose name is the `type` itself.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "NamedFunction"))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct Named {
+    /// The name of a function with `#[cobalt::evaluator]`, or the one that its attribute gives it.
+    #[cfg_attr(feature = "schema", schemars(extend("not" = other_types())))]
+    r#type: String,
+    /// From which score an output passes; the function's own mark unless it is set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pass_mark: Option<Score>,
+}
+
+impl Named {
+    /// Whether a table is one of these: its `type` is none of the others, in whatever style, and it has nothing but what a
+    /// function takes. Whether there is such a function is known where the evaluator is made.
+    fn is(table: &DeTable<'_>) -> bool {
+        let Some(DeValue::String(name)) = table.get("type").map(Spanned::get_ref) else { return false };
+        let is_function = TYPES.iter().all(|kind| folded(kind) != folded(name));
+        is_function && table.keys().all(|key| ["type", "pass-mark"].contains(&&**key.get_ref()))
+    }
+
+    fn make(&self) -> Result<Arc<dyn Evaluator>, String> {
+        FunctionOptions { name: self.r#type.clone(), pass_mark: self.pass_mark }.make(NoKeys {})
+    }
+}
+
+#[cfg(feature = "schema")]
+fn other_types() -> serde_json::Value {
+    serde_json::json!({ "enum": TYPES })
+}
+
+/// The evaluator that a function with `#[cobalt::evaluator]` registers under this name.
+fn registered(name: &str) -> Result<FnEvaluator, String> {
+    let definitions: Vec<_> = inventory::iter::<EvaluatorDefinition>.into_iter().collect();
+    let mut found = definitions.iter().filter(|definition| definition.name == name);
+    let Some(definition) = found.next() else {
+        let mut names: Vec<_> = definitions.iter().map(|definition| definition.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        return Err(not_registered(name, &names));
+    };
+    if let Some(other) = found.next() {
+        return Err(format!(
+            "two evaluators are named `{name}`: {} and {}; give one of them another `name`, or list the one that is \
+             meant by its path, in the experiment",
+            whereabouts(definition),
+            whereabouts(other)
+        ));
+    }
+    Ok((definition.make)())
+}
+
+fn whereabouts(definition: &EvaluatorDefinition) -> String {
+    let EvaluatorDefinition { module, file, line, .. } = definition;
+    format!("that of `{module}` at {file}:{line}")
+}
+
+fn not_registered(name: &str, registered: &[&str]) -> String {
+    let meant = suggest::closest(name, registered.iter().copied()).map(str::to_owned);
+    let meant = meant.or_else(|| of_the_library(name));
+    let meant = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
+    let there_are = if registered.is_empty() {
+        "no function of this program has `#[cobalt::evaluator]`, by which one gets a name".to_owned()
+    } else {
+        let registered = suggest::list(registered.iter().copied());
+        format!("the functions with `#[cobalt::evaluator]` here are {registered}")
+    };
+    format!(
+        "unknown evaluator `{name}`; {meant}{there_are}. If it is in another crate, add `use that_crate as _;` to the \
+         test target: a crate that nothing refers to is not linked"
+    )
+}
+
+/// The table that stands for an evaluator of the library whose name is nearly this one.
+fn of_the_library(name: &str) -> Option<String> {
+    let types = TYPES.iter().map(|kind| (*kind, format!("{{ type = \"{kind}\" }}")));
+    let presets = Preset::ALL.map(Preset::name);
+    let presets =
+        presets.map(|preset| (preset, format!("{{ type = \"llm-judge\", preset = \"{preset}\" }}")));
+    let kinds = AutoevalKind::ALL.map(AutoevalKind::name);
+    let kinds = kinds.map(|kind| (kind, format!("{{ type = \"autoevals\", autoeval = \"{kind}\" }}")));
+    let tables: Vec<_> = types.chain(presets).chain(kinds).collect();
+    let meant = suggest::closest(name, tables.iter().map(|(known, _)| *known))?;
+    tables.into_iter().find(|(known, _)| *known == meant).map(|(_, table)| table)
+}
+
+/// An evaluator that knows where it stands in the file, so that what it objects to can be found.
+#[derive(Clone, Debug)]
+struct Placed {
+    evaluator: Arc<dyn Evaluator>,
+    place: Place,
+}
+
+impl Evaluator for Placed {
+    fn name(&self) -> &str {
+        self.evaluator.name()
+    }
+
+    fn evaluate<'a>(&'a self, cx: &'a EvalContext) -> Evaluation<'a> {
+        self.evaluator.evaluate(cx)
+    }
+
+    fn pass_mark(&self) -> f64 {
+        self.evaluator.pass_mark()
+    }
+
+    fn check(&self, setup: &Setup) -> Result<(), CheckError> {
+        self.evaluator.check(setup).map_err(|CheckError(unfit)| match unfit {
+            Unfit::Problem(problem) => CheckError::new(self.place.error(&problem).to_string()),
+            // Is told once for all that need the key, wherever they stand.
+            Unfit::MissingKey { .. } => CheckError(unfit),
+        })
+    }
+
+    fn time_limit(&self, timeout: Duration) -> Option<Duration> {
+        self.evaluator.time_limit(timeout)
+    }
+
+    fn finish(&self) {
+        self.evaluator.finish();
+    }
+
+    /// Without the place: a line more above it changes no score.
+    fn fingerprint(&self) -> String {
+        self.evaluator.fingerprint()
+    }
+}
+
+impl EvalContext {
+    /// The context of an output that stands for itself, outside of any experiment.
+    ///
+    /// ```
+    /// # async fn example() -> Result<(), cobalt::EvalError> {
+    /// use cobalt::{EvalContext, Evaluator, ExactMatch, Output};
+    ///
+    /// let item = cobalt::item! { "input": "2 + 2", "expectedOutput": "4" };
+    /// let score = ExactMatch::new("exact", "expectedOutput")
+    ///     .evaluate(&EvalContext::new(item, Output::new("4")))
+    ///     .await?;
+    /// assert_eq!(score.value(), 1.0);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn new(item: Item, output: Output) -> Self {
+        let cx = Self::of(Arc::new(item), "".into(), 0, 0, Arc::new(output));
+        #[cfg(feature = "judge")]
+        let cx = cx.usually_asking(ask_by_environment);
+        cx
+    }
+}
+
+/// The way to the models by the settings of this process.
+#[cfg(feature = "judge")]
+fn ask_by_environment() -> Result<Asking, EvalError> {
+    let config = Config::from_environment().map_err(|error| EvalError::new(error.to_string()))?;
+    Ok(Asking::new(Models::of(&config)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_is_written_with_the_type_that_it_is_read_by() {
+        let exact =
+            "type = \"exact-match\"\nname = \"e\"\nfield = \"f\"\ncase-sensitive = true\ntrim = false\n";
+        let table = DeTable::parse(exact).unwrap().into_inner();
+        let typed = Typed::read(0..0, table).unwrap();
+        assert_eq!(serde_json::to_value(typed).unwrap()["type"], "exact-match");
+    }
+}

@@ -1,0 +1,158 @@
+//! `type = "autoevals"` of `cobalt.toml`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use super::Autoeval;
+#[cfg(feature = "schema")]
+use crate::evaluators::ALIASES;
+use crate::evaluators::asking::model_setters::JudgeOptions;
+use crate::evaluators::options::Options;
+use crate::evaluators::{AutoevalKind, Evaluator};
+use crate::settings::{
+    self, Address, Count, EmbeddingVendor, JudgeVendor, KeyVariable, Temperature, Text, Weight, Word,
+};
+
+/// The keys of its own.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct AutoevalOptions {
+    /// The kind, such as "Factuality" or "Levenshtein".
+    autoeval: KindName,
+    /// The name in reports; the kind's unless it is set.
+    name: Option<Word>,
+    /// Where inputs come from that are not in the field of their name, each by a path such as "metadata.documents".
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    fields: BTreeMap<String, Word>,
+    /// Inputs that are the same for all items, such as `criteria`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    values: BTreeMap<String, Value>,
+    /// The path of the expected output; "expectedOutput", else "expected", unless it is set.
+    expected: Option<Word>,
+    /// The model that embeds; that of `[embedding]` unless it is set.
+    embedding_model: Option<Word>,
+    /// Whose embeddings are asked for; follows from the model, else from `[embedding]`, unless it is set.
+    embedding_provider: Option<EmbeddingVendor>,
+    /// Where the API of embeddings is, unless it is the judge's.
+    embedding_base_url: Option<Address>,
+    /// Whether a judge that chooses a label reasons before it does; it does unless it is set.
+    chain_of_thought: Option<bool>,
+    /// How many questions `AnswerRelevancy` has made up for an answer; 3 unless it is set.
+    strictness: Option<Count>,
+    /// The score of a category above which `Moderation` counts a text as bad; what the model says unless it is set.
+    threshold: Option<settings::Score>,
+    /// The least cosine of two embeddings that scores above 0.
+    expected_min: Option<settings::Score>,
+    /// Whether `JsonDiff` takes texts as texts, even where they hold JSON; it does not unless it is set.
+    preserve_strings: Option<bool>,
+    /// Whether `ListContains` leaves out of account what is not expected; it does not unless it is set.
+    allow_extra: Option<bool>,
+    /// Whether `ListContains` compares by embeddings; it compares by letters unless it is set.
+    semantic: Option<bool>,
+    /// What the two parts of `AnswerCorrectness` count.
+    weights: Option<WeightsTable>,
+    /// From which score an output passes; 0.5 unless it is set.
+    pass_mark: Option<settings::Score>,
+}
+
+/// What the two parts of `AnswerCorrectness` count.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Weights"))]
+#[serde(deny_unknown_fields)]
+struct WeightsTable {
+    /// Whether it says the same facts.
+    factuality: Weight,
+    /// How like its text is.
+    similarity: Weight,
+}
+
+impl Options for AutoevalOptions {
+    type Shared = JudgeOptions;
+
+    /// Refuses an input that is said to come from two places.
+    fn checked(self, _: &JudgeOptions) -> Result<Self, String> {
+        let twice = |input: &str, one: &str, other: &str| {
+            Err(format!("`{one}` and `{other}` both say what the input `{input}` is; leave one of them out"))
+        };
+        if let Some(input) = self.fields.keys().find(|input| self.values.contains_key(*input)) {
+            return twice(input, "fields", "values");
+        }
+        let input = "expected";
+        match &self.expected {
+            Some(_) if self.fields.contains_key(input) => twice(input, input, "fields"),
+            Some(_) if self.values.contains_key(input) => twice(input, input, "values"),
+            _ => Ok(self),
+        }
+    }
+
+    fn make(self, judge: JudgeOptions) -> Result<Arc<dyn Evaluator>, String> {
+        let KindName(kind) = self.autoeval;
+        let made = Autoeval::new(kind, self.name.map_or_else(|| kind.name().to_owned(), |Word(name)| name));
+        let made = set(made, judge.model, |made, Word(model)| made.model(model));
+        let made = set(made, judge.provider, |made, JudgeVendor(provider)| made.provider(provider));
+        let made = set(made, judge.base_url, |made, Address(url)| made.base_url(url));
+        let made = set(made, judge.api_key_env, |made, KeyVariable(name)| made.api_key_env(name));
+        let made = set(made, judge.temperature, |made, Temperature(number)| made.temperature(number));
+        let made = set(made, self.expected, |made, Word(path)| made.expected(path));
+        let made = set(made, self.embedding_model, |made, Word(model)| made.embedding_model(model));
+        let made = set(made, self.embedding_provider, |made, EmbeddingVendor(provider)| {
+            made.embedding_provider(provider)
+        });
+        let made = set(made, self.embedding_base_url, |made, Address(url)| made.embedding_base_url(url));
+        let made = set(made, self.chain_of_thought, Autoeval::chain_of_thought);
+        let made = set(made, self.strictness.map(Count::to_u32), Autoeval::strictness);
+        let made = set(made, self.threshold, |made, settings::Score(threshold)| made.threshold(threshold));
+        let made = set(made, self.expected_min, |made, settings::Score(cosine)| made.expected_min(cosine));
+        let made = set(made, self.preserve_strings, Autoeval::preserve_strings);
+        let made = set(made, self.allow_extra, Autoeval::allow_extra);
+        let made = set(made, self.semantic, Autoeval::semantic);
+        let made = set(made, self.weights, |made, WeightsTable { factuality, similarity }| {
+            made.weights(factuality.0, similarity.0)
+        });
+        let made = set(made, self.pass_mark, |made, settings::Score(mark)| made.pass_mark(mark));
+        let made = self.fields.into_iter().fold(made, |made, (input, Word(path))| made.field(input, path));
+        let made = self.values.into_iter().fold(made, |made, (input, value)| made.value(input, value));
+        Ok(Arc::new(made))
+    }
+}
+
+/// Calls a setter with what is written, where anything is.
+fn set<T>(evaluator: Autoeval, written: Option<T>, setter: impl FnOnce(Autoeval, T) -> Autoeval) -> Autoeval {
+    match written {
+        Some(value) => setter(evaluator, value),
+        None => evaluator,
+    }
+}
+
+/// A kind of `Autoeval`.
+#[derive(Clone, Copy, Debug)]
+struct KindName(AutoevalKind);
+
+impl<'de> Deserialize<'de> for KindName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = |name: &str| name.parse().map(Self).map_err(|unknown| format!("{unknown}"));
+        deserializer
+            .deserialize_str(Text { expected: "the name of a kind in quotes, such as \"Factuality\"", read })
+    }
+}
+
+impl Serialize for KindName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name())
+    }
+}
+
+#[cfg(feature = "schema")]
+crate::settings::schema_of! {
+    KindName: { "type": "string", "enum": kinds() },
+}
+
+#[cfg(feature = "schema")]
+fn kinds() -> Vec<&'static str> {
+    let aliases = ALIASES.into_iter().map(|(alias, _)| alias);
+    AutoevalKind::ALL.into_iter().map(AutoevalKind::name).chain(aliases).collect()
+}

@@ -1,0 +1,318 @@
+//! The scores of calls: by themselves, against the expected ones, and what goes round in them.
+
+use std::cmp::Reverse;
+
+use serde_json::{Map, Value, json};
+
+use crate::evaluators::Score;
+use crate::evaluators::calls::call::ToolCall;
+use crate::evaluators::calls::check::Measure;
+use crate::evaluators::calls::compare::{Comparison, Pairing};
+use crate::evaluators::calls::shown;
+use crate::metrics::{exact_match, f_beta};
+use crate::wording::{count, decimal};
+
+/// A share of a whole, of which there is some.
+fn share(part: usize, whole: usize) -> f64 {
+    part as f64 / whole as f64
+}
+
+/// 1 where the tool was called with arguments that can be read.
+pub(in crate::evaluators::calls) fn called(tool: &str, calls: &[ToolCall]) -> Score {
+    let (right, unread): (Vec<_>, Vec<_>) =
+        calls.iter().filter(|call| call.name == tool).partition(|call| call.arguments_error.is_none());
+    let reason = match (right.first(), unread.first()) {
+        (Some(first), _) => format!("called {}: {}", times(right.len()), shown::call(first)),
+        (None, Some(first)) => format!("called in vain: {}", shown::failed(first)),
+        (None, None) if calls.is_empty() => format!("`{tool}` was not called; nothing was"),
+        (None, None) => {
+            let mut others = names(calls);
+            others.sort_unstable();
+            others.dedup();
+            format!("`{tool}` was not called, but {}", shown::list(&others))
+        }
+    };
+    Score::from(!right.is_empty()).reason(reason).metadata("calls", right.len())
+}
+
+/// 1 where the tool was not called, whatever came of it.
+pub(in crate::evaluators::calls) fn not_called(tool: &str, calls: &[ToolCall]) -> Score {
+    let of_tool: Vec<_> = calls.iter().filter(|call| call.name == tool).collect();
+    let reason = match &of_tool[..] {
+        [] => format!("`{tool}` was not called"),
+        of_tool => {
+            let shown: Vec<_> = of_tool.iter().map(|call| shown::call(call)).collect();
+            format!("called {}: {}", times(of_tool.len()), shown::list(&shown))
+        }
+    };
+    Score::from(of_tool.is_empty()).reason(reason).metadata("calls", of_tool.len())
+}
+
+/// The share of the calls that did not fail; 1 of none.
+pub(in crate::evaluators::calls) fn succeeded(calls: &[ToolCall]) -> Score {
+    let failed: Vec<_> = calls.iter().filter(|call| !call.succeeded()).map(shown::failed).collect();
+    let right = calls.len() - failed.len();
+    if calls.is_empty() {
+        return Score::new(1.0).reason("no calls were made").metadata("calls", 0).metadata("failed", 0);
+    }
+    let tail = if failed.is_empty() { String::new() } else { format!("; failed: {}", shown::list(&failed)) };
+    Score::new(share(right, calls.len()))
+        .reason(format!("{right} of {} succeeded{tail}", count(calls.len(), "call")))
+        .metadata("calls", calls.len())
+        .metadata("failed", failed.len())
+}
+
+/// 1 up to so many calls, and their share in all calls beyond.
+pub(in crate::evaluators::calls) fn at_most(most: usize, calls: &[ToolCall]) -> Score {
+    let made = calls.len();
+    let score = if made <= most { 1.0 } else { share(most, made) };
+    let tail = if made <= most { String::new() } else { format!(": {}", shown::list(&names(calls))) };
+    Score::new(score)
+        .reason(format!("{}, at most {most}{tail}", count(made, "call")))
+        .metadata("calls", made)
+        .metadata("most", most)
+}
+
+/// 1 up to so many repeated calls; beyond, the share of the calls that are no repeat too many.
+pub(in crate::evaluators::calls) fn repeats_at_most(most: usize, calls: &[ToolCall]) -> Score {
+    let repeats = Repeats::of(calls);
+    let surplus = repeats.count.saturating_sub(most);
+    let score = if surplus == 0 { 1.0 } else { share(calls.len() - surplus, calls.len()) };
+    let reason =
+        format!("{}, at most {most}{}", count(repeats.count, "repeated call"), repeated(&repeats, calls));
+    let score = Score::new(score)
+        .reason(reason)
+        .metadata("calls", calls.len())
+        .metadata("repeats", repeats.count)
+        .metadata("most", most);
+    match repeats.longest {
+        Some(Loop { start, length, times }) => {
+            score.metadata("loop", json!({ "start": start, "length": length, "times": times }))
+        }
+        None => score,
+    }
+}
+
+/// What was called again: in a row, and, where that is not all, in all.
+fn repeated(repeats: &Repeats, calls: &[ToolCall]) -> String {
+    let mut text = String::new();
+    let mut in_a_row = 0;
+    if let Some(Loop { start, length, times: often }) = repeats.longest {
+        let round = shown::list(&names(&calls[start..start + length]));
+        text = format!("; in a row: {round} {}", times(often));
+        in_a_row = length * (often - 1);
+    }
+    if in_a_row < repeats.count {
+        let mut most_first = repeats.calls.clone();
+        most_first.sort_by_key(|(_, times)| Reverse(*times));
+        let of = |(index, often): (usize, usize)| format!("{} {}", shown::call(&calls[index]), times(often));
+        let all: Vec<_> = most_first.into_iter().map(of).collect();
+        text = format!("{text}; in all: {}", shown::list(&all));
+    }
+    text
+}
+
+fn names(calls: &[ToolCall]) -> Vec<String> {
+    calls.iter().map(|call| call.name.clone()).collect()
+}
+
+fn times(number: usize) -> String {
+    match number {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        number => format!("{number} times"),
+    }
+}
+
+/// The score of a measure.
+pub(in crate::evaluators::calls) fn expected(measure: Measure, calls: &Comparison) -> Score {
+    let (expected, made) = (calls.expected.len(), calls.made.len());
+    let score = match measure {
+        _ if expected == 0 && made == 0 => {
+            Score::new(1.0).reason("no calls are expected, and none were made")
+        }
+        Measure::Arguments => arguments(calls),
+        Measure::ExactOrder => ordered(calls, false),
+        Measure::InOrder => ordered(calls, true),
+        Measure::AnyOrder | Measure::Recall => recall(calls),
+        Measure::Precision => precision(calls),
+        Measure::F1 => f1(calls),
+    };
+    score.metadata("expected", expected).metadata("made", made)
+}
+
+/// The expected calls that were made in their order, out of them, or, where no more are allowed, out of whatever is longer.
+fn ordered(calls: &Comparison, allow_extra: bool) -> Score {
+    let pairing = calls.in_order();
+    let (expected, made) = (calls.expected.len(), calls.made.len());
+    let whole = if allow_extra { expected } else { expected.max(made) };
+    let head = format!("{} in order", met_of_expected(calls, &pairing));
+    let score = Score::new(share_or_all(pairing.met.len(), whole));
+    described(score, head, calls, &pairing, true, !allow_extra)
+}
+
+fn recall(calls: &Comparison) -> Score {
+    let pairing = calls.in_any_order();
+    let score = Score::new(share_or_all(pairing.met.len(), calls.expected.len()));
+    described(score, met_of_expected(calls, &pairing), calls, &pairing, true, false)
+}
+
+/// A share of a whole; of nothing it is all.
+fn share_or_all(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 1.0 } else { share(part, whole) }
+}
+
+fn met_of_expected(calls: &Comparison, pairing: &Pairing) -> String {
+    match calls.expected.len() {
+        0 => "no calls are expected".to_owned(),
+        expected => format!("{} of {} made", pairing.met.len(), count(expected, "expected call")),
+    }
+}
+
+fn precision(calls: &Comparison) -> Score {
+    let pairing = calls.in_any_order();
+    let (met, made) = (pairing.met.len(), calls.made.len());
+    if made == 0 {
+        let reason = format!("no calls were made, {} expected", calls.expected.len());
+        return described(Score::new(0.0), reason, calls, &pairing, false, false);
+    }
+    let head = format!("{met} of {} as expected", count(made, "call"));
+    described(Score::new(share(met, made)), head, calls, &pairing, false, true)
+}
+
+fn f1(calls: &Comparison) -> Score {
+    let pairing = calls.in_any_order();
+    let met = pairing.met.len();
+    let (made, expected) = (calls.made.len(), calls.expected.len());
+    let score = Score::new(f_beta(met, made - met, expected - met, 1.0));
+    let head = format!("{}, {met} of {} as expected", met_of_expected(calls, &pairing), count(made, "call"));
+    described(score, head, calls, &pairing, true, true)
+}
+
+/// The mean, over the expected calls, of the share of their arguments that a call of the tool has.
+fn arguments(calls: &Comparison) -> Score {
+    let expected = calls.expected.len();
+    if expected == 0 {
+        return Score::new(1.0).reason("no calls are expected");
+    }
+    let pairs = calls.by_arguments();
+    // The sum of no floats is -0.
+    let sum = pairs.iter().fold(0.0, |sum, (_, _, share)| sum + share);
+    let right = pairs.iter().filter(|(_, _, share)| *share == 1.0).count();
+    let mut pairing = Pairing::default();
+    for (one, other, share) in pairs {
+        let kind = if share == 1.0 { &mut pairing.met } else { &mut pairing.other_arguments };
+        kind.push((one, other));
+    }
+    let pairing = calls.complete(pairing);
+    let score = Score::new(sum / expected as f64);
+    let head = format!(
+        "right arguments in {right} of {}, {} on average",
+        count(expected, "expected call"),
+        decimal(sum / expected as f64, 2)
+    );
+    described(score, head, calls, &pairing, true, false)
+}
+
+/// A score with its reason: what was found, and what is not as it should be.
+fn described(
+    score: Score,
+    head: String,
+    calls: &Comparison,
+    pairing: &Pairing,
+    missing_matters: bool,
+    needless_matters: bool,
+) -> Score {
+    let expected =
+        |places: &[usize]| places.iter().map(|place| shown::call(&calls.expected[*place])).collect();
+    let made = |places: &[usize]| places.iter().map(|place| shown::call(&calls.made[*place])).collect();
+    let wrong = |(one, other): &(usize, usize)| shown::wrong(&calls.expected[*one], &calls.made[*other]);
+    let out_of_order: Vec<usize> = pairing.out_of_order.iter().map(|(_, made)| *made).collect();
+    let parts: [(&str, &str, Vec<String>, bool); 4] = [
+        ("wrong arguments", "wrongArguments", pairing.other_arguments.iter().map(wrong).collect(), true),
+        ("out of order", "outOfOrder", made(&out_of_order), true),
+        ("missing", "missing", expected(&pairing.missing), missing_matters),
+        ("needless", "needless", made(&pairing.needless), needless_matters),
+    ];
+    let mut reason = head;
+    let mut score = score.metadata("matched", pairing.met.len());
+    for (title, key, texts, matters) in parts {
+        if matters && !texts.is_empty() {
+            reason.push_str(&format!("; {title}: {}", shown::list(&texts)));
+        }
+        if !texts.is_empty() {
+            score = score.metadata(key, texts.into_iter().map(Value::from).collect::<Vec<_>>());
+        }
+    }
+    score.reason(reason)
+}
+
+/// What was called again.
+#[derive(Debug, PartialEq)]
+pub(super) struct Repeats {
+    /// How many calls there are beyond the first of their kind.
+    pub(super) count: usize,
+    /// The place of the first of each call that is made again, and how often it is made in all.
+    pub(super) calls: Vec<(usize, usize)>,
+    /// The longest stretch that goes round.
+    pub(super) longest: Option<Loop>,
+}
+
+/// Calls that were made several times in a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Loop {
+    /// The place of its first call.
+    pub(super) start: usize,
+    /// How many calls are gone round.
+    pub(super) length: usize,
+    /// How often, at least twice.
+    pub(super) times: usize,
+}
+
+impl Repeats {
+    pub(super) fn of(calls: &[ToolCall]) -> Self {
+        let kinds = kinds(calls);
+        let times = |kind: usize| kinds.iter().filter(|other| **other == kind).count();
+        let firsts = kinds.iter().enumerate().filter(|(index, kind)| index == *kind);
+        let calls: Vec<_> =
+            firsts.map(|(index, _)| (index, times(index))).filter(|(_, times)| *times > 1).collect();
+        let count = calls.iter().map(|(_, times)| times - 1).sum();
+        Self { count, calls, longest: longest(&kinds) }
+    }
+}
+
+/// For each call, the place of the first that is the same.
+fn kinds(calls: &[ToolCall]) -> Vec<usize> {
+    let mut firsts: Vec<usize> = Vec::new();
+    let kind_of = |(index, call): (usize, &ToolCall)| {
+        let known = firsts.iter().copied().find(|first| same(&calls[*first], call));
+        known.unwrap_or_else(|| {
+            firsts.push(index);
+            index
+        })
+    };
+    calls.iter().enumerate().map(kind_of).collect()
+}
+
+fn same(one: &ToolCall, other: &ToolCall) -> bool {
+    let none = Value::Object(Map::new());
+    one.name == other.name
+        && exact_match(one.arguments.as_ref().unwrap_or(&none), other.arguments.as_ref().unwrap_or(&none))
+}
+
+/// The loop that most calls belong to, the shortest of those.
+fn longest(kinds: &[usize]) -> Option<Loop> {
+    let mut best: Option<Loop> = None;
+    for length in 1..=kinds.len() / 2 {
+        let mut start = 0;
+        while start + 2 * length <= kinds.len() {
+            let round = &kinds[start..start + length];
+            let times = kinds[start..].chunks_exact(length).take_while(|next| *next == round).count();
+            if times > 1 && best.is_none_or(|best| times * length > best.times * best.length) {
+                best = Some(Loop { start, length, times });
+            }
+            start += if times > 1 { (times - 1) * length } else { 1 };
+        }
+    }
+    best
+}

@@ -1,0 +1,63 @@
+//! Evaluators as `cobalt.toml` has them: each type is a table, with an evaluator to be made of it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::{DeserializeOwned, Error as _};
+use toml::de::{DeTable, Error};
+
+use super::Evaluator;
+use crate::settings::Table;
+
+/// The settings of an evaluator that are its own, as keys of its table without the `type`.
+pub(crate) trait Options: Clone + Serialize + DeserializeOwned {
+    /// The settings that it has in common with others: [`NoKeys`](crate::settings::NoKeys) where there are none.
+    type Shared: Clone + Serialize + DeserializeOwned;
+
+    /// Refuses settings that contradict each other.
+    fn checked(self, shared: &Self::Shared) -> Result<Self, String> {
+        let _ = shared;
+        Ok(self)
+    }
+
+    /// Makes the evaluator.
+    fn make(self, shared: Self::Shared) -> Result<Arc<dyn Evaluator>, String>;
+}
+
+/// The whole table of an evaluator.
+pub(crate) type OptionsTable<Own> = Table<Own, <Own as Options>::Shared>;
+
+impl<Own: Options> OptionsTable<Own> {
+    /// Reads a table, which stands at `span`, and refuses settings that contradict each other.
+    pub(crate) fn read_checked(span: Range<usize>, table: DeTable<'_>) -> Result<Self, Error> {
+        let Self { own, shared } = Self::read(span, table)?;
+        Ok(Self { own: own.checked(&shared).map_err(Error::custom)?, shared })
+    }
+
+    /// Makes the evaluator.
+    pub(crate) fn make(&self) -> Result<Arc<dyn Evaluator>, String> {
+        let Self { own, shared } = self.clone();
+        own.make(shared)
+    }
+}
+
+/// Refuses none of the keys, and more than one, where each says the same in another way. Each comes with whether it is
+/// written; `what` is what they say.
+pub(super) fn exactly_one(what: &str, keys: &[(&str, bool)]) -> Result<(), String> {
+    let written: Vec<_> = keys.iter().filter(|(_, written)| *written).map(|(key, _)| *key).collect();
+    match written[..] {
+        [_] => Ok(()),
+        [] => {
+            let keys = crate::suggest::list(keys.iter().map(|(key, _)| *key));
+            Err(format!("nothing says {what}; write one of the keys {keys}"))
+        }
+        [one, another, ..] => Err(format!("`{one}` and `{another}` both say {what}; leave one of them out")),
+    }
+}
+
+/// The same, as a schema has it.
+#[cfg(feature = "schema")]
+pub(super) fn one_of(keys: &[&str]) -> serde_json::Value {
+    keys.iter().map(|key| serde_json::json!({ "required": [key] })).collect()
+}
