@@ -35,6 +35,8 @@ pub use flags::Flags;
 pub(crate) use merge::DEFAULT_TIMEOUT;
 pub use merged::Config;
 pub use only::Only;
+#[cfg(not(feature = "remote"))]
+pub(crate) use read::dotted;
 pub use reporter::{Reporter, ReporterKind};
 #[cfg(feature = "schema")]
 pub use schema::schema;

@@ -5,20 +5,20 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::de::{Deserializer, Error, IgnoredAny};
+use serde::de::{Deserializer, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use super::baseline::Baseline;
 use super::dashboard::Dashboard;
-use super::datasets::Entry as NamedSet;
 use super::evaluators::Entry;
 use super::models::{Cache, Embedding, Judge};
 use super::platforms::Platforms;
 use super::redaction::Redaction;
 use super::reporter::Reporter;
 use super::webhooks::Hook;
-use crate::settings::AgeOrOff;
-use crate::settings::{Bound, Count, Dollars, Length, Target, VariableName, VariableValue, bounds};
+use crate::dataset::tables::DatasetTable;
+pub(super) use crate::settings::at_least_one;
+use crate::settings::{AgeOrOff, Bound, Count, Dollars, Length, Target, VariableName, VariableValue, bounds};
 
 /// The settings of Cobalt, `cargo test` for AI agents. Everything is optional.
 #[derive(Debug, Default, Deserialize)]
@@ -63,7 +63,7 @@ pub(super) struct File {
     /// The data sets that `Dataset::named` gives, by their names.
     // Read apart, as what a table may hold depends on its `type`.
     #[serde(default, deserialize_with = "left_for_later")]
-    pub(super) datasets: Option<BTreeMap<String, NamedSet>>,
+    pub(super) datasets: Option<BTreeMap<String, DatasetTable>>,
     /// By which accounts the platforms are asked where teams keep their data sets.
     pub(super) platforms: Option<Platforms>,
     /// Whom `cargo cobalt run` and `merge` tell of the end of a run.
@@ -141,16 +141,6 @@ pub(super) struct Ci {
     /// For how long the scores of a run count in the thresholds of further runs of the same commit, or "off"; "12h" unless it
     /// is set.
     pub(super) pool_reruns: Option<AgeOrOff>,
-}
-
-pub(super) fn at_least_one<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<Vec<T>>, D::Error> {
-    let list = Vec::deserialize(deserializer)?;
-    match list.is_empty() {
-        true => Err(D::Error::custom("the list is empty; name at least one, or leave the key out")),
-        false => Ok(Some(list)),
-    }
 }
 
 fn left_for_later<'de, D: Deserializer<'de>, T>(deserializer: D) -> Result<Option<T>, D::Error> {

@@ -6,12 +6,14 @@ use schemars::transform::RecursiveTransform;
 use serde_json::Value;
 
 use super::dashboard::Port;
-use super::datasets::{Bytes, FileAddress, FormatName, HashStart, HeaderName, HeaderText, PageSize};
 use super::evaluators::{KindName, TokenizerName};
 use super::model::File;
 use super::reporter::{Reporter, ReporterKind};
 use super::webhooks::{HookAddress, HookTimeout};
 use crate::dataset::Format;
+use crate::dataset::table_values::{
+    Bytes, FileAddress, FormatName, HashStart, HeaderName, HeaderText, PageSize,
+};
 use crate::evaluators::{ALIASES, AutoevalKind};
 use crate::settings::schema_of;
 

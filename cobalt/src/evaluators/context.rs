@@ -14,8 +14,6 @@ use crate::config::DEFAULT_TIMEOUT;
 use crate::dataset::{DecodeError, Item, decode};
 use crate::experiment::{Context, Output};
 use crate::llm::Asking;
-#[cfg(feature = "judge")]
-use crate::llm::Models;
 
 /// One output with the item that it answers. Cheap to clone.
 ///
@@ -96,7 +94,7 @@ impl EvalContext {
             return Ok(asking.clone());
         }
         let config = Config::from_environment().map_err(|error| EvalError::new(error.to_string()))?;
-        Ok(Asking::new(Models::of(&config)))
+        Ok(Asking::new(config.shared_models()))
     }
 
     /// The same execution with another item, for [`FnEvaluator::context`](super::FnEvaluator::context).

@@ -39,6 +39,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use crate::llm::CheckError;
+pub(crate) use crate::llm::Unfit;
+pub use crate::report::DEFAULT_PASS_MARK;
 #[cfg(feature = "judge")]
 pub use autoeval::Autoeval;
 #[cfg(feature = "schema")]
@@ -60,17 +63,13 @@ pub use llm_judge::LlmJudge;
 #[cfg(feature = "judge")]
 pub use pairwise::Pairwise;
 pub use score::{IntoScore, Score};
-pub(crate) use setup::Unfit;
-pub use setup::{CheckError, Setup};
+pub use setup::Setup;
 #[cfg(feature = "judge")]
 pub use similarity::Similarity;
 #[cfg(feature = "judge")]
 pub use text::JsonSchema;
 pub use text::{Bleu, ChrF, Contains, RegexMatch, Rouge, SquadExactMatch, TokenF1, Wer};
 pub(crate) use text::{Measure, Quantity, RougeVariant, expression};
-
-/// The share of passing scores counts those of at least this mark, unless the evaluator has its own.
-pub const DEFAULT_PASS_MARK: f64 = 0.5;
 
 /// Texts of more bytes than this together are compared on a thread of their own: the comparison of two long texts takes
 /// seconds.
@@ -85,6 +84,13 @@ impl EvalError {
     /// An error with its reason.
     pub fn new(reason: impl Into<String>) -> Self {
         Self(reason.into())
+    }
+}
+
+#[cfg(feature = "judge")]
+impl From<crate::llm::AskError> for EvalError {
+    fn from(error: crate::llm::AskError) -> Self {
+        Self::new(error.0)
     }
 }
 

@@ -20,19 +20,26 @@ pub(crate) fn read_by_type<T>(
     span: Range<usize>,
     mut table: DeTable<'_>,
 ) -> Result<T, toml::de::Error> {
+    let kind = take_type(noun, types, &mut table)?;
+    readers[kind](ValueDeserializer::from(Spanned::new(span, DeValue::Table(table))))
+}
+
+/// Takes the `type` out of a table, as its index in the list of types.
+pub(crate) fn take_type(
+    noun: &str,
+    types: &[&str],
+    table: &mut DeTable<'_>,
+) -> Result<usize, toml::de::Error> {
     let Some(kind) = table.remove("type") else {
         let known = suggest::list(types.iter().copied());
         return Err(toml::de::Error::custom(format!(
             "the key `type` is missing; the types of {noun}s are {known}"
         )));
     };
-    let reader = |name: &str| {
-        let known = types.iter().zip(readers).find(|(known, _)| **known == name);
-        known
-            .map(|(_, read)| *read)
-            .ok_or_else(|| unknown_name(&format!("type of {noun}"), "types", name, types))
+    let index = |name: &str| {
+        let found = types.iter().position(|known| *known == name);
+        found.ok_or_else(|| unknown_name(&format!("type of {noun}"), "types", name, types))
     };
     let expected = "the name of a type in quotes";
-    let read = ValueDeserializer::from(kind).deserialize_str(Text { expected, read: reader })?;
-    read(ValueDeserializer::from(Spanned::new(span, DeValue::Table(table))))
+    ValueDeserializer::from(kind).deserialize_str(Text { expected, read: index })
 }

@@ -141,6 +141,17 @@ pub(crate) fn bounds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Optio
     deserializer.deserialize_any(Bounds).map(Some)
 }
 
+/// A list that is not empty.
+pub(crate) fn at_least_one<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<T>>, D::Error> {
+    let list = Vec::deserialize(deserializer)?;
+    match list.is_empty() {
+        true => Err(Error::custom("the list is empty; name at least one, or leave the key out")),
+        false => Ok(Some(list)),
+    }
+}
+
 /// A test target by name, or several by a pattern with `*`, `?` or `[…]`.
 #[derive(Clone, Debug)]
 pub(crate) struct Target(pub(crate) glob::Pattern);
