@@ -18,6 +18,7 @@ mod import;
 mod index;
 mod init;
 mod interrupt;
+mod library;
 mod list;
 mod markdown;
 mod mcp;

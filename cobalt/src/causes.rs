@@ -2,7 +2,8 @@
 
 use std::error::Error;
 
-use crate::error::BoxError;
+/// Any error at all, as `?` makes one.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The most causes that are followed; a chain without end is somebody's mistake.
 const MOST: usize = 32;

@@ -1,16 +1,13 @@
 //! Everything that can go wrong for a reason outside the library: one type, whose messages say what to do.
 
-use std::path::PathBuf;
-use std::{fmt, io};
+use std::fmt;
 
-use crate::causes::with_causes;
+use crate::causes::{BoxError, with_causes};
 use crate::config::ConfigError;
 use crate::dataset::DatasetError;
-use crate::report::Report;
-use crate::session::MissingKey;
-
-/// Any error at all, as `?` makes one.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+use crate::llm::MissingKey;
+use crate::report::{Report, ReportJsonError};
+use crate::store::StoreError;
 
 /// Why an experiment could not be declared, run or kept.
 #[derive(thiserror::Error)]
@@ -68,29 +65,13 @@ pub enum Error {
         experiment: String,
     },
 
-    /// A file of ours could not be written or read.
-    #[error("failed to {action} `{}`: {source}{}", .path.display(), hint(.action, .source))]
-    Storage {
-        /// What was tried, as in "write".
-        action: &'static str,
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
+    /// A file of ours could not be written or read, or a run not be resumed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 
     /// A report could not be turned into JSON.
-    #[error("failed to write the report as JSON: {0}")]
-    Json(#[from] serde_json::Error),
-
-    /// A run cannot be resumed.
-    #[error("run `{id}` cannot be resumed: {reason}")]
-    Resume {
-        /// The run's id.
-        id: String,
-        /// Why, and what to do.
-        reason: String,
-    },
+    #[error(transparent)]
+    Json(#[from] ReportJsonError),
 
     /// A result file could not be written, and all that it would hold is in the run's journal.
     #[error("{source}; nothing is lost: once that is fixed, COBALT_RESUME={id} writes the results")]
@@ -177,27 +158,6 @@ impl fmt::Debug for Error {
 fn lines(keys: &[MissingKey]) -> String {
     let keys: Vec<_> = keys.iter().map(ToString::to_string).collect();
     keys.join("\n")
-}
-
-/// The action of making a folder.
-pub(crate) const CREATE: &str = "create the folder";
-
-/// What a person can do about a file that cannot be written.
-fn hint(action: &str, error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "; make the folder writable, or name another one in COBALT_DIR"
-        }
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; free some space, or name another folder in COBALT_DIR"
-        }
-        io::ErrorKind::FileTooLarge => "; raise the limit on the size of files, which `ulimit -f` shows",
-        io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
-            "; move what is in its place away, or name another folder in COBALT_DIR"
-        }
-        _ if action == CREATE => "; name another folder in COBALT_DIR",
-        _ => "",
-    }
 }
 
 #[cfg(test)]

@@ -26,7 +26,9 @@ mod http;
 #[doc = include_str!("../docs/judges.md")]
 #[cfg(feature = "judge")]
 pub mod judges {}
+mod item;
 pub mod llm;
+mod load;
 pub mod metrics;
 #[doc(hidden)]
 pub mod name;
@@ -36,6 +38,7 @@ pub mod paths;
 pub mod pattern;
 #[doc(hidden)]
 pub mod position;
+pub mod prices;
 #[doc(hidden)]
 pub mod private;
 #[doc(hidden)]
@@ -53,17 +56,19 @@ pub mod template;
 #[doc = include_str!("../docs/text.md")]
 pub mod text {}
 mod threads;
+mod timestamp;
 #[doc = include_str!("../docs/webhooks.md")]
 pub mod webhooks {}
 #[doc(hidden)]
 pub mod wording;
 
+pub use causes::BoxError;
 #[doc = include_str!("../docs/evaluator.md")]
 pub use cobalt_macros::evaluator;
 #[doc = include_str!("../docs/experiment.md")]
 pub use cobalt_macros::experiment;
 pub use dataset::{Dataset, DatasetError, DecodeError, IntoDataset, Item};
-pub use error::{BoxError, Error};
+pub use error::Error;
 #[cfg(feature = "judge")]
 pub use evaluators::Autoeval;
 pub use evaluators::{
@@ -79,9 +84,8 @@ pub use experiment::{
 pub use harness::main;
 #[doc(hidden)]
 pub use harness::{Request, Wanted, exit_code};
-pub use llm::Provider;
+pub use llm::{MissingKey, Provider};
 pub use report::{Report, Threshold};
-pub use session::MissingKey;
 
 /// The programs of the README compile.
 #[cfg(doctest)]

@@ -114,7 +114,7 @@ fn unknown_dataset(name: &str, file: Option<&Path>, workspace: &Path, names: &[S
 
 /// A place in a file.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     path: PathBuf,
     line: usize,
     column: usize,
@@ -137,7 +137,7 @@ impl Place {
         Origin::File { file, line: self.line }
     }
 
-    pub(super) fn error(&self, problem: &str) -> ConfigError {
+    pub(crate) fn error(&self, problem: &str) -> ConfigError {
         let Self { path, line, column } = self.clone();
         ConfigError::Malformed { path, line, column, problem: redacted(problem).into_owned() }
     }

@@ -26,7 +26,7 @@ use crate::evaluators::{
 };
 use crate::experiment::Output;
 #[cfg(feature = "judge")]
-use crate::llm::{Asking, Models};
+use crate::llm::Asking;
 use crate::private::EvaluatorDefinition;
 use crate::settings::{NoKeys, Score, take_type};
 use crate::suggest::{self, folded};
@@ -343,7 +343,7 @@ impl EvalContext {
 #[cfg(feature = "judge")]
 fn ask_by_environment() -> Result<Asking, EvalError> {
     let config = Config::from_environment().map_err(|error| EvalError::new(error.to_string()))?;
-    Ok(Asking::new(Models::of(&config)))
+    Ok(Asking::new(config.shared_models()))
 }
 
 #[cfg(test)]

@@ -20,8 +20,8 @@ use super::webhooks::Webhook;
 use crate::dataset::settings::FetchSettings;
 use crate::evaluators::Evaluator;
 use crate::llm::ModelSettings;
-use crate::llm::prices::PriceTable;
 use crate::paths::package_root;
+use crate::prices::PriceTable;
 use crate::redact::{register_environment, set_forms};
 use crate::report::{Shard, Threshold};
 use crate::settings::Target;
@@ -66,10 +66,6 @@ pub struct Config {
     pub(super) webhooks: Vec<Webhook>,
     pub(super) dashboard: DashboardSettings,
     pub(super) redacts_forms: bool,
-    #[cfg_attr(
-        not(any(feature = "remote", test)),
-        expect(dead_code, reason = "without the feature `remote` nothing is fetched")
-    )]
     pub(super) fetch: FetchSettings,
     pub(super) settings: Vec<Setting>,
 }
@@ -279,7 +275,6 @@ impl Config {
     }
 
     /// What is said of data sets that are fetched.
-    #[cfg(feature = "remote")]
     pub(crate) fn fetch_settings(&self) -> &FetchSettings {
         &self.fetch
     }

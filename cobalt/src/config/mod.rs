@@ -34,6 +34,8 @@ pub use find::project_root;
 pub use flags::Flags;
 pub use merged::Config;
 pub use only::Only;
+#[cfg(not(feature = "remote"))]
+pub(crate) use read::dotted;
 pub use reporter::{Reporter, ReporterKind};
 #[cfg(feature = "schema")]
 pub use schema::schema;

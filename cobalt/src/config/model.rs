@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use super::baseline::Baseline;
 use super::dashboard::Dashboard;
-use super::datasets::Entry as NamedSet;
 use super::evaluators::Entry;
 use super::models::{Cache, Embedding, Judge};
 use super::platforms::Platforms;
 use super::redaction::Redaction;
 use super::reporter::Reporter;
 use super::webhooks::Hook;
+use crate::dataset::tables::DatasetTable;
 pub(super) use crate::settings::at_least_one;
 use crate::settings::{AgeOrOff, Bound, Count, Dollars, Length, Target, VariableName, VariableValue, bounds};
 
@@ -63,7 +63,7 @@ pub(super) struct File {
     /// The data sets that `Dataset::named` gives, by their names.
     // Read apart, as what a table may hold depends on its `type`.
     #[serde(default, deserialize_with = "left_for_later")]
-    pub(super) datasets: Option<BTreeMap<String, NamedSet>>,
+    pub(super) datasets: Option<BTreeMap<String, DatasetTable>>,
     /// By which accounts the platforms are asked where teams keep their data sets.
     pub(super) platforms: Option<Platforms>,
     /// Whom `cargo cobalt run` and `merge` tell of the end of a run.

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use super::merge::Merge;
 use super::model::ModelPrice;
 use super::read::dotted;
-use crate::llm::prices::{LongPrompt, Price, PriceTable};
+use crate::prices::{LongPrompt, Price, PriceTable};
 use crate::settings::Dollars;
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {

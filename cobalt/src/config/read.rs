@@ -9,11 +9,11 @@ use serde::de::Error as _;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
-use super::datasets::Entry as NamedSet;
 use super::error::{ConfigError, Place, malformed};
 use super::evaluators::Entry;
 use super::find::Source;
 use super::model::File;
+use crate::dataset::tables::DatasetTable;
 use crate::position::Cursor;
 
 /// The settings of a file.
@@ -89,7 +89,7 @@ fn read_datasets(
     path: &Path,
     text: &str,
     tables: Spanned<DeValue<'_>>,
-) -> Result<BTreeMap<String, NamedSet>, ConfigError> {
+) -> Result<BTreeMap<String, DatasetTable>, ConfigError> {
     let expected = |what: &str, at: usize| {
         let error = toml::de::Error::custom(format!("expected {what}"));
         malformed(path, text, &error, at)
@@ -104,7 +104,7 @@ fn read_datasets(
         let DeValue::Table(table) = table.into_inner() else {
             return Err(expected("a table with a `type`", at));
         };
-        let set = NamedSet::read(span, table).map_err(|error| malformed(path, text, &error, at))?;
+        let set = DatasetTable::read(span, table).map_err(|error| malformed(path, text, &error, at))?;
         Ok((name.into_inner().into_owned(), set))
     };
     tables.into_iter().map(one).collect()
@@ -130,7 +130,7 @@ fn note_places(table: &DeTable<'_>, above: &str, note: &mut impl FnMut(String, u
 }
 
 /// A key of a table as a path: `storage.dir`, and `prices."gpt-4.1"` where the key would be read otherwise without quotes.
-pub(super) fn dotted(above: &str, key: &str) -> String {
+pub(crate) fn dotted(above: &str, key: &str) -> String {
     let is_bare = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     let key = if !key.is_empty() && key.chars().all(is_bare) { key.to_owned() } else { format!("{key:?}") };
     if above.is_empty() { key } else { format!("{above}.{key}") }

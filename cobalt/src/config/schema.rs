@@ -6,11 +6,13 @@ use schemars::transform::RecursiveTransform;
 use serde_json::Value;
 
 use super::dashboard::Port;
-use super::datasets::{Bytes, FileAddress, FormatName, HashStart, HeaderName, HeaderText, PageSize};
 use super::model::File;
 use super::reporter::{Reporter, ReporterKind};
 use super::webhooks::{HookAddress, HookTimeout};
 use crate::dataset::Format;
+use crate::dataset::table_values::{
+    Bytes, FileAddress, FormatName, HashStart, HeaderName, HeaderText, PageSize,
+};
 use crate::settings::schema_of;
 
 /// The JSON schema of `cobalt.toml`.

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::item::Item;
 use super::rows::Take;
 use super::{DatasetError, text};
+use crate::item::Item;
 use crate::wording::count;
 
 /// Reads a header and a row per item; `delimiter` is `b','`, or `b'\t'` for tab-separated values.

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::{ChangedDataset, DecodeError};
+use crate::store::StoreError;
 
 /// Why a data set could not be had: always with the file or item, and what to do about it.
 ///
@@ -88,6 +89,13 @@ pub enum DatasetError {
         /// When the copy was fetched that could be used instead, and what it holds; empty where there is none.
         copy: String,
     },
+    /// The data set is fetched, and this program cannot.
+    #[cfg(not(feature = "remote"))]
+    #[error(
+        "is fetched, which comes with the feature `remote` of the package `cobalt`, which this program is built without; \
+         turn it on"
+    )]
+    RemoteOff,
     /// Nothing is to be fetched, and there is no copy.
     #[error(
         "there is no copy of {dataset} to use offline: fetch it once, without `--offline` and COBALT_OFFLINE"
@@ -120,6 +128,9 @@ pub enum DatasetError {
     /// The data set is another one than was expected.
     #[error(transparent)]
     Changed(Box<ChangedDataset>),
+    /// The copy of a fetched data set could not be written or read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// An item is nested too deep to be kept with its results.
     #[error(
         "items[{index}]: lists and objects are nested more than {deepest} levels deep, which no result file can hold: \

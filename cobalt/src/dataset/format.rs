@@ -73,6 +73,13 @@ impl Format {
     }
 }
 
+impl Format {
+    /// Whether the extension of a file says that its fields are split at tabs.
+    pub(crate) fn is_split_at_tabs(path: &Path) -> bool {
+        by_extension(&path.to_string_lossy()) == Some(Format::Tsv)
+    }
+}
+
 /// The name that [`FromStr`] reads.
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

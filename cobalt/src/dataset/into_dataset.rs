@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use super::Dataset;
+use super::{Dataset, read_package_file};
 
 /// A data set, or what one can be made of: a path relative to the package, or a `Result` of either.
 ///
@@ -51,7 +51,7 @@ impl<D: IntoDataset, E: Into<Box<dyn Error + Send + Sync>>> IntoDataset for Resu
 
 impl IntoDataset for &Path {
     fn into_dataset(self) -> Result<Dataset, Box<dyn Error + Send + Sync>> {
-        Ok(Dataset::from_file(self)?)
+        Ok(read_package_file(self, None)?)
     }
 }
 

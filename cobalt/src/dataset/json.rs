@@ -8,9 +8,9 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::item::{Item, into_item};
 use super::rows::{Take, all_items};
 use super::{DatasetError, text};
+use crate::item::{Item, into_item};
 
 /// Reads the items one by one; never holds the text.
 #[doc(hidden)]

@@ -4,10 +4,10 @@ use std::io::BufRead;
 
 use serde::de::DeserializeSeed;
 
-use super::item::{Item, ItemSeed};
 use super::json::message;
 use super::rows::{Take, all_items};
 use super::{DatasetError, text};
+use crate::item::{Item, ItemSeed};
 
 /// Reads an object per line; never holds more of the text than one line.
 #[doc(hidden)]

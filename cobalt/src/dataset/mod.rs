@@ -67,7 +67,6 @@
 //! Each item has a key ([`Dataset::keys`]) that stays the same when the data set is sorted, cut or extended, so
 //! that two runs can be compared item by item: its `id`, else a hash of its `input`, else of the whole item.
 
-mod canonical;
 mod changed;
 mod columnar;
 mod compressed;
@@ -79,7 +78,6 @@ mod error;
 mod format;
 mod identity;
 mod into_dataset;
-mod item;
 mod json;
 mod jsonl;
 mod load;
@@ -91,17 +89,20 @@ mod rows;
 mod set;
 pub(crate) mod settings;
 mod shards;
+pub(crate) mod table_values;
+pub(crate) mod tables;
 mod text;
 
+pub use crate::item::Item;
+pub use crate::report::Fetch;
 pub use changed::ChangedDataset;
 pub(crate) use decode::decode_value;
 pub use decode::{DecodeError, decode};
 pub use error::DatasetError;
 use format::Told;
 pub use format::{Format, UnknownFormat};
-pub(crate) use identity::{case_name, case_name_of_some, content_hash, natural_key, unique};
 pub use into_dataset::IntoDataset;
-pub use item::Item;
+pub(crate) use load::read_package_file;
 pub use named::NamedDataset;
 #[cfg(feature = "remote")]
 use read::content;
@@ -110,12 +111,12 @@ use read::read;
 pub(crate) use remote::Source;
 #[cfg(feature = "remote")]
 pub use remote::{Basalt, Braintrust, KeptDataset, LangSmith, Langfuse, RemoteDataset, Url};
-pub use set::{Dataset, Fetch, Iter, SAMPLE_SEED};
+pub use set::{Dataset, Iter, SAMPLE_SEED};
 
 #[doc(hidden)]
 pub use rows::{Row, Rows, read_rows};
 #[doc(hidden)]
 pub use {
-    canonical::item_hash, canonical::value_hash, csv::csv_records, csv::parse_csv, json::parse_json,
+    crate::item::item_hash, crate::item::value_hash, csv::csv_records, csv::parse_csv, json::parse_json,
     jsonl::parse_jsonl, read::format_of,
 };

@@ -1,8 +1,6 @@
 //! Data sets that `cobalt.toml` names, so that code does not say where they are kept.
 
-use super::{Dataset, IntoDataset};
-use crate::config::Config;
-use crate::error::{BoxError, Error};
+use super::Dataset;
 
 /// A data set that [`cobalt.toml`](crate::config#data-sets) names.
 ///
@@ -12,7 +10,7 @@ use crate::error::{BoxError, Error};
 #[derive(Clone, Debug)]
 #[must_use = "a data set is only read when it is loaded or given to an experiment"]
 pub struct NamedDataset {
-    name: String,
+    pub(crate) name: String,
 }
 
 impl Dataset {
@@ -28,23 +26,5 @@ impl Dataset {
     /// ```
     pub fn named(name: impl Into<String>) -> NamedDataset {
         NamedDataset { name: name.into() }
-    }
-}
-
-impl NamedDataset {
-    /// The items: of the file, of the copy that is kept, or fetched.
-    ///
-    /// # Errors
-    ///
-    /// The configuration cannot be used, or has no such table; the data set cannot be read or fetched, or is not as its
-    /// table expects.
-    pub fn load(self) -> Result<Dataset, Error> {
-        Config::from_environment()?.load_dataset(&self.name, |name| std::env::var_os(name))
-    }
-}
-
-impl IntoDataset for NamedDataset {
-    fn into_dataset(self) -> Result<Dataset, BoxError> {
-        Ok(self.load()?)
     }
 }

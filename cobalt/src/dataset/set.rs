@@ -6,14 +6,13 @@ use std::ops::{Bound, RangeBounds};
 use std::slice;
 use std::sync::{Arc, OnceLock};
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::item::kind;
 use super::{DatasetError, Item, decode};
-use crate::Error;
-use crate::report::Timestamp;
+use crate::item::kind;
+use crate::report::Fetch;
 
 /// The seed of [`Dataset::sample`].
 pub const SAMPLE_SEED: u64 = 42;
@@ -53,18 +52,6 @@ struct Content {
     hash: OnceLock<String>,
 }
 
-/// When a data set was fetched, and which version of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-pub struct Fetch {
-    /// When the source was asked for it.
-    pub at: Timestamp,
-    /// The version, as the source names it: a time, a number, an entity tag. Absent where it names none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
-}
-
 impl Dataset {
     /// A data set of items made in code, see [`item!`](crate::item!).
     ///
@@ -78,28 +65,14 @@ impl Dataset {
         Dataset::new("inline", items.into_iter().map(Into::into))
     }
 
-    /// A data set of values of your own type, which serialize as JSON objects.
-    ///
-    /// ```
-    /// #[derive(serde::Serialize)]
-    /// struct Question {
-    ///     input: &'static str,
-    ///     points: u32,
-    /// }
-    ///
-    /// let dataset = cobalt::Dataset::from_serialize([Question { input: "2 + 2", points: 3 }])?;
-    /// assert_eq!(dataset.get(0).unwrap()["points"], 3);
-    /// # Ok::<(), cobalt::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Where a value cannot be written as JSON, or is not an object in JSON.
-    pub fn from_serialize(items: impl IntoIterator<Item = impl Serialize>) -> Result<Dataset, Error> {
-        let items: Result<Vec<_>, DatasetError> = items
+    /// The items that values are written as.
+    pub(crate) fn of_values(
+        values: impl IntoIterator<Item = impl Serialize>,
+    ) -> Result<Dataset, DatasetError> {
+        let items: Result<Vec<_>, DatasetError> = values
             .into_iter()
             .enumerate()
-            .map(|(index, item)| match serde_json::to_value(item) {
+            .map(|(index, value)| match serde_json::to_value(value) {
                 Ok(Value::Object(item)) => Ok(item),
                 Ok(other) => Err(DatasetError::NotAnObject { index, found: kind(&other) }),
                 Err(cause) => Err(DatasetError::Serialize { index, cause }),

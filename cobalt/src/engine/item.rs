@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 use super::Work;
-use crate::dataset::Item;
 use crate::evaluators::{EvalContext, Evaluator};
-use crate::experiment::{Context, Output, Recorded};
+use crate::experiment::{Context, Recorded};
 use crate::future::{AbortOnDrop, catch_panic, join_all};
+use crate::item::Item;
+use crate::item::Output;
 use crate::llm::Asking;
 use crate::panics;
 use crate::redact::redacted_item;
@@ -159,7 +160,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::experiment::{ModelCall, Recorder};
+    use crate::experiment::Recorder;
+    use crate::item::ModelCall;
 
     #[test]
     fn an_output_that_is_refused_leaves_what_it_reports() {

@@ -39,6 +39,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use crate::llm::CheckError;
+pub(crate) use crate::llm::Unfit;
+pub use crate::report::DEFAULT_PASS_MARK;
 #[cfg(feature = "judge")]
 pub use autoeval::Autoeval;
 #[cfg(feature = "judge")]
@@ -69,8 +72,7 @@ pub use pairwise::Pairwise;
 #[cfg(feature = "judge")]
 pub(crate) use pairwise::PairwiseOptions;
 pub use score::{IntoScore, Score};
-pub(crate) use setup::Unfit;
-pub use setup::{CheckError, Setup};
+pub use setup::Setup;
 #[cfg(feature = "judge")]
 pub use similarity::Similarity;
 #[cfg(feature = "judge")]
@@ -85,9 +87,6 @@ pub(crate) use text::{
     TokenF1Options, WerOptions,
 };
 
-/// The share of passing scores counts those of at least this mark, unless the evaluator has its own.
-pub const DEFAULT_PASS_MARK: f64 = 0.5;
-
 /// Texts of more bytes than this together are compared on a thread of their own: the comparison of two long texts takes
 /// seconds.
 const LARGE: usize = 4096;
@@ -101,6 +100,13 @@ impl EvalError {
     /// An error with its reason.
     pub fn new(reason: impl Into<String>) -> Self {
         Self(reason.into())
+    }
+}
+
+#[cfg(feature = "judge")]
+impl From<crate::llm::AskError> for EvalError {
+    fn from(error: crate::llm::AskError) -> Self {
+        Self::new(error.0)
     }
 }
 

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use serde::de::DeserializeOwned;
 
 use super::context::Context;
-use super::output::{IntoOutput, Output};
+use super::into_output::IntoOutput;
+use crate::item::Output;
 use crate::threads;
 
 /// Why an agent gave no output: its own error, a panic, or an item that does not fit its parameter.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::agent::{Agent, AgentFn};
+use crate::causes::BoxError;
 use crate::dataset::{Dataset, IntoDataset};
-use crate::error::{BoxError, Error};
+use crate::error::Error;
 use crate::evaluators::Evaluator;
 use crate::report::{SourcePlace, Threshold};
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use super::record::{Record, Recorder};
-use crate::dataset::{Dataset, DecodeError, Item, decode};
+use crate::dataset::{Dataset, DecodeError, decode};
+use crate::item::Item;
 
 /// The item that the agent is called for, its place in the experiment, and where the agent reports what it does.
 ///

@@ -6,21 +6,18 @@ mod agent;
 mod builder;
 mod context;
 mod definition;
-mod output;
+mod into_output;
 mod record;
-mod tokens;
-mod usage;
 
+pub use crate::item::{ModelCall, Output, TokenCount};
 pub(crate) use agent::AgentFn;
 pub use agent::{Agent, AgentError, item};
 pub(crate) use builder::{Declaration, Progress};
 pub use builder::{Experiment, Prepared};
 pub use context::Context;
 pub(crate) use definition::{Definition, LONGEST_TIMEOUT, MOST_RUNS};
-pub use output::{IntoOutput, Json, Output};
+pub use into_output::{IntoOutput, Json};
+pub use record::Record;
 pub(crate) use record::Recorded;
 #[cfg(test)]
 pub(crate) use record::Recorder;
-pub use record::{ModelCall, Record};
-pub use tokens::TokenCount;
-pub(crate) use usage::Spending;

@@ -4,58 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::usage::{self, ModelUsage};
-use crate::dataset::Item;
 use crate::evaluators::{ToolCall, has_calls, has_no_calls, reports_calls};
+use crate::item::usage::{self, ModelUsage};
+use crate::item::{Item, ModelCall, Output};
 use crate::nesting::{dismantle, is_too_deep, too_deep};
 
 /// The most tool calls, and the most messages, that are kept of one execution.
 const MOST: usize = 10_000;
-
-/// One call of a model: its name, its tokens and its cost, as far as they are known.
-///
-/// It is reported with [`Context::record`](crate::Context::record) or [`Output::usage`](crate::Output::usage).
-///
-/// ```
-/// use cobalt::ModelCall;
-///
-/// let call = ModelCall::new("gpt-4o-mini").tokens(20, 3).cached_tokens(4).cost(0.0003);
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-#[must_use = "a call counts once it is recorded, or given to `Output::usage`"]
-pub struct ModelCall {
-    pub(super) model: String,
-    pub(super) tokens: Option<(u64, u64)>,
-    pub(super) cached_input: u64,
-    pub(super) cost: Option<f64>,
-}
-
-impl ModelCall {
-    /// A call of this model, of which neither tokens nor cost are known yet.
-    pub fn new(model: impl Into<String>) -> Self {
-        Self { model: model.into(), tokens: None, cached_input: 0, cost: None }
-    }
-
-    /// The tokens that were read and written.
-    pub fn tokens(mut self, input: u64, output: u64) -> Self {
-        self.tokens = Some((input, output));
-        self
-    }
-
-    /// How many of the input tokens were read from the vendor's cache, which cost less. They count among those of
-    /// [`tokens`](Self::tokens).
-    pub fn cached_tokens(mut self, cached_input: u64) -> Self {
-        self.cached_input = cached_input;
-        self
-    }
-
-    /// What the call cost in USD, where that is known: it takes precedence over the price table. A cost that is negative
-    /// or no finite number is an error of the item.
-    pub fn cost(mut self, usd: f64) -> Self {
-        self.cost = Some(usd);
-        self
-    }
-}
 
 /// What [`Context::record`](crate::Context::record) takes: a [`ModelCall`], one or several [`ToolCall`]s, a message or a note.
 #[derive(Clone, Debug)]
@@ -199,6 +154,14 @@ impl Recorded {
     }
 }
 
+impl Output {
+    /// The output with what the agent recorded, as far as it does not say the same by itself.
+    pub(crate) fn with_recorded(mut self, recorded: Recorded) -> Self {
+        recorded.add_to(self.metadata_mut());
+        self
+    }
+}
+
 /// A message. A text by itself is what the agent said: in a list of messages it would be the name of a tool.
 fn said(message: Value) -> Value {
     match message {
@@ -244,6 +207,25 @@ mod tests {
 
     fn metadata(records: impl IntoIterator<Item = Record>) -> Value {
         recorded(records).into_metadata().into()
+    }
+
+    #[test]
+    fn usage_of_two_models_is_kept_apart_and_summed_up_at_the_end() {
+        let output = Output::new("")
+            .usage(ModelCall::new("a").tokens(1, 2))
+            .usage(ModelCall::new("b").tokens(3, 4).cost(0.5))
+            .usage(ModelCall::new("a").tokens(5, 6));
+        let kept = output.with_recorded(Recorded::default());
+        assert_eq!(
+            Value::from(kept.all_metadata().clone()),
+            serde_json::json!({
+                "usage": [
+                    { "model": "a", "calls": 2, "tokens": { "input": 6, "output": 8 } },
+                    { "model": "b", "calls": 1, "tokens": { "input": 3, "output": 4 }, "cost": 0.5 },
+                ],
+                "tokens": { "input": 9, "output": 12 },
+            })
+        );
     }
 
     #[test]
@@ -356,7 +338,7 @@ mod tests {
         let calls = [("gpt-4o", 2.5), ("gpt-4o-mini", 0.15)];
         recorded(calls.map(|(model, _)| ModelCall::new(model).tokens(1_000_000, 0).into())).add_to(&mut own);
         assert_eq!(own["usage"], raw);
-        let spending = usage::Spending::of(&own, &crate::llm::prices::PriceTable::default());
+        let spending = usage::Spending::of(&own, &crate::prices::PriceTable::default());
         assert_eq!((spending.tokens, spending.cost), (Some(2_000_000), Some(calls[0].1 + calls[1].1)));
     }
 
@@ -442,7 +424,7 @@ mod tests {
             let mut metadata = crate::item! { "model": "gpt-4o", "tokens": tokens };
             recorded([ModelCall::new("text-embedding-3-small").tokens(500, 0).cost(0.00001).into()])
                 .add_to(&mut metadata);
-            usage::Spending::of(&metadata, &crate::llm::prices::PriceTable::default()).cost
+            usage::Spending::of(&metadata, &crate::prices::PriceTable::default()).cost
         };
         assert_eq!(cost((1_000_000, 0)), Some(2.5));
         let mut unnamed = crate::item! { "tokens": { "input": 1_000_000, "output": 0 } };

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::filter::Filter;
+use crate::causes::BoxError;
 use crate::causes::with_causes;
 use crate::config::Config;
 use crate::dataset::{Dataset, Item};
-use crate::error::{BoxError, Error};
+use crate::error::Error;
 use crate::experiment::{Declaration, Experiment, Prepared};
 use crate::name;
 use crate::panics;

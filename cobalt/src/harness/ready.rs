@@ -104,8 +104,8 @@ impl Way {
     }
 }
 
-fn unread(error: Error) -> Broken {
-    Broken { case: "results", error }
+fn unread(error: impl Into<Error>) -> Broken {
+    Broken { case: "results", error: error.into() }
 }
 
 impl Ready {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::llm::Secret;
+use crate::redact::Secret;
 use crate::redact::{REDACTED, redacted};
 
 /// A key of fewer characters is a word like any other: `none`, `ollama`.

@@ -8,10 +8,10 @@ use super::batches::Spent;
 use super::client::{ClientError, Ordered, Target};
 use super::flights::Landed;
 use super::models::Models;
-use super::prices::Tokens;
 use super::reading::read_answer;
 use super::vendors::Role;
 use super::{AskError, Meter, ModelChoice, Moderation, Question, key};
+use crate::prices::Tokens;
 use crate::redact::redacted;
 
 /// How often a question is asked until its answer is of use.

@@ -6,11 +6,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::vendors::Role;
-use super::{JudgeUsage, Meter, ModelChoice, ModelSettings, Models, Question, Schema, Secret, target};
-use crate::config::Config;
-use crate::error::BoxError;
-use crate::evaluators::CheckError;
+use super::{CheckError, JudgeUsage, Meter, ModelChoice, ModelSettings, Models, Question, Schema, target};
+use crate::causes::BoxError;
 use crate::http::without_key;
+use crate::prices::PriceTable;
+use crate::redact::Secret;
 
 /// A long answer takes longer than a verdict.
 const SHORTEST_TIMEOUT: Duration = Duration::from_secs(300);
@@ -24,14 +24,18 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// The one that a configuration leads to. `variable` looks up an environment variable.
+    /// The one that settings lead to. `variable` looks up an environment variable.
     ///
     /// # Errors
     ///
     /// A key is missing, or the provider cannot chat.
-    pub fn of(config: &Config, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, CheckError> {
+    pub(crate) fn new(
+        settings: &ModelSettings,
+        prices: &PriceTable,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, CheckError> {
         // What is asked again is meant to be answered otherwise.
-        let settings = ModelSettings { cache: None, ..config.models().clone() };
+        let settings = ModelSettings { cache: None, ..settings.clone() };
         let settings = ModelSettings { timeout: settings.timeout.max(SHORTEST_TIMEOUT), ..settings };
         let found = target::target(Role::Judge, &ModelChoice::default(), &settings, variable)?;
         let choice = ModelChoice {
@@ -42,7 +46,7 @@ impl Judge {
             ..ModelChoice::default()
         };
         // All that variables tell is in the choice.
-        let models = Models::new(settings, config.prices().clone(), |_| None);
+        let models = Models::new(settings, prices.clone(), |_| None);
         Ok(Self { models, choice, meter: Meter::default() })
     }
 

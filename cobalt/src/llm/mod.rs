@@ -10,6 +10,7 @@ mod asking;
 mod batches;
 #[cfg(feature = "judge")]
 mod cache;
+mod check;
 #[cfg(feature = "judge")]
 mod client;
 #[cfg(feature = "judge")]
@@ -27,7 +28,6 @@ mod models;
 #[cfg(not(feature = "judge"))]
 #[path = "without.rs"]
 mod models;
-pub mod prices;
 mod provider;
 #[cfg(feature = "judge")]
 mod question;
@@ -40,11 +40,16 @@ mod target;
 pub(crate) mod test_server;
 #[cfg(all(test, feature = "judge"))]
 mod tests;
-mod usage;
 #[cfg(feature = "judge")]
 mod vendors;
 
+#[doc(inline)]
+pub use crate::prices;
+pub use crate::prices::JudgeUsage;
+pub(crate) use crate::prices::Meter;
 pub(crate) use asking::Asking;
+pub(crate) use check::Unfit;
+pub use check::{CheckError, MissingKey};
 #[cfg(feature = "judge")]
 #[doc(hidden)]
 pub use judge::Judge;
@@ -54,7 +59,5 @@ pub use provider::{Provider, UnknownProvider};
 pub(crate) use question::{AskError, Moderation, Question, Schema};
 pub(crate) use settings::{
     CacheSettings, DEFAULT_CONCURRENCY, DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, ModelChoice,
-    ModelSettings, Secret,
+    ModelSettings,
 };
-pub use usage::JudgeUsage;
-pub(crate) use usage::Meter;

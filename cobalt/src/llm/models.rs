@@ -7,11 +7,9 @@ use super::cache::Cache;
 use super::client::{Client, Target};
 use super::embedding::Found;
 use super::flights::Flights;
-use super::prices::{PriceTable, Tokens};
 use super::vendors::Role;
-use super::{AskError, Meter, ModelChoice, ModelSettings, target};
-use crate::config::Config;
-use crate::evaluators::CheckError;
+use super::{AskError, CheckError, Meter, ModelChoice, ModelSettings, target};
+use crate::prices::{PriceTable, Tokens};
 
 /// Those that are in use, so that all who have the same settings share them.
 static IN_USE: Mutex<Vec<Weak<Models>>> = Mutex::new(Vec::new());
@@ -33,18 +31,18 @@ pub(crate) struct Models {
 }
 
 impl Models {
-    /// Those for a configuration. All users of one process share them, and with them the limit of calls and the requests
+    /// Those for these settings and prices. All users of one process share them, and with them the limit of calls and the requests
     /// on their way, as long as the settings are the same.
-    pub(crate) fn of(config: &Config) -> Arc<Self> {
+    pub(crate) fn of(settings: &ModelSettings, prices: &PriceTable) -> Arc<Self> {
         let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
         in_use.retain(|models| models.strong_count() > 0);
         let same = in_use
             .iter()
             .filter_map(Weak::upgrade)
-            .find(|models| models.settings == *config.models() && models.prices == *config.prices());
+            .find(|models| models.settings == *settings && models.prices == *prices);
         same.unwrap_or_else(|| {
             let variable = |name: &str| std::env::var(name).ok();
-            let models = Arc::new(Self::new(config.models().clone(), config.prices().clone(), variable));
+            let models = Arc::new(Self::new(settings.clone(), prices.clone(), variable));
             in_use.push(Arc::downgrade(&models));
             models
         })

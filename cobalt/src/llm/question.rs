@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::evaluators::EvalError;
-
 /// A question whose answer is an object of a certain form.
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
@@ -40,9 +38,3 @@ pub(crate) struct Moderation {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct AskError(pub(crate) String);
-
-impl From<AskError> for EvalError {
-    fn from(error: AskError) -> Self {
-        Self::new(error.0)
-    }
-}

@@ -1,9 +1,9 @@
 //! What the configuration says of models: whom to ask, for how long, and what to keep.
 
-use std::fmt;
 use std::time::Duration;
 
 use super::Provider;
+use crate::redact::Secret;
 use crate::store::Layout;
 
 /// How long an answer may take, unless something is set.
@@ -74,15 +74,5 @@ impl ModelChoice {
     pub(crate) fn problem(&self) -> Option<String> {
         let temperature = self.temperature.filter(|value| !(0.0..=2.0).contains(value))?;
         Some(format!("the temperature is {temperature}; it is a number from 0 to 2"))
-    }
-}
-
-/// A key, never shown.
-#[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Secret(pub(crate) String);
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(crate::redact::REDACTED)
     }
 }

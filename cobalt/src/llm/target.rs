@@ -5,8 +5,8 @@
 
 use super::client::Target;
 use super::vendors::{JUDGES, Role, is_same_origin};
-use super::{ModelChoice, ModelSettings, Provider, Secret};
-use crate::evaluators::{CheckError, Unfit};
+use super::{CheckError, ModelChoice, ModelSettings, Provider, Unfit};
+use crate::redact::Secret;
 use crate::redact::register_secret;
 
 /// Looks up an environment variable.

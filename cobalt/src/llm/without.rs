@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::config::Config;
+use super::ModelSettings;
+use crate::prices::PriceTable;
 
 /// Nobody to ask.
 #[derive(Debug)]
 pub(crate) struct Models;
 
 impl Models {
-    pub(crate) fn of(_: &Config) -> Arc<Self> {
+    pub(crate) fn of(_: &ModelSettings, _: &PriceTable) -> Arc<Self> {
         Arc::new(Self)
     }
 }

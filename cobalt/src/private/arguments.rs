@@ -5,8 +5,8 @@ use std::ops::Deref;
 
 use serde::de::DeserializeOwned;
 
+use crate::causes::BoxError;
 use crate::dataset::DecodeError;
-use crate::error::BoxError;
 use crate::evaluators::EvalContext;
 
 /// A value that is borrowed where it is there already, and decoded where it is not.
@@ -88,8 +88,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::dataset::Item;
-    use crate::experiment::Output;
+    use crate::item::Item;
+    use crate::item::Output;
 
     #[derive(Debug, Deserialize)]
     struct Question {

@@ -10,12 +10,13 @@ pub use arguments::{Argument, item_owned, item_ref, output_owned, output_ref};
 pub use inventory;
 pub use serde_json;
 
+pub use crate::causes::BoxError;
 use crate::dataset::Dataset;
 pub use crate::dataset::IntoDataset;
-pub use crate::error::BoxError;
 use crate::evaluators::{EvalContext, FnEvaluator, IntoScore};
-use crate::experiment::{AgentError, Context, Experiment, Output};
+use crate::experiment::{AgentError, Context, Experiment};
 pub use crate::experiment::{IntoOutput, Prepared, item};
+use crate::item::Output;
 
 /// What `#[cobalt::experiment]` registers.
 #[derive(Debug)]

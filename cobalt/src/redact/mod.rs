@@ -10,6 +10,7 @@ mod marks;
 mod names;
 mod random;
 mod scan;
+mod secret;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -28,7 +29,7 @@ pub use self::known::{
 pub use self::marks::{REDACTED, has_mark};
 pub(crate) use self::names::is_secret;
 use self::scan::{Found, Scanner};
-use crate::dataset::Item;
+pub(crate) use self::secret::Secret;
 
 /// Numbers from here on may be known secrets: they have at least [`FEWEST_DIGITS`](known::FEWEST_DIGITS).
 const SECRET_NUMBERS: u64 = 10_u64.pow(known::FEWEST_DIGITS as u32 - 1);
@@ -51,17 +52,17 @@ pub fn redact_texts(value: &mut Value) {
 }
 
 /// Takes the secrets out of the texts of an item or of metadata, and of the names in it.
-pub(crate) fn redact_fields(fields: &mut Item) {
+pub(crate) fn redact_fields(fields: &mut Map<String, Value>) {
     redact_map(&known::scanner(), fields);
 }
 
 /// An item without secrets: itself where it has none.
-pub(crate) fn redacted_item(item: &Arc<Item>) -> Arc<Item> {
+pub(crate) fn redacted_item(item: &Arc<Map<String, Value>>) -> Arc<Map<String, Value>> {
     let scanner = known::scanner();
     if !has_secret(&scanner, item) {
         return Arc::clone(item);
     }
-    let mut item = Item::clone(item);
+    let mut item = Map::clone(item);
     redact_map(&scanner, &mut item);
     Arc::new(item)
 }
@@ -185,7 +186,7 @@ fn renamed(scanner: &Scanner, fields: Map<String, Value>) -> Map<String, Value> 
     renamed
 }
 
-fn has_secret(scanner: &Scanner, fields: &Item) -> bool {
+fn has_secret(scanner: &Scanner, fields: &Map<String, Value>) -> bool {
     fields
         .iter()
         .any(|(name, value)| is_secret_within(scanner, name) || has_secret_value(scanner, name, value))

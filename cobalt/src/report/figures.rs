@@ -8,8 +8,8 @@ use super::judges::JudgeFigures;
 use super::measurements::cluster;
 use super::stats::{Cluster, Interval, by_cluster, describe, pass_at_k, pass_hat_k, sum, wilson_clustered};
 use super::summary::{LatencyStats, ScoreStats, Summary};
-use crate::experiment::Spending;
-use crate::llm::prices::PriceTable;
+use crate::item::Spending;
+use crate::prices::PriceTable;
 
 /// What thresholds and summaries are worked out from: one value for each item or execution.
 #[derive(Debug, Default)]
@@ -318,7 +318,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::experiment::Output;
+    use crate::item::Output;
     use crate::report::{Execution, ScoredEvaluation};
 
     fn item(runs: Vec<Execution>) -> ItemResult {

@@ -9,10 +9,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::stats::describe;
-use crate::dataset::Item;
-use crate::experiment::{Output, Spending, TokenCount};
-use crate::llm::JudgeUsage;
-use crate::llm::prices::PriceTable;
+use crate::item::Item;
+use crate::item::{Output, Spending, TokenCount};
+use crate::prices::JudgeUsage;
+use crate::prices::PriceTable;
 use crate::redact::{redact, redact_fields};
 
 /// How an execution ended. Ordered from the best to the worst.

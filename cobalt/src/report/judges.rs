@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::item::ItemResult;
 use super::stats::sum;
 use super::summary::Summary;
-use crate::llm::JudgeUsage;
+use crate::prices::JudgeUsage;
 
 /// What judges were asked over all runs of the items.
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::llm::prices::{PriceTable, Tokens};
+    use crate::prices::{PriceTable, Tokens};
     use crate::report::{Execution, Figures, ScoredEvaluation, judge};
 
     fn usage(calls: u64, cached: u64, cost: f64, unpriced: &[&str]) -> JudgeUsage {

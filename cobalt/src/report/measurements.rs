@@ -10,10 +10,10 @@ use super::item::{Execution, ItemResult};
 use super::model::{DatasetSummary, GitState, Report, SourcePlace};
 use super::names::ItemNames;
 use super::run_verdict::RunVerdict;
-use super::timestamp::Timestamp;
-use crate::dataset::{Item, content_hash};
-use crate::experiment::Spending;
-use crate::llm::prices::PriceTable;
+use crate::item::Spending;
+use crate::item::{Item, content_hash};
+use crate::prices::PriceTable;
+use crate::timestamp::Timestamp;
 
 /// The version of this shape.
 const SCHEMA: u32 = 1;

@@ -13,11 +13,9 @@ use super::run_config::RunConfig;
 use super::run_verdict::RunVerdict;
 use super::shard::Shard;
 use super::summary::Summary;
-use super::timestamp::Timestamp;
 use super::verdict::ThresholdOutcome;
-use crate::dataset::Fetch;
-use crate::error::Error;
 use crate::paths::normalized;
+use crate::timestamp::Timestamp;
 
 /// The version of the result file's shape; files of the original have none, which reads as 0.
 pub(crate) const SCHEMA: u32 = 1;
@@ -88,13 +86,30 @@ pub struct Report {
     pub items: Vec<ItemResult>,
 }
 
+/// When a data set was fetched, and which version of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct Fetch {
+    /// When the source was asked for it.
+    pub at: Timestamp,
+    /// The version, as the source names it: a time, a number, an entity tag. Absent where it names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+}
+
+/// Why a report could not be turned into JSON.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to write the report as JSON: {0}")]
+pub struct ReportJsonError(#[from] serde_json::Error);
+
 impl Report {
     /// The report as indented JSON, as in a result file.
     ///
     /// # Errors
     ///
     /// Only where JSON cannot be made at all, which no report is known to cause.
-    pub fn to_json(&self) -> Result<String, Error> {
+    pub fn to_json(&self) -> Result<String, ReportJsonError> {
         Ok(serde_json::to_string_pretty(self)?)
     }
 

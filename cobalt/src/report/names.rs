@@ -1,7 +1,7 @@
 //! What the items of a run are called, worked out item by item.
 
 use super::item::ItemResult;
-use crate::dataset::{case_name, case_name_of_some, natural_key, unique};
+use crate::item::{case_name, case_name_of_some, natural_key, unique};
 
 /// Gathers what items are called. An item's name depends on those of all others, so that names are known when all items are.
 #[derive(Clone, Debug, Default)]

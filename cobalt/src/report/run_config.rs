@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::item::ItemResult;
 use super::threshold::{Threshold, ThresholdError};
-use crate::evaluators::DEFAULT_PASS_MARK;
+
+/// The share of passing scores counts those of at least this mark, unless the evaluator has its own.
+pub const DEFAULT_PASS_MARK: f64 = 0.5;
 
 /// The settings of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -255,8 +255,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::experiment::Output;
-    use crate::llm::prices::PriceTable;
+    use crate::item::Output;
+    use crate::prices::PriceTable;
     use crate::report::{Execution, ItemResult, ScoredEvaluation, Status};
 
     fn scored(score: f64) -> Execution {

@@ -2,9 +2,9 @@
 
 use super::difference::DifferenceFigures;
 use super::paint::Paint;
-use super::printable::printable;
 use crate::report::comparison::{Comparison, Difference, Matching, RunIdentity, Verdict};
 use crate::wording::count;
+use crate::wording::printable;
 
 /// The lines: what the run is held against, each figure, and what speaks against the comparison.
 pub(super) fn lines(comparison: &Comparison, paint: Paint) -> Vec<String> {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::printable::printable;
-use crate::llm::prices::format_cost;
+use crate::prices::format_cost;
 use crate::report::Summary;
 use crate::suggest;
+use crate::wording::printable;
 use crate::wording::{count, thousands};
 
 /// The agent's tokens and what they cost, in a line; `None` where neither was reported.

@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::explain::explain;
 use super::repeated::fold;
 
-use crate::dataset::Fetch;
+use crate::llm::MissingKey;
+use crate::report::Fetch;
 use crate::report::{
     Category, DatasetSummary, Execution, ItemResult, Report, RunConfig, SourcePlace, Status, Threshold,
 };
-use crate::session::{MissingKey, Outcome};
+use crate::session::Outcome;
 use crate::wording::{count, cut};
 
 /// The version of the events and of what is asked for; told first. The text is also how `cargo cobalt` finds out whether a

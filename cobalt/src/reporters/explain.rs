@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::printable::printable;
 use super::summary::figure;
-use crate::dataset::Item;
+use crate::item::Item;
 use crate::report::{Execution, ItemResult, RunConfig, ScoredEvaluation, Status};
+use crate::wording::printable;
 use crate::wording::{cut, decimal};
 
 /// The longest text shown of a value, in characters.

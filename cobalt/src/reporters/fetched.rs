@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::printable;
-use crate::dataset::Fetch;
+use crate::report::Fetch;
 use crate::wording::count;
 
 /// What a data set was fetched from, and how long ago: `langfuse:support, fetched 3 days ago`.
@@ -27,7 +27,7 @@ fn ago(passed: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Timestamp;
+    use crate::timestamp::Timestamp;
 
     #[test]
     fn how_long_ago_data_was_fetched_is_told_in_the_largest_unit() {

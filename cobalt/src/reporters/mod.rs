@@ -8,11 +8,11 @@ mod event;
 mod explain;
 mod fetched;
 mod paint;
-mod printable;
 mod repeated;
 mod stream;
 mod summary;
 
+pub use crate::wording::printable;
 pub use cost::{agent_usage, judge_usage, unpriced};
 pub use difference::{DifferenceFigures, explained};
 pub use event::{
@@ -22,7 +22,6 @@ pub use event::{
 pub use explain::{expected_field, explain, rounded};
 pub use fetched::fetched;
 pub use paint::Paint;
-pub use printable::printable;
 pub(crate) use repeated::Repeated;
 pub(crate) use stream::Stream;
 pub use summary::{SCORE_COLUMNS, at_pass_marks, figure, grounds, score_figures, summary, time, times};

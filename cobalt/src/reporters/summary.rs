@@ -7,10 +7,10 @@ use super::baseline;
 use super::cost::{agent_usage, judge_usage};
 use super::event::{ExperimentFinished, FailedItem, LowItem};
 use super::paint::Paint;
-use super::printable::printable;
 use crate::report::comparison::Finding;
 use crate::report::{Report, RunVerdict, ScoreStats, Summary, ThresholdOutcome};
 use crate::wording::count;
+use crate::wording::printable;
 
 /// The titles of the columns in which [`score_figures`] has an evaluator's statistics.
 pub const SCORE_COLUMNS: [&str; 7] = ["avg", "95 % interval", "min", "p50", "p95", "max", "passed"];

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::config::Config;
 use crate::error::Error;
-use crate::llm::prices::PriceTable;
+use crate::prices::PriceTable;
 use crate::report::Measurements;
-use crate::store::{experiment_of, read_measurements};
+use crate::store::{StoreError, experiment_of, read_measurements};
 use crate::suggest;
 
 /// What to do where there is no baseline.
@@ -63,9 +63,9 @@ impl Baseline {
             return Ok(Self::Absent(format!("`{experiment}` has no baseline yet; {SET_ONE}")));
         }
         Self::read(&path, experiment, config.prices()).map_err(|error| match error {
-            Error::Storage { action, path, source } => {
+            Error::Store(StoreError::Storage { action, path, source }) => {
                 let reason = format!("{source}; update it with `cargo cobalt baseline set`");
-                Error::Storage { action, path, source: io::Error::new(source.kind(), reason) }
+                StoreError::Storage { action, path, source: io::Error::new(source.kind(), reason) }.into()
             }
             error => error,
         })
@@ -113,7 +113,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let unread = |source| Error::Storage { action: "list", path: path.to_owned(), source };
+    let unread = |source| StoreError::Storage { action: "list", path: path.to_owned(), source };
     let entries: Vec<_> = path.read_dir().and_then(Iterator::collect).map_err(unread)?;
     let mut files: Vec<_> = entries.iter().map(std::fs::DirEntry::path).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));

@@ -1,68 +1,19 @@
 //! What evaluators object to before anything runs, and the keys that are missing over several experiments.
 
 use std::collections::HashSet;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-
-use serde::{Deserialize, Serialize};
 
 use super::Plan;
 use super::resolve::resolve;
 use crate::config::Config;
-use crate::dataset::{Dataset, Item};
+use crate::dataset::Dataset;
 use crate::error::Error;
-use crate::evaluators::{CheckError, Evaluator, Setup, Unfit};
+use crate::evaluators::{Evaluator, Setup};
 use crate::experiment::{Declaration, Definition};
-use crate::llm::Models;
+use crate::item::Item;
+use crate::llm::{CheckError, MissingKey, Unfit};
 use crate::panics;
-use crate::suggest;
-
-/// A variable that should hold a key and does not.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct MissingKey {
-    /// The variable's name.
-    pub variable: String,
-    /// Whom the key is for: models and their providers.
-    pub asked_for: Vec<String>,
-    /// The experiments that need it.
-    pub experiments: Vec<String>,
-}
-
-impl MissingKey {
-    /// Adds it to those that are known: one of the same variable takes in whom it is for, and the experiments.
-    #[doc(hidden)]
-    pub fn add_to(self, keys: &mut Vec<Self>) {
-        let Some(known) = keys.iter_mut().find(|known| known.variable == self.variable) else {
-            keys.push(self);
-            return;
-        };
-        let add = |known: &mut Vec<String>, more: Vec<String>| {
-            let more: Vec<_> = more.into_iter().filter(|text| !known.contains(text)).collect();
-            known.extend(more);
-        };
-        add(&mut known.asked_for, self.asked_for);
-        add(&mut known.experiments, self.experiments);
-    }
-}
-
-/// What is missing, and what to do.
-impl fmt::Display for MissingKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { variable, asked_for, experiments } = self;
-        let noun = if experiments.len() == 1 { "experiment" } else { "experiments" };
-        write!(
-            f,
-            "{variable} is not set, or empty: {} needs it as a key, in {noun} {}; set it, or write it into a file `.env` \
-             for `cargo cobalt`, or declare `ignore_without = \"{variable}\"` to have an experiment ignored where it is \
-             missing",
-            asked_for.join(" and "),
-            suggest::list(experiments.iter().map(String::as_str)),
-        )
-    }
-}
 
 /// The keys that are missing, each once.
 #[derive(Debug, Default)]
@@ -75,7 +26,7 @@ impl MissingKeys {
         let mut missing = Self::default();
         if let Ok(definition) = resolve(declaration.clone(), config) {
             let dataset = Dataset::from_items([] as [Item; 0]);
-            let setup = Setup { dataset, models: Models::of(config) };
+            let setup = Setup { dataset, models: config.shared_models() };
             problems(&definition, &setup, &mut missing).for_each(drop);
         }
         missing

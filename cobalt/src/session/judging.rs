@@ -123,7 +123,7 @@ mod tests {
                 item["evaluations"]["e"] = json!({ "error": "no answer" });
             });
         });
-        let prices = crate::llm::prices::PriceTable::default();
+        let prices = crate::prices::PriceTable::default();
         let [all, none] = [all, none].map(|report| Measurements::of(&report, &prices));
         assert_eq!(none.clone().pooled(&all), none);
     }

@@ -23,7 +23,6 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
 pub(crate) use baseline::Baseline;
-pub use check::MissingKey;
 pub(crate) use check::MissingKeys;
 pub(crate) use ending::{Ending, Interrupted, Outcome};
 pub(crate) use judging::judge;

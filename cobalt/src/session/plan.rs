@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::baseline::Baseline;
 use super::resolve::resolve;
+use crate::causes::BoxError;
 use crate::config::Config;
 use crate::dataset::{Dataset, DatasetError};
-use crate::error::{BoxError, Error};
+use crate::error::Error;
 use crate::experiment::{AgentFn, Definition, Experiment, Prepared, Progress};
 use crate::llm::Models;
 use crate::nesting::{DEEPEST, is_too_deep};
@@ -40,7 +41,7 @@ impl Plan {
             definition,
             agent,
             dataset,
-            models: Models::of(config),
+            models: config.shared_models(),
             keys,
             progress,
             save,

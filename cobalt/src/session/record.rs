@@ -16,7 +16,7 @@ use crate::engine::Work;
 use crate::error::Error;
 use crate::experiment::{Definition, Progress};
 use crate::report::{GitState, ItemResult, Report};
-use crate::store::{JournalHeader, JournalWriter, Layout, write_report};
+use crate::store::{JournalHeader, JournalWriter, Layout, StoreError, write_report};
 
 /// One experiment's record.
 pub(crate) struct Record {
@@ -28,7 +28,7 @@ pub(crate) struct Record {
     /// What the run is held against.
     baseline: Baseline,
     /// The first thing that went wrong with the journal. If all items were done by then, the result file may still be written.
-    journal_error: Option<Error>,
+    journal_error: Option<StoreError>,
     /// The engine's work, which is stopped once the journal cannot be written: what it finds would be lost, and costs.
     engine: Option<AbortHandle>,
     pub(super) items: Vec<ItemResult>,
@@ -124,7 +124,7 @@ impl Record {
     }
 
     /// Writes to the journal. Once that fails, no item is started any more, and what is under way is cancelled.
-    fn with_journal(&mut self, write: impl FnOnce(&mut JournalWriter) -> Result<(), Error>) {
+    fn with_journal(&mut self, write: impl FnOnce(&mut JournalWriter) -> Result<(), StoreError>) {
         if let Some(journal) = &mut self.journal
             && let Err(error) = write(journal)
         {
@@ -144,7 +144,12 @@ impl Record {
         let (id, items) = (self.header.id.clone(), self.expected);
         // Dropped, and so unlocked or, where it has no item, removed.
         let kept = self.journal.take().map_or(0, |journal| journal.kept());
-        let stopped = |source| Error::Stopped { id: id.clone(), kept, items, source: Box::new(source) };
+        let stopped = |source: StoreError| Error::Stopped {
+            id: id.clone(),
+            kept,
+            items,
+            source: Box::new(source.into()),
+        };
         let error = self.journal_error.take().map(stopped);
         Ending::Interrupted(Interrupted { experiment: self.header.name.clone(), id, kept, error })
     }
@@ -165,16 +170,20 @@ impl Record {
     /// Writes the result file, which makes the journal superfluous.
     fn save(&mut self, layout: &Layout, report: &Report) -> (Option<PathBuf>, Option<Error>) {
         match write_report(layout, report) {
-            Ok(path) => (Some(path), self.journal.take().and_then(|journal| journal.remove().err())),
+            Ok(path) => {
+                (Some(path), self.journal.take().and_then(|journal| journal.remove().err().map(Error::from)))
+            }
             Err(error) => {
                 self.sync();
                 let (id, items) = (self.header.id.clone(), self.expected);
                 let kept = self.journal.take().map_or(0, |journal| journal.kept());
                 // Where the journal broke off, that is where it began to go wrong.
                 let kept = match self.journal_error.take() {
-                    Some(first) if kept == 0 => Error::Stopped { id, kept, items, source: Box::new(first) },
-                    Some(first) => Error::PartlyInJournal { id, source: Box::new(first) },
-                    None => Error::InJournal { id, source: Box::new(error) },
+                    Some(first) if kept == 0 => {
+                        Error::Stopped { id, kept, items, source: Box::new(first.into()) }
+                    }
+                    Some(first) => Error::PartlyInJournal { id, source: Box::new(first.into()) },
+                    None => Error::InJournal { id, source: Box::new(error.into()) },
                 };
                 (None, Some(kept))
             }

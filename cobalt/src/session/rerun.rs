@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use super::Plan;
 use crate::config::{Config, Only};
-use crate::dataset::content_hash;
 use crate::error::Error;
 use crate::evaluators::Evaluator;
+use crate::item::content_hash;
 use crate::redact::redacted_item;
 use crate::report::{EvaluatorSettings, MeasuredItem, Measurements, Report};
 use crate::store::{Earlier, latest_runs};

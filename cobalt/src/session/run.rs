@@ -12,10 +12,12 @@ use super::record::Record;
 use crate::config::RESUME;
 use crate::engine::Work;
 use crate::error::Error;
-use crate::report::{ItemResult, RunConfig, Shard, Timestamp};
+use crate::report::{ItemResult, RunConfig, Shard};
 use crate::store::{
-    CutOff, JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, Resumed, new_run_id, read_report,
+    CutOff, JOURNAL_VERSION, JournalHeader, JournalWriter, Layout, Resumed, StoreError, new_run_id,
+    read_report,
 };
+use crate::timestamp::Timestamp;
 
 /// The runs that `COBALT_RESUME` names. An id that is not known is an error.
 ///
@@ -32,7 +34,7 @@ pub(crate) fn named_to_resume(layout: &Layout) -> (Vec<CutOff>, Vec<(String, Err
     for id in ids.split(',').map(str::trim).filter(|id| !id.is_empty()) {
         match CutOff::find(layout, id) {
             Ok(run) => known.push(run),
-            Err(error) => unknown.push((id.to_owned(), error)),
+            Err(error) => unknown.push((id.to_owned(), error.into())),
         }
     }
     (known, unknown)
@@ -159,7 +161,7 @@ impl Run {
         if let Some(index) = selected.items.iter().flatten().find(|index| **index >= items) {
             let reason =
                 format!("it has item {index}, and the data set now has {items} items; start a new run");
-            return Err(Error::Resume { id, reason });
+            return Err(StoreError::Resume { id, reason }.into());
         }
         let Done { timestamp, sources, items: done, elapsed } = done;
         let header = JournalHeader {
@@ -190,7 +192,7 @@ impl Run {
     /// The rest of a run that was cut off. Refused where its results would not fit to those of the rest.
     pub(crate) fn resume(mut plan: Plan, layout: &Layout, id: &str) -> Result<Self, Error> {
         let Resumed { mut contents, journal, path, is_locked } = Resumed::open(layout, id)?;
-        let refuse = |reason: String| Err(Error::Resume { id: id.to_owned(), reason });
+        let refuse = |reason: String| Err(StoreError::Resume { id: id.to_owned(), reason }.into());
         let mut header = contents.header;
         if header.name != plan.name() {
             return refuse(format!("it is one of experiment `{}`, not of `{}`", header.name, plan.name()));

@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::experiment::{Agent, Experiment};
 use crate::report::{ItemResult, Report};
-use crate::reporters::printable;
+use crate::wording::printable;
 
 impl Experiment {
     /// Runs the agent over the data set and reports.

@@ -9,6 +9,9 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error, ValueDeserializer};
 
+use super::values::Text;
+use crate::suggest::{self, unknown_name};
+
 /// A table that is read into two structs. In lists of its keys, the shared ones follow its own, but for a shared
 /// `name`, which is the first.
 #[derive(Clone, Debug)]
@@ -160,6 +163,22 @@ impl<Own: schemars::JsonSchema, Shared: schemars::JsonSchema> schemars::JsonSche
         }
         schema
     }
+}
+
+/// Takes the `type` out of a table, as its index in the list of types.
+pub(crate) fn take_type(noun: &str, types: &[&str], table: &mut DeTable<'_>) -> Result<usize, Error> {
+    let Some(kind) = table.remove("type") else {
+        let known = suggest::list(types.iter().copied());
+        return Err(serde::de::Error::custom(format!(
+            "the key `type` is missing; the types of {noun}s are {known}"
+        )));
+    };
+    let index = |name: &str| {
+        let found = types.iter().position(|known| *known == name);
+        found.ok_or_else(|| unknown_name(&format!("type of {noun}"), "types", name, types))
+    };
+    let expected = "the name of a type in quotes";
+    ValueDeserializer::from(kind).deserialize_str(Text { expected, read: index })
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::time::Duration;
 pub use self::error::MergeError;
 use self::fit::{common, items};
 use crate::config::Config;
-use crate::llm::prices::PRICES_AS_OF;
+use crate::prices::PRICES_AS_OF;
 use crate::report::{GitState, Report, SCHEMA, Summary};
 use crate::session::{Baseline, add_missing, judge};
 use crate::store::new_run_id;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::layout::{Layout, storage};
+use super::error::{CREATE, StoreError, storage};
+use super::layout::Layout;
 use super::results::{without_mark, write_by_line};
-use crate::error::{CREATE, Error};
-use crate::llm::prices::PriceTable;
+use crate::prices::PriceTable;
 use crate::report::{Measurements, Report};
 
 /// Writes the baseline of the run's experiment in place of an earlier one, and returns its path.
@@ -17,7 +17,7 @@ use crate::report::{Measurements, Report};
 /// # Errors
 ///
 /// The folder cannot be made, or the file not be written.
-pub fn write_baseline(layout: &Layout, run: &Measurements) -> Result<PathBuf, Error> {
+pub fn write_baseline(layout: &Layout, run: &Measurements) -> Result<PathBuf, StoreError> {
     let folder = layout.baselines();
     layout.create_folder(&folder).map_err(|source| storage(CREATE, &folder, source))?;
     let path = layout.baseline(&run.name);
@@ -31,7 +31,7 @@ pub fn write_baseline(layout: &Layout, run: &Measurements) -> Result<PathBuf, Er
 /// # Errors
 ///
 /// The file cannot be read, or is neither; the message names the file, and the line and column.
-pub fn read_measurements(path: &Path, prices: &PriceTable) -> Result<Measurements, Error> {
+pub fn read_measurements(path: &Path, prices: &PriceTable) -> Result<Measurements, StoreError> {
     let unfit = |error| unfit(path, &error);
     let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
     let bytes = without_mark(&bytes);
@@ -44,7 +44,7 @@ pub fn read_measurements(path: &Path, prices: &PriceTable) -> Result<Measurement
 }
 
 /// The name of the experiment that a baseline file or a result file is of.
-pub(crate) fn experiment_of(path: &Path) -> Result<String, Error> {
+pub(crate) fn experiment_of(path: &Path) -> Result<String, StoreError> {
     #[derive(serde::Deserialize)]
     struct Head {
         name: String,
@@ -55,7 +55,7 @@ pub(crate) fn experiment_of(path: &Path) -> Result<String, Error> {
     Ok(head.name)
 }
 
-fn unfit(path: &Path, error: &serde_json::Error) -> Error {
+fn unfit(path: &Path, error: &serde_json::Error) -> StoreError {
     let reason = format!("neither a baseline file nor a result file: {error}");
     storage("read", path, io::Error::new(io::ErrorKind::InvalidData, reason))
 }

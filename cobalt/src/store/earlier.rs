@@ -8,10 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::cut_off::read_interrupted;
+use super::error::{StoreError, storage};
 use super::journal::read_journal;
-use super::layout::{Layout, file_slug, storage};
+use super::layout::{Layout, file_slug};
 use super::results::{ResultFileName, read_report};
-use crate::error::Error;
 use crate::report::Report;
 
 /// What an earlier run left.
@@ -32,7 +32,7 @@ impl Earlier {
 /// The newest whole run of an experiment, and the partial and interrupted ones that started after it, the newest first.
 ///
 /// Of many result files only these are read: the names tell the experiment and the second in which a run started.
-pub(crate) fn latest_runs(layout: &Layout, experiment: &str) -> Result<Vec<Earlier>, Error> {
+pub(crate) fn latest_runs(layout: &Layout, experiment: &str) -> Result<Vec<Earlier>, StoreError> {
     let mut runs: Vec<Earlier> = Vec::new();
     let mut start_of_whole = None;
     for (start, path) in result_files(layout, experiment)? {
@@ -54,7 +54,7 @@ pub(crate) fn latest_runs(layout: &Layout, experiment: &str) -> Result<Vec<Earli
 }
 
 /// The runs of the experiment whose journals no process writes to any more.
-fn interrupted(layout: &Layout, experiment: &str) -> Result<Vec<Earlier>, Error> {
+fn interrupted(layout: &Layout, experiment: &str) -> Result<Vec<Earlier>, StoreError> {
     let folder = layout.journals();
     let entries = match fs::read_dir(&folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -82,7 +82,7 @@ pub(super) fn newest_file(layout: &Layout, experiment: &str) -> Option<PathBuf> 
 }
 
 /// The files whose names are those of the experiment's runs, the newest first, each with its start.
-pub(crate) fn result_files(layout: &Layout, experiment: &str) -> Result<Vec<(String, PathBuf)>, Error> {
+pub(crate) fn result_files(layout: &Layout, experiment: &str) -> Result<Vec<(String, PathBuf)>, StoreError> {
     let failed = |source| storage("read", layout.results(), source);
     let entries = match fs::read_dir(layout.results()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -12,12 +12,13 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::checksum::{self, Checksum};
-use super::layout::{Layout, storage};
+use super::error::{StoreError, storage};
+use super::layout::Layout;
 use super::locking::Lock;
 use super::results::{read_report, sync_folder};
-use crate::error::Error;
 use crate::redact::redacted_document;
-use crate::report::{DatasetSummary, ItemResult, RunConfig, Shard, SourcePlace, Timestamp, check_item};
+use crate::report::{DatasetSummary, ItemResult, RunConfig, Shard, SourcePlace, check_item};
+use crate::timestamp::Timestamp;
 
 /// The version of the journal's shape.
 pub(crate) const JOURNAL_VERSION: u32 = 1;
@@ -235,7 +236,7 @@ pub(crate) struct JournalWriter {
 
 impl JournalWriter {
     /// Starts the journal of a new run.
-    pub(crate) fn create(layout: &Layout, header: &JournalHeader) -> Result<Self, Error> {
+    pub(crate) fn create(layout: &Layout, header: &JournalHeader) -> Result<Self, StoreError> {
         layout.create()?;
         let path = layout.journal(&header.id);
         let write = || {
@@ -278,14 +279,14 @@ impl JournalWriter {
     }
 
     /// Adds an item; it is in the file after [`flush`](Self::flush).
-    pub(crate) fn push(&mut self, at: Duration, item: &ItemResult) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, at: Duration, item: &ItemResult) -> Result<(), StoreError> {
         let at = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
         self.push_line(Some(item.index), &EntryOut { at, item })
             .map_err(|source| storage("write", &self.path, source))
     }
 
     /// Writes the items that were added.
-    pub(crate) fn flush(&mut self) -> Result<(), Error> {
+    pub(crate) fn flush(&mut self) -> Result<(), StoreError> {
         self.write_lines().map_err(|source| storage("write", &self.path, source))
     }
 
@@ -300,7 +301,7 @@ impl JournalWriter {
     }
 
     /// Waits until what is written is on the device.
-    pub(crate) fn sync(&mut self) -> Result<(), Error> {
+    pub(crate) fn sync(&mut self) -> Result<(), StoreError> {
         if self.unsynced_since.take().is_none() {
             return Ok(());
         }
@@ -320,7 +321,7 @@ impl JournalWriter {
     }
 
     /// Removes the journal of a run whose result file is written.
-    pub(crate) fn remove(mut self) -> Result<(), Error> {
+    pub(crate) fn remove(mut self) -> Result<(), StoreError> {
         // Dropping it does not try again: an error is reported from here.
         self.has_more = true;
         match fs::remove_file(&self.path) {
@@ -370,8 +371,8 @@ pub(crate) struct Resumed {
 
 impl Resumed {
     /// Takes up the run with this id.
-    pub(crate) fn open(layout: &Layout, id: &str) -> Result<Self, Error> {
-        let refuse = |reason: String| Error::Resume { id: id.to_owned(), reason };
+    pub(crate) fn open(layout: &Layout, id: &str) -> Result<Self, StoreError> {
+        let refuse = |reason: String| StoreError::Resume { id: id.to_owned(), reason };
         let path = layout.journal(id);
         let file = match OpenOptions::new().read(true).append(true).open(&path) {
             Ok(file) => file,
@@ -404,8 +405,8 @@ pub(crate) struct CutOff {
 
 impl CutOff {
     /// The run of this id.
-    pub(crate) fn find(layout: &Layout, id: &str) -> Result<Self, Error> {
-        let refuse = |reason: String| Error::Resume { id: id.to_owned(), reason };
+    pub(crate) fn find(layout: &Layout, id: &str) -> Result<Self, StoreError> {
+        let refuse = |reason: String| StoreError::Resume { id: id.to_owned(), reason };
         let path = layout.journal(id);
         let (experiment, selection) = match fs::read(&path) {
             Ok(journal) => {
@@ -427,7 +428,11 @@ impl CutOff {
 }
 
 /// Reads a journal that is ours alone, and cuts off the line that was being written when its process ended.
-fn read_locked(path: &Path, file: &File, refuse: impl Fn(String) -> Error) -> Result<JournalContents, Error> {
+fn read_locked(
+    path: &Path,
+    file: &File,
+    refuse: impl Fn(String) -> StoreError,
+) -> Result<JournalContents, StoreError> {
     let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
     let contents = read_journal(&bytes).map_err(|error| refuse(error.to_string()))?;
     file.set_len(contents.whole).map_err(|source| storage("write", path, source))?;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::error::{CREATE, Error};
+use super::error::{CREATE, StoreError, storage};
 use crate::slug::slug;
 
 /// The longest slug in a file name, in bytes: names may be 255 long on the usual file systems.
@@ -151,7 +151,7 @@ impl Layout {
     }
 
     /// Makes the folders of runs.
-    pub(crate) fn create(&self) -> Result<(), Error> {
+    pub(crate) fn create(&self) -> Result<(), StoreError> {
         for folder in [&self.journals(), &self.results] {
             self.create_folder(folder).map_err(|source| storage(CREATE, folder, source))?;
         }
@@ -199,10 +199,6 @@ pub(super) fn file_slug(experiment: &str) -> String {
 
 fn is_hexadecimal(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-pub(crate) fn storage(action: &'static str, path: &Path, source: io::Error) -> Error {
-    Error::Storage { action, path: path.to_owned(), source }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod checked;
 mod checksum;
 mod cut_off;
 mod earlier;
+mod error;
 mod git;
 mod id;
 mod journal;
@@ -23,12 +24,15 @@ pub use by_item::ReportText;
 pub use checked::{DamagedReport, check_report};
 pub use cut_off::{CutOffJournal, is_going_on};
 pub(crate) use earlier::{Earlier, latest_runs, result_files};
+pub use error::StoreError;
+#[cfg(feature = "remote")]
+pub(crate) use error::{CREATE, storage};
 pub(crate) use git::git_state;
 pub(crate) use id::{id_of, new_run_id};
 pub(crate) use journal::{CutOff, JOURNAL_VERSION, JournalWriter, Resumed};
 pub use journal::{JournalContents, JournalEntry, JournalError, JournalHeader, read_journal};
 #[cfg(feature = "remote")]
-pub(crate) use layout::{DOWNLOAD, REQUEST, create_folder, storage};
+pub(crate) use layout::{DOWNLOAD, REQUEST, create_folder};
 pub use layout::{GITIGNORE, Layout};
 #[doc(hidden)]
 pub use namesake::{Namesake, namesake};

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::layout::{Layout, file_slug, storage};
-use crate::error::Error;
+use super::error::{StoreError, storage};
+use super::layout::{Layout, file_slug};
 use crate::redact::redacted_document;
-use crate::report::{Report, Timestamp};
+use crate::report::Report;
+use crate::timestamp::Timestamp;
 
 /// How many bytes of a result file's name tell when the run started.
 const START: usize = "2026-02-05T14-30-00".len();
@@ -58,7 +59,7 @@ impl<'a> ResultFileName<'a> {
 /// # Errors
 ///
 /// The folder cannot be made, or the file not be written.
-pub fn write_report(layout: &Layout, report: &Report) -> Result<PathBuf, Error> {
+pub fn write_report(layout: &Layout, report: &Report) -> Result<PathBuf, StoreError> {
     // Someone may have tidied up since the run began.
     layout.create()?;
     let path = layout.results().join(result_file_name(report));
@@ -74,7 +75,7 @@ pub fn write_report(layout: &Layout, report: &Report) -> Result<PathBuf, Error> 
 /// # Errors
 ///
 /// The folder cannot be made, the file not be written, or there is one of that name.
-pub fn keep_report(layout: &Layout, report: &Report, bytes: &[u8]) -> Result<PathBuf, Error> {
+pub fn keep_report(layout: &Layout, report: &Report, bytes: &[u8]) -> Result<PathBuf, StoreError> {
     layout.create()?;
     let path = layout.results().join(result_file_name(report));
     let draft = layout.results().join(format!(".{}.tmp", report.id));
@@ -98,7 +99,7 @@ pub(super) fn write_by_line(
     draft: &Path,
     head: &impl Serialize,
     items: &[impl Serialize],
-) -> Result<(), Error> {
+) -> Result<(), StoreError> {
     write_whole(path, draft, |file| write_json(file, head, items))
 }
 
@@ -107,7 +108,7 @@ pub(crate) fn write_whole(
     path: &Path,
     draft: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> Result<(), Error> {
+) -> Result<(), StoreError> {
     let written = File::create(draft).and_then(|file| {
         let mut file = BufWriter::with_capacity(1 << 16, file);
         write(&mut file)?;
@@ -154,7 +155,7 @@ fn write_json(to: &mut impl Write, head: &impl Serialize, items: &[impl Serializ
 /// # Errors
 ///
 /// The file cannot be read, or is no result file; the message names the file, and the line and column.
-pub fn read_report(path: &Path) -> Result<Report, Error> {
+pub fn read_report(path: &Path) -> Result<Report, StoreError> {
     let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
     let bytes = redacted_document(bytes);
     serde_json::from_slice(without_mark(&bytes)).map_err(|error| {

@@ -4,10 +4,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::layout::{Layout, file_slug, storage};
+use super::error::{StoreError, storage};
+use super::layout::{Layout, file_slug};
 use super::results::{ResultFileName, read_report};
-use crate::error::Error;
-use crate::report::{Report, Timestamp};
+use crate::report::Report;
+use crate::timestamp::Timestamp;
 
 /// A run whose result file is kept, as far as the file's name tells of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +49,7 @@ impl StoredRun {
     /// # Errors
     ///
     /// The file is gone, cannot be read, or is no result file: the error names it, with the line and the column.
-    pub fn read(&self) -> Result<Report, Error> {
+    pub fn read(&self) -> Result<Report, StoreError> {
         read_report(&self.path)
     }
 }
@@ -74,7 +75,7 @@ impl StoredRun {
 /// # Errors
 ///
 /// The folder of results cannot be read.
-pub fn runs(layout: &Layout) -> Result<Vec<StoredRun>, Error> {
+pub fn runs(layout: &Layout) -> Result<Vec<StoredRun>, StoreError> {
     let failed = |source| storage("read", layout.results(), source);
     let entries = match fs::read_dir(layout.results()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::journal::JournalHeader;
-use crate::llm::prices::{PRICES_AS_OF, PriceTable};
+use crate::prices::{PRICES_AS_OF, PriceTable};
 use crate::report::{Figures, ItemResult, Report, RunVerdict, SCHEMA, Summary};
 
 impl JournalHeader {

@@ -9,8 +9,9 @@ use crate::config::settings::Origin;
 use crate::config::variables::CACHE;
 use crate::llm::{
     CacheSettings, DEFAULT_CONCURRENCY, DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, ModelChoice,
-    ModelSettings, Provider, Secret,
+    ModelSettings, Provider,
 };
+use crate::redact::Secret;
 use crate::redact::{REDACTED, register_address, register_secret};
 use crate::settings::{Address, Age, EmbeddingVendor, JudgeVendor, KeyVariable, Retries, Temperature, Word};
 use crate::settings::{Count, Length};

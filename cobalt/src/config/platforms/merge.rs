@@ -7,7 +7,7 @@ use super::tables::{Braintrust, LangSmith, Langfuse, OneKey, Platforms};
 use crate::config::error::ConfigError;
 use crate::config::merge::Merge;
 use crate::dataset::settings::{Account, Key, Platform};
-use crate::llm::Secret;
+use crate::redact::Secret;
 use crate::redact::{REDACTED, register_address, register_secret};
 use crate::settings::{Address, KeyVariable, Word};
 

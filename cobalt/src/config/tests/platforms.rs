@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Project;
 use super::mistakes::refused;
 use crate::dataset::settings::{Account, Key, Platform};
-use crate::llm::Secret;
+use crate::redact::Secret;
 
 const ACCOUNTS: &str = "\
 [platforms.langfuse]

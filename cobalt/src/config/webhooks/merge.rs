@@ -5,13 +5,12 @@ use std::ffi::OsString;
 use serde_json::{Map, Value, json};
 
 use super::table::{Address, Hook};
-use super::values::host;
 use super::webhook::{Source, Webhook};
 use crate::config::merge::Merge;
 use crate::config::settings::Origin;
-use crate::llm::Secret;
+use crate::redact::Secret;
 use crate::redact::{REDACTED, register_secret, register_webhook};
-use crate::settings::Length;
+use crate::settings::{Length, host};
 
 impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
     /// Who is told of the end of a run.

@@ -8,7 +8,6 @@ mod webhook;
 pub(super) use table::Hook;
 #[cfg(feature = "schema")]
 pub(super) use table::Table;
-pub(super) use values::is_address;
 #[cfg(feature = "schema")]
 pub(super) use values::{HookAddress, HookTimeout};
 pub use webhook::{UnsetVariable, Webhook, WebhookOn};

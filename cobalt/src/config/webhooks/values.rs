@@ -6,7 +6,7 @@ use serde::de::{Deserialize, Deserializer};
 
 use super::webhook::LONGEST_WAIT;
 use crate::report::duration;
-use crate::settings::{Text, written};
+use crate::settings::{Text, is_address, written};
 
 /// An address that requests are sent to.
 #[derive(Debug)]
@@ -21,19 +21,6 @@ impl<'de> Deserialize<'de> for HookAddress {
         };
         deserializer.deserialize_str(Text { expected: "an address in quotes", read })
     }
-}
-
-/// Whether a text has the form of an address of HTTP: a host and nothing that no address holds.
-pub(in crate::config) fn is_address(text: &str) -> bool {
-    let rest = ["https://", "http://"].iter().find_map(|scheme| text.strip_prefix(scheme));
-    let is_odd = |letter: char| letter.is_whitespace() || letter.is_control();
-    rest.is_some_and(|rest| !host(rest).is_empty() && !rest.contains(is_odd))
-}
-
-/// The host, and the port if one is written, of an address without its scheme.
-pub(super) fn host(rest: &str) -> &str {
-    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
-    authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }
 
 /// How long an answer may take.

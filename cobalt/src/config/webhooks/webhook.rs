@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::llm::Secret;
+use crate::redact::Secret;
 
 /// How long an answer may take, unless something is set.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -11,8 +11,9 @@ use arrow_schema::ArrowError;
 use super::caught::caught;
 use super::items::Items;
 use super::message::{Message, append};
+use crate::dataset::DatasetError;
 use crate::dataset::read::{Content, Rest};
-use crate::dataset::{DatasetError, Item};
+use crate::item::Item;
 
 /// What a file begins with, and ends with too; a stream does not.
 const FILE_MAGIC: &[u8; 6] = b"ARROW1";

@@ -2,7 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::dataset::{DatasetError, Item};
+use crate::dataset::DatasetError;
+use crate::item::Item;
 
 /// What `read` gives, and an error where it panics: the decoder of Arrow trusts the lengths of columns, so that a changed
 /// byte can make it look beyond the end of a buffer, though every buffer lies within its message.

@@ -11,9 +11,10 @@ use arrow_json::writer::LineDelimited;
 use arrow_schema::{ArrowError, DataType, Fields, Schema};
 
 use super::encoders::Encoders;
+use crate::dataset::DatasetError;
 use crate::dataset::error::too_large;
 use crate::dataset::jsonl::parse_line;
-use crate::dataset::{DatasetError, Item};
+use crate::item::Item;
 
 /// The items read so far.
 pub(super) struct Items<'s> {

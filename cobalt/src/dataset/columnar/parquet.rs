@@ -13,8 +13,9 @@ use parquet::file::reader::ChunkReader;
 
 use super::caught::caught;
 use super::items::Items;
+use crate::dataset::DatasetError;
 use crate::dataset::read::{Content, Rest};
-use crate::dataset::{DatasetError, Item};
+use crate::item::Item;
 
 /// The items of a Parquet file; those of more than `max_bytes` as JSON are refused.
 pub(in crate::dataset) fn read_parquet(

@@ -11,11 +11,12 @@ use super::error::FetchError;
 use super::platform::{self, Platform, check_name};
 use super::session::Session;
 use super::source::{Fetched, Source};
-use crate::dataset::{Dataset, Item, settings};
+use crate::dataset::{Dataset, settings};
 use crate::http::said;
-use crate::llm::Secret;
-use crate::reporters::printable;
+use crate::item::Item;
+use crate::redact::Secret;
 use crate::suggest;
+use crate::wording::printable;
 
 static BASALT: Platform = Platform {
     id: settings::Platform::Basalt,

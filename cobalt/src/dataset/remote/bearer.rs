@@ -8,7 +8,7 @@ use super::error::FetchError;
 use super::platform::{Platform, below};
 use super::session::{FoundKey, Request, Session};
 use crate::dataset::settings::Account;
-use crate::llm::Secret;
+use crate::redact::Secret;
 
 /// What is said in code of how a platform is asked.
 #[derive(Clone, Debug, Default)]

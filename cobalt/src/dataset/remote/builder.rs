@@ -6,10 +6,8 @@ use super::Source;
 use super::load::load;
 use super::session::Lookup;
 use super::terms::Terms;
-use crate::config::Config;
 use crate::dataset::settings::FetchSettings;
-use crate::dataset::{Dataset, IntoDataset};
-use crate::error::{BoxError, Error};
+use crate::dataset::{Dataset, DatasetError};
 
 /// A data set that is to be fetched.
 ///
@@ -66,29 +64,12 @@ impl<S: Source> RemoteDataset<S> {
         self
     }
 
-    /// The items: of the copy that is kept, or fetched.
-    ///
-    /// It waits for the answer on a thread of its own, and so can be called anywhere, also in async code, where it holds up
-    /// the thread it is called on.
-    ///
-    /// # Errors
-    ///
-    /// The source cannot be asked, refuses or gives something that is no data set; there is no copy and nothing is to be
-    /// fetched; the items are not as expected; the copy cannot be written.
-    pub fn load(self) -> Result<Dataset, Error> {
-        let config = Config::from_environment()?;
-        let variable = |name: &str| std::env::var(name).ok().or_else(|| config.env().get(name).cloned());
-        self.load_by(config.fetch_settings(), &variable)
-    }
-
-    /// [`load`](Self::load) by settings that are known already.
-    pub(crate) fn load_by(self, settings: &FetchSettings, variable: Lookup<'_>) -> Result<Dataset, Error> {
+    /// The items, by these settings: of the copy that is kept, or fetched.
+    pub(crate) fn load_by(
+        self,
+        settings: &FetchSettings,
+        variable: Lookup<'_>,
+    ) -> Result<Dataset, DatasetError> {
         load(&self.source, &self.terms, settings, variable)
-    }
-}
-
-impl<S: Source> IntoDataset for RemoteDataset<S> {
-    fn into_dataset(self) -> Result<Dataset, BoxError> {
-        Ok(self.load()?)
     }
 }

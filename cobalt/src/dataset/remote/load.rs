@@ -13,10 +13,10 @@ use super::session::{Lookup, Session};
 use super::source::{Fetched, Source};
 use super::terms::Terms;
 use crate::dataset::settings::FetchSettings;
-use crate::dataset::{Dataset, DatasetError, Fetch};
-use crate::error::Error;
-use crate::report::Timestamp;
-use crate::reporters::printable;
+use crate::dataset::{Dataset, DatasetError};
+use crate::report::Fetch;
+use crate::timestamp::Timestamp;
+use crate::wording::printable;
 
 /// How long a fetch, or another process's, takes before people are told of it, who wait for it.
 const UNTOLD: Duration = Duration::from_secs(1);
@@ -27,7 +27,7 @@ pub(super) fn load(
     terms: &Terms,
     settings: &FetchSettings,
     variable: Lookup<'_>,
-) -> Result<Dataset, Error> {
+) -> Result<Dataset, DatasetError> {
     let session = Session::new(terms, settings, variable);
     let label = source.label();
     check_terms(&label, terms)?;
@@ -49,14 +49,14 @@ pub(super) fn load(
 }
 
 /// The items of the copy, however old it is.
-fn offline(kept: &Kept, dataset: String, terms: &Terms) -> Result<Dataset, Error> {
+fn offline(kept: &Kept, dataset: String, terms: &Terms) -> Result<Dataset, DatasetError> {
     match kept.read()? {
         Found::Copy(copy) if fits(&copy.dataset, terms) => Ok(copy.dataset),
-        Found::Copy(copy) => Err(unexpected_copy(&copy, terms).into()),
-        Found::Nothing => Err(DatasetError::NoCopy { dataset }.into()),
+        Found::Copy(copy) => Err(unexpected_copy(&copy, terms)),
+        Found::Nothing => Err(DatasetError::NoCopy { dataset }),
         Found::Damaged(problem) => {
             let file = kept.path.display().to_string();
-            Err(DatasetError::DamagedCopy { dataset, problem, file }.into())
+            Err(DatasetError::DamagedCopy { dataset, problem, file })
         }
     }
 }
@@ -80,7 +80,7 @@ fn fetch_and_keep(
     kept: &Kept,
     lock: &Lock,
     copy: Option<Copy>,
-) -> Result<Dataset, Error> {
+) -> Result<Dataset, DatasetError> {
     let usable = copy.as_ref().filter(|copy| fits(&copy.dataset, terms));
     let failed = |error: FetchError| DatasetError::Fetch {
         dataset: source.label(),
@@ -91,12 +91,12 @@ fn fetch_and_keep(
     let at = Timestamp::now();
     let Fetched { items, version } = fetch(source, session).map_err(failed)?;
     if items.is_empty() {
-        return Err(DatasetError::empty(&source.label(), "the source has no items").into());
+        return Err(DatasetError::empty(&source.label(), "the source has no items"));
     }
     let fetch = Fetch { at, version };
     let dataset = Dataset::fetched(&source.label(), items, fetch.clone());
     if !fits(&dataset, terms) {
-        return Err(changed(&dataset, terms, copy.as_ref()).into());
+        return Err(changed(&dataset, terms, copy.as_ref()));
     }
     kept.write(&dataset, &fetch, lock)?;
     Ok(dataset)

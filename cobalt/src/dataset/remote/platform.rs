@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::error::FetchError;
 use super::session::{FoundKey, Session};
-use crate::dataset::Item;
 use crate::dataset::settings::{self, Account, Key};
-use crate::llm::Secret;
+use crate::item::Item;
+use crate::redact::Secret;
 
 /// How often a data set is fetched anew that changes while it is fetched.
 const ROUNDS: u32 = 3;

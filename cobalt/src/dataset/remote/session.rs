@@ -18,7 +18,7 @@ use crate::http::{
     self, Answer, AttemptError, Call, Connections, Limit, Patience, Problem, Redirects, Refusal, Tries, said,
     without_key,
 };
-use crate::llm::Secret;
+use crate::redact::Secret;
 use crate::redact::register_secret;
 use crate::wording::decimal;
 

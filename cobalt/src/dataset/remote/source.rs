@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::error::FetchError;
 use super::session::Session;
-use crate::dataset::Item;
+use crate::item::Item;
 
 /// What a data set can be fetched from. It knows what it asks for, and not whether that is asked or a copy is used.
 pub trait Source: fmt::Debug + Send + Sync {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{ClientError, Embedded, Target, useless};
-use crate::llm::prices::Tokens;
+use crate::prices::Tokens;
 
 /// Below the base URL.
 pub(super) const PATH: &str = "/v2/embed";

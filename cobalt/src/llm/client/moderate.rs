@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::request::Request;
 use super::{Client, ClientError, Target, failure, useless};
 use crate::llm::Moderation;
-use crate::llm::prices::Tokens;
+use crate::prices::Tokens;
 
 const PATH: &str = "/moderations";
 

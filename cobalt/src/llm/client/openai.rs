@@ -12,7 +12,7 @@ use super::remembered::Manner;
 use super::{ClientError, Reply, Target, temperature, useless};
 use crate::http::said;
 use crate::llm::Schema;
-use crate::llm::prices::Tokens;
+use crate::prices::Tokens;
 
 /// Below the base URL.
 pub(super) const PATH: &str = "/chat/completions";

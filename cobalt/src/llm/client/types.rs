@@ -1,7 +1,8 @@
 //! What goes into the client and what comes out of it.
 
-use crate::llm::prices::Tokens;
-use crate::llm::{Provider, Secret};
+use crate::llm::Provider;
+use crate::prices::Tokens;
+use crate::redact::Secret;
 
 /// A model, and how to reach it.
 #[derive(Clone, Debug)]

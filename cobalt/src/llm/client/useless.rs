@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 
 use super::ClientError;
 use crate::http::said::shown;
-use crate::llm::prices::Tokens;
+use crate::prices::Tokens;
 use crate::wording::cut;
 
 /// The longest name of a tool that is shown, in characters.

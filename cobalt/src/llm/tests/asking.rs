@@ -10,9 +10,10 @@ use tokio::time::{sleep, timeout};
 
 use super::{WEEK, ask, models, of, question, score, settings, with_cache};
 use crate::future::join_all;
-use crate::llm::prices::Tokens;
 use crate::llm::test_server::{Answer, TestServer};
-use crate::llm::{JudgeUsage, Meter, ModelChoice, ModelSettings};
+use crate::llm::{Meter, ModelChoice, ModelSettings};
+use crate::prices::JudgeUsage;
+use crate::prices::Tokens;
 
 #[tokio::test]
 async fn an_answer_is_read_counted_and_priced() {

@@ -9,7 +9,8 @@ use tokio::time::timeout;
 use super::{WEEK, models, of, settings, with_cache};
 use crate::llm::models::Models;
 use crate::llm::test_server::{Answer, Asked, TestServer};
-use crate::llm::{JudgeUsage, Meter, ModelChoice, Provider};
+use crate::llm::{Meter, ModelChoice, Provider};
+use crate::prices::JudgeUsage;
 
 /// A vector of the text's length, at 3 tokens for each text and 1 for the whole.
 fn lengths(asked: &Asked) -> Answer {

@@ -12,9 +12,10 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::models::Models;
-use super::prices::PriceTable;
 use super::test_server::TestServer;
-use super::{CacheSettings, JudgeUsage, Meter, ModelChoice, ModelSettings, Question, Schema, Secret};
+use super::{CacheSettings, JudgeUsage, Meter, ModelChoice, ModelSettings, Question, Schema};
+use crate::prices::PriceTable;
+use crate::redact::Secret;
 use crate::store::Layout;
 
 /// Settings without a cache, whose judges and embeddings are asked at a server.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 use crate::config::Config;
-use crate::llm::Models;
 
 fn config(folder: &TempDir, text: &str) -> Config {
     fs::write(folder.path().join("cobalt.toml"), text).unwrap();
@@ -16,15 +15,15 @@ fn config(folder: &TempDir, text: &str) -> Config {
 #[test]
 fn all_who_have_the_same_settings_share_their_models() {
     let folder = tempfile::tempdir().unwrap();
-    let models = Models::of(&config(&folder, "judge.model = \"a\""));
+    let models = config(&folder, "judge.model = \"a\"").shared_models();
     assert!(Arc::ptr_eq(
         &models,
-        &Models::of(&config(&folder, "judge.model = \"a\"\n[ci]\ntimeout = \"9s\""))
+        &config(&folder, "judge.model = \"a\"\n[ci]\ntimeout = \"9s\"").shared_models()
     ));
     for other in ["judge.model = \"b\"", "judge.model = \"a\"\nprices.a = { input = 1, output = 1 }"] {
-        assert!(!Arc::ptr_eq(&models, &Models::of(&config(&folder, other))), "{other}");
+        assert!(!Arc::ptr_eq(&models, &config(&folder, other).shared_models()), "{other}");
     }
     let elsewhere = tempfile::tempdir().unwrap();
-    let other = Models::of(&config(&elsewhere, "judge.model = \"a\""));
+    let other = config(&elsewhere, "judge.model = \"a\"").shared_models();
     assert!(!Arc::ptr_eq(&models, &other), "their cache is another one");
 }

@@ -6,7 +6,8 @@ use crate::evaluators::Unfit;
 use crate::llm::client::Target;
 use crate::llm::target::target;
 use crate::llm::vendors::Role;
-use crate::llm::{ModelChoice, ModelSettings, Secret};
+use crate::llm::{ModelChoice, ModelSettings};
+use crate::redact::Secret;
 
 fn choice(text: &str) -> ModelChoice {
     let mut choice = ModelChoice::default();

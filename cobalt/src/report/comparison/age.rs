@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::report::{Measurements, Timestamp};
+use crate::report::Measurements;
+use crate::timestamp::Timestamp;
 use crate::wording::count;
 
 const HOUR: u64 = 60 * 60;

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Item, content_hash};
-use crate::experiment::Output;
+use crate::item::Output;
+use crate::item::{Item, content_hash};
 use crate::report::measurements::keys;
 use crate::report::stats::sum;
 use crate::report::{Evaluations, Execution, ItemResult, Report, Status};

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Matching, RegressedItem};
 use crate::report::stats::Interval;
-use crate::report::{GitState, Measurements, Timestamp};
+use crate::report::{GitState, Measurements};
+use crate::timestamp::Timestamp;
 use crate::wording::thousands;
 
 /// Two runs compared.

@@ -9,10 +9,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::row::Row;
-use crate::dataset::Item;
 use crate::dataset::remote::bearer::Bearer;
 use crate::dataset::remote::error::FetchError;
 use crate::dataset::remote::source::Fetched;
+use crate::item::Item;
 use crate::suggest;
 
 /// How many rows are asked for at once; the API gives at most 1,000.

@@ -10,7 +10,7 @@ use super::platform::{Platform, check_name};
 use super::session::Session;
 use super::source::{Fetched, Source};
 use crate::dataset::{Dataset, settings};
-use crate::llm::Secret;
+use crate::redact::Secret;
 
 static BRAINTRUST: Platform = Platform {
     id: settings::Platform::Braintrust,

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::dataset::Item;
 use crate::dataset::remote::platform::item;
+use crate::item::Item;
 
 /// A row, of which only what belongs to the item is read: not who changed it when, nor comments on it.
 #[derive(Debug, Deserialize)]

@@ -5,7 +5,7 @@ use std::io::BufRead;
 
 use super::header::Header;
 use crate::dataset::{Dataset, DatasetError, parse_jsonl};
-use crate::report::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// How many digits of a hash are shown.
 const SHOWN_DIGITS: usize = 12;

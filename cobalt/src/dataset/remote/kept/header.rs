@@ -4,8 +4,8 @@ use std::io::BufRead;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::Fetch;
-use crate::report::Timestamp;
+use crate::report::Fetch;
+use crate::timestamp::Timestamp;
 
 /// The version of the file's form.
 const FORM: u32 = 1;

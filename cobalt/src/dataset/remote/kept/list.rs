@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use super::copy::Copy;
 use super::header::Header;
 use crate::dataset::{Dataset, DatasetError};
-use crate::error::Error;
-use crate::report::Timestamp;
-use crate::store::storage;
+use crate::store::{StoreError, storage};
+use crate::timestamp::Timestamp;
 
 /// A copy of a data set that was fetched, as its first line tells it.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,7 +35,7 @@ impl KeptDataset {
     /// # Errors
     ///
     /// The folder cannot be read.
-    pub fn all_in(folder: &Path) -> Result<Vec<KeptDataset>, Error> {
+    pub fn all_in(folder: &Path) -> Result<Vec<KeptDataset>, StoreError> {
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -59,7 +58,7 @@ impl KeptDataset {
     /// # Errors
     ///
     /// The file is gone, or its items are not those that were fetched.
-    pub fn load(&self) -> Result<Dataset, Error> {
+    pub fn load(&self) -> Result<Dataset, DatasetError> {
         let mut reader = BufReader::new(self.open()?);
         let copy = Header::read(&mut reader).and_then(|header| Copy::read(&header, reader));
         let damaged = |problem| DatasetError::DamagedCopy {
@@ -70,7 +69,7 @@ impl KeptDataset {
         Ok(copy.map_err(damaged)?.dataset)
     }
 
-    fn open(&self) -> Result<File, Error> {
+    fn open(&self) -> Result<File, StoreError> {
         File::open(&self.path).map_err(|source| storage("read", &self.path, source))
     }
 

@@ -13,10 +13,10 @@ pub(super) use self::copy::{Copy, Found};
 use self::header::Header;
 pub use self::list::KeptDataset;
 pub(super) use self::lock::Lock;
-use crate::dataset::{Dataset, Fetch};
-use crate::error::{CREATE, Error};
+use crate::dataset::Dataset;
+use crate::report::Fetch;
 use crate::slug::slug;
-use crate::store::{Layout, REQUEST, create_folder, storage, write_whole};
+use crate::store::{CREATE, Layout, REQUEST, StoreError, create_folder, storage, write_whole};
 
 /// The longest slug of a label in a file's name, in bytes.
 const LONGEST_SLUG: usize = 80;
@@ -41,7 +41,7 @@ impl Kept {
     }
 
     /// Looks for the copy.
-    pub(super) fn read(&self) -> Result<Found, Error> {
+    pub(super) fn read(&self) -> Result<Found, StoreError> {
         let file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
@@ -58,7 +58,7 @@ impl Kept {
     }
 
     /// Waits until no other process fetches this data set, and makes the folder of the copies.
-    pub(super) fn lock(&self) -> Result<Lock, Error> {
+    pub(super) fn lock(&self) -> Result<Lock, StoreError> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let root = folder.parent().unwrap_or(folder);
         let is_new = !folder.exists();
@@ -73,7 +73,7 @@ impl Kept {
     }
 
     /// Keeps what was fetched.
-    pub(super) fn write(&self, dataset: &Dataset, fetch: &Fetch, lock: &Lock) -> Result<(), Error> {
+    pub(super) fn write(&self, dataset: &Dataset, fetch: &Fetch, lock: &Lock) -> Result<(), StoreError> {
         if lock.is_exclusive {
             self.remove_drafts();
         }

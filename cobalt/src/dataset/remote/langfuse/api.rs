@@ -11,12 +11,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{LANGFUSE, Langfuse};
-use crate::dataset::Item;
 use crate::dataset::remote::error::FetchError;
 use crate::dataset::remote::platform::{below, item};
 use crate::dataset::remote::session::{FoundKey, Request, Session};
-use crate::report::Timestamp;
+use crate::item::Item;
 use crate::suggest;
+use crate::timestamp::Timestamp;
 
 /// How far the clocks of a server and of its database may be apart.
 pub(super) const CLOCKS_APART: Duration = Duration::from_secs(60);

@@ -12,8 +12,8 @@ use super::session::Session;
 use super::source::{Fetched, Source};
 use crate::dataset::Dataset;
 use crate::dataset::settings::{self, Key};
-use crate::llm::Secret;
-use crate::report::Timestamp;
+use crate::redact::Secret;
+use crate::timestamp::Timestamp;
 
 static LANGFUSE: Platform = Platform {
     id: settings::Platform::Langfuse,

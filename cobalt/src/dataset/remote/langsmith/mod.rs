@@ -11,7 +11,7 @@ use super::platform::{Pages, Platform, check_name, item, while_unchanged};
 use super::session::Session;
 use super::source::{Fetched, Source};
 use crate::dataset::{Dataset, settings};
-use crate::llm::Secret;
+use crate::redact::Secret;
 
 static LANGSMITH: Platform = Platform {
     id: settings::Platform::LangSmith,

@@ -13,9 +13,9 @@ use crate::dataset::remote::session::Session;
 use crate::dataset::remote::source::{Fetched, Source};
 use crate::dataset::remote::terms::Terms;
 use crate::dataset::settings::FetchSettings;
-use crate::dataset::{Dataset, Item};
-use crate::error::Error;
+use crate::dataset::{Dataset, DatasetError};
 use crate::item;
+use crate::item::Item;
 
 /// A source, and the folder in which copies of it are kept.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Fake {
         }
     }
 
-    pub(super) fn load(&self) -> Result<Dataset, Error> {
+    pub(super) fn load(&self) -> Result<Dataset, DatasetError> {
         load(self, &self.terms, &self.settings, &|_| None)
     }
 

@@ -11,7 +11,7 @@ use crate::Dataset;
 use crate::dataset::remote::source::{Fetched, Source};
 use crate::dataset::remote::{LangSmith, RemoteDataset};
 use crate::dataset::settings::{Account, Key, Platform};
-use crate::llm::Secret;
+use crate::redact::Secret;
 
 const KEY: &str = "lsv2_of-the-test";
 const ID: &str = "b6f30a4c-0000-4000-8000-000000000001";

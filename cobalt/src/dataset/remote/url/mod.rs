@@ -14,7 +14,7 @@ use super::session::{Request, Session};
 use super::source::{Fetched, Source};
 use crate::dataset::{Dataset, Format};
 use crate::http::is_harmless;
-use crate::llm::Secret;
+use crate::redact::Secret;
 use crate::redact::{is_secret, register_address, register_secret};
 use address::Address;
 

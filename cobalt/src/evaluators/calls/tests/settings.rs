@@ -6,12 +6,11 @@ use super::{any_order, arguments, recall, scored, value};
 use crate::config::Config;
 use crate::dataset::{Dataset, Item};
 use crate::evaluators::{Evaluator, Setup};
-use crate::llm::Models;
 use crate::{ToolCalls, item};
 
 fn checked(evaluator: &ToolCalls, items: &[Item]) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
-    let models = Models::of(&Config::load(folder.path(), |_| None).unwrap());
+    let models = Config::load(folder.path(), |_| None).unwrap().shared_models();
     let setup = Setup { dataset: Dataset::from_items(items.iter().cloned()), models };
     evaluator.check(&setup).map_err(|error| error.to_string())
 }

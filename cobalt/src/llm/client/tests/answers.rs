@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::llm::prices::Tokens;
 use crate::llm::test_server::Answer;
+use crate::prices::Tokens;
 
 const VERDICT: &str = r#"{"score": 1}"#;
 

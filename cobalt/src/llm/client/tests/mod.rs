@@ -15,7 +15,8 @@ use serde_json::json;
 use super::{Client, ClientError, Reply, Target};
 use crate::back_off::BackOff;
 use crate::llm::test_server::TestServer;
-use crate::llm::{ModelSettings, Provider, Schema, Secret};
+use crate::llm::{ModelSettings, Provider, Schema};
+use crate::redact::Secret;
 
 const KEY: &str = "key-0123456789-of-the-test";
 

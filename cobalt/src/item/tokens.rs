@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 
-use super::usage;
-use crate::dataset::Item;
-use crate::llm::prices::Tokens;
+use super::{Item, usage};
+use crate::prices::Tokens;
 
 /// How many tokens an answer took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +61,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::experiment::Output;
+    use crate::item::Output;
 
     fn tokens(value: Value) -> Option<TokenCount> {
         Output::new("").metadata("tokens", value).token_count()

@@ -5,12 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::agent::AgentError;
-use super::record::{ModelCall, Recorded};
-use super::tokens::TokenCount;
-use super::usage;
-use crate::causes::IntoReason;
-use crate::dataset::Item;
+use super::{Item, ModelCall, TokenCount, usage};
 use crate::nesting::{dismantle, is_too_deep, too_deep};
 use crate::redact::{redact_fields, redact_texts};
 
@@ -117,20 +112,19 @@ impl Output {
         self.problem.take()
     }
 
-    /// The output, if it can be kept.
-    pub(crate) fn checked(self) -> Result<Self, AgentError> {
+    /// The output, if it can be kept; else why not.
+    pub(crate) fn checked(self) -> Result<Self, String> {
         if !is_too_deep(&self.value) && !self.metadata.values().any(is_too_deep) {
             return Ok(self);
         }
         dismantle(self.value);
         self.metadata.into_iter().for_each(|(_, value)| dismantle(value));
-        Err(AgentError::new(too_deep("the output")))
+        Err(too_deep("the output"))
     }
 
-    /// The output with what the agent recorded, as far as it does not say the same by itself.
-    pub(crate) fn with_recorded(mut self, recorded: Recorded) -> Self {
-        recorded.add_to(&mut self.metadata);
-        self
+    /// Its metadata, to be changed.
+    pub(crate) fn metadata_mut(&mut self) -> &mut Item {
+        &mut self.metadata
     }
 
     /// Its metadata alone.
@@ -186,75 +180,9 @@ impl Output {
     }
 }
 
-/// What an agent may return: text, JSON, an [`Output`], or a `Result` of one of these.
-///
-/// An error of a `Result` is kept with all its causes (its [`source`](std::error::Error::source)s): it is text, `anyhow::Error`,
-/// [`BoxError`](crate::BoxError), or any error that is `Send` and `Sync`. Functions with the attribute
-/// [`experiment`](macro@crate::experiment) may return `Box<dyn Error>` and errors that can only be displayed, too.
-#[diagnostic::on_unimplemented(
-    message = "an agent cannot return `{Self}`",
-    label = "not text, JSON, `cobalt::Output` or a `Result` of one",
-    note = "return `String`, `serde_json::Value`, `cobalt::Output`, `cobalt::Json(value)` for any `Serialize` value, or a `Result` of one of these"
-)]
-pub trait IntoOutput {
-    /// Turns the returned value into an output, or into the error of its item.
-    ///
-    /// # Errors
-    ///
-    /// The agent's own error, or that the value cannot be written as JSON.
-    fn into_output(self) -> Result<Output, AgentError>;
-}
-
-impl IntoOutput for Output {
-    fn into_output(self) -> Result<Output, AgentError> {
-        Ok(self)
-    }
-}
-
-macro_rules! values_are_outputs {
-    ($($type:ty),*) => {$(
-        impl IntoOutput for $type {
-            fn into_output(self) -> Result<Output, AgentError> {
-                Ok(Output::new(self))
-            }
-        }
-    )*};
-}
-
-values_are_outputs!(String, &str, Cow<'_, str>, Value, Item, bool, i32, i64, u32, u64, usize, f64);
-
-impl<T: IntoOutput, E: IntoReason> IntoOutput for Result<T, E> {
-    fn into_output(self) -> Result<Output, AgentError> {
-        self.map_err(|error| AgentError::new(error.into_reason()))?.into_output()
-    }
-}
-
-/// Any serialisable value as a JSON output: `Json(Answer { .. })`.
-#[derive(Clone, Debug)]
-pub struct Json<T>(pub T);
-
-impl<T: Serialize> IntoOutput for Json<T> {
-    fn into_output(self) -> Result<Output, AgentError> {
-        serde_json::to_value(self.0)
-            .map(Output::new)
-            .map_err(|error| AgentError::new(format!("the output cannot be written as JSON: {error}")))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_error_is_shown_with_its_causes() {
-        #[derive(Debug, thiserror::Error)]
-        #[error("no answer")]
-        struct NoAnswer(#[source] std::io::Error);
-
-        let outcome: Result<String, _> = Err(NoAnswer(std::io::Error::other("refused")));
-        assert_eq!(outcome.into_output().unwrap_err().to_string(), "no answer: refused");
-        assert_eq!(Err::<String, _>("said no").into_output().unwrap_err().to_string(), "said no");
-    }
 
     #[test]
     fn a_cost_that_is_none_is_the_items_error() {
@@ -281,30 +209,5 @@ mod tests {
         assert_eq!(output.all_metadata()["usage"], raw);
         let mut output = Output::new("").metadata("usage", Value::Null).usage(call());
         assert_eq!((output.problem(), output.token_count().unwrap().total), (None, 3));
-    }
-
-    #[test]
-    fn usage_of_two_models_is_kept_apart_and_summed_up_at_the_end() {
-        let output = Output::new("")
-            .usage(ModelCall::new("a").tokens(1, 2))
-            .usage(ModelCall::new("b").tokens(3, 4).cost(0.5))
-            .usage(ModelCall::new("a").tokens(5, 6));
-        let kept = output.with_recorded(Recorded::default());
-        assert_eq!(
-            Value::from(kept.all_metadata().clone()),
-            serde_json::json!({
-                "usage": [
-                    { "model": "a", "calls": 2, "tokens": { "input": 6, "output": 8 } },
-                    { "model": "b", "calls": 1, "tokens": { "input": 3, "output": 4 }, "cost": 0.5 },
-                ],
-                "tokens": { "input": 9, "output": 12 },
-            })
-        );
-    }
-
-    #[test]
-    fn a_value_that_json_cannot_hold_is_the_items_error() {
-        let odd: std::collections::BTreeMap<(i32, i32), i32> = [((1, 2), 3)].into();
-        assert!(Json(odd).into_output().unwrap_err().to_string().contains("cannot be written as JSON"));
     }
 }

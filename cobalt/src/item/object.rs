@@ -25,7 +25,7 @@ macro_rules! item {
 }
 
 /// Reads one item, and says what was found where it is no object.
-pub(super) struct ItemSeed;
+pub(crate) struct ItemSeed;
 
 impl<'de> DeserializeSeed<'de> for ItemSeed {
     type Value = Item;
@@ -38,7 +38,7 @@ impl<'de> DeserializeSeed<'de> for ItemSeed {
 }
 
 /// A value as an item, or what was found instead of one.
-pub(super) fn into_item(value: Value) -> Result<Item, String> {
+pub(crate) fn into_item(value: Value) -> Result<Item, String> {
     match value {
         Value::Object(item) => Ok(item),
         other => Err(format!("expected a JSON object, found {}", kind(&other))),
@@ -46,7 +46,7 @@ pub(super) fn into_item(value: Value) -> Result<Item, String> {
 }
 
 /// The kind of a value, as a noun with its article.
-pub(super) fn kind(value: &Value) -> &'static str {
+pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

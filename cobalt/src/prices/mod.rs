@@ -18,6 +18,7 @@
 //! Nothing else is cut off or added, so that `gpt-4o-audio-preview` is not taken for `gpt-4o`.
 
 mod table;
+mod usage;
 
 use std::collections::BTreeMap;
 
@@ -25,6 +26,8 @@ use serde::{Deserialize, Serialize};
 
 pub use table::PRICES_AS_OF;
 use table::{Listed, TABLE};
+pub use usage::JudgeUsage;
+pub(crate) use usage::Meter;
 
 /// What one model costs, in USD per 1,000,000 tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -20,39 +20,39 @@ pub fn item_hash(item: &Item) -> String {
 /// SHA-256 over an encoding in which every value has its kind, and every text and list its length, before it,
 /// so that no two different values are written alike.
 #[derive(Clone)]
-pub(super) struct Canonical {
+pub(crate) struct Canonical {
     hash: Sha256,
 }
 
 impl Canonical {
-    pub(super) fn new() -> Canonical {
+    pub(crate) fn new() -> Canonical {
         Canonical { hash: Sha256::new() }
     }
 
     /// The hash of one value in lower-case hexadecimal digits.
-    pub(super) fn of_value(value: &Value) -> String {
+    pub(crate) fn of_value(value: &Value) -> String {
         let mut canonical = Canonical::new();
         canonical.value(value);
         canonical.finish()
     }
 
     /// The hash of one item in lower-case hexadecimal digits.
-    pub(super) fn of_item(item: &Item) -> String {
+    pub(crate) fn of_item(item: &Item) -> String {
         let mut canonical = Canonical::new();
         canonical.item(item);
         canonical.finish()
     }
 
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         crate::hash::hex(&self.hash.finalize())
     }
 
     /// Announces a list of so many values.
-    pub(super) fn list(&mut self, length: usize) {
+    pub(crate) fn list(&mut self, length: usize) {
         self.head(b'a', length as u64);
     }
 
-    pub(super) fn value(&mut self, value: &Value) {
+    pub(crate) fn value(&mut self, value: &Value) {
         match value {
             Value::Null => self.hash.update(b"n"),
             Value::Bool(false) => self.hash.update(b"f"),
@@ -67,7 +67,7 @@ impl Canonical {
         }
     }
 
-    pub(super) fn item(&mut self, item: &Item) {
+    pub(crate) fn item(&mut self, item: &Item) {
         self.head(b'o', item.len() as u64);
         if item.keys().is_sorted() {
             item.iter().for_each(|(key, value)| self.field(key, value));

@@ -5,15 +5,58 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::record::ModelCall;
-use super::tokens::TokenCount;
-use crate::dataset::Item;
-use crate::llm::prices::{PriceTable, Tokens};
+use super::{Item, TokenCount};
+use crate::prices::{PriceTable, Tokens};
 
 /// The field with the usage.
 const OWN: &str = "usage";
 /// The field with the recorded usage where the agent has something else in the other.
 const RECORDED: &str = "recordedUsage";
+
+/// One call of a model: its name, its tokens and its cost, as far as they are known.
+///
+/// It is reported with [`Context::record`](crate::Context::record) or [`Output::usage`](crate::Output::usage).
+///
+/// ```
+/// use cobalt::ModelCall;
+///
+/// let call = ModelCall::new("gpt-4o-mini").tokens(20, 3).cached_tokens(4).cost(0.0003);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[must_use = "a call counts once it is recorded, or given to `Output::usage`"]
+pub struct ModelCall {
+    model: String,
+    tokens: Option<(u64, u64)>,
+    cached_input: u64,
+    cost: Option<f64>,
+}
+
+impl ModelCall {
+    /// A call of this model, of which neither tokens nor cost are known yet.
+    pub fn new(model: impl Into<String>) -> Self {
+        Self { model: model.into(), tokens: None, cached_input: 0, cost: None }
+    }
+
+    /// The tokens that were read and written.
+    pub fn tokens(mut self, input: u64, output: u64) -> Self {
+        self.tokens = Some((input, output));
+        self
+    }
+
+    /// How many of the input tokens were read from the vendor's cache, which cost less. They count among those of
+    /// [`tokens`](Self::tokens).
+    pub fn cached_tokens(mut self, cached_input: u64) -> Self {
+        self.cached_input = cached_input;
+        self
+    }
+
+    /// What the call cost in USD, where that is known: it takes precedence over the price table. A cost that is negative
+    /// or no finite number is an error of the item.
+    pub fn cost(mut self, usd: f64) -> Self {
+        self.cost = Some(usd);
+        self
+    }
+}
 
 /// The calls of one model. Those of known cost are kept apart from the others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,7 +72,7 @@ pub(crate) struct ModelUsage {
 }
 
 /// Why a number is no cost; `None` where it is one.
-pub(super) fn no_cost(usd: f64) -> Option<String> {
+pub(crate) fn no_cost(usd: f64) -> Option<String> {
     let is_cost = usd.is_finite() && usd >= 0.0;
     (!is_cost).then(|| {
         format!(
@@ -43,7 +86,7 @@ pub(super) fn no_cost(usd: f64) -> Option<String> {
 /// # Errors
 ///
 /// Its cost is none. The call is then kept without it.
-pub(super) fn add(usage: &mut Vec<ModelUsage>, call: ModelCall) -> Result<(), String> {
+pub(crate) fn add(usage: &mut Vec<ModelUsage>, call: ModelCall) -> Result<(), String> {
     let ModelCall { model, tokens, cached_input, cost } = call;
     let problem = cost.and_then(no_cost);
     let cost = cost.filter(|_| problem.is_none());
@@ -73,27 +116,27 @@ fn plus(one: Tokens, other: Tokens) -> Tokens {
 }
 
 /// The usage that metadata has; `None` where it has none, or in another shape and none was recorded.
-pub(super) fn read(metadata: &Item) -> Option<Vec<ModelUsage>> {
+pub(crate) fn read(metadata: &Item) -> Option<Vec<ModelUsage>> {
     [OWN, RECORDED].iter().find_map(|field| read_entries(metadata.get(*field)?))
 }
 
 /// The usage that a value is; `None` where it has another shape.
-pub(super) fn read_entries(usage: &Value) -> Option<Vec<ModelUsage>> {
+pub(crate) fn read_entries(usage: &Value) -> Option<Vec<ModelUsage>> {
     usage.as_array()?.iter().map(|entry| ModelUsage::deserialize(entry).ok()).collect()
 }
 
 /// Writes the usage as metadata has it.
-pub(super) fn write(usage: &[ModelUsage]) -> Value {
+pub(crate) fn write(usage: &[ModelUsage]) -> Value {
     json!(usage)
 }
 
 /// The tokens of all models; `None` where none are known.
-pub(super) fn tokens(usage: &[ModelUsage]) -> Option<Tokens> {
+pub(crate) fn tokens(usage: &[ModelUsage]) -> Option<Tokens> {
     usage.iter().filter_map(|one| one.tokens).reduce(plus)
 }
 
 /// Adds the usage that was recorded, and the fields that follow from usage, where the metadata does not have them.
-pub(super) fn complete(metadata: &mut Item, recorded: Vec<ModelUsage>) {
+pub(crate) fn complete(metadata: &mut Item, recorded: Vec<ModelUsage>) {
     let own = metadata.get(OWN).map(read_entries);
     let field = match own {
         None => Some(OWN),

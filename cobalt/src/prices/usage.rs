@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::prices::Tokens;
+use super::Tokens;
 
 /// What an evaluation asked of models, and what that cost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,15 +1,14 @@
-//! Single values of these tables, each with what it may be.
+//! Single values of the tables of data sets, each with what it may be.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, Unexpected, Visitor};
 use serde::{Serialize, Serializer};
 
-use crate::config::webhooks::is_address;
-use crate::dataset::Format;
+use super::Format;
 use crate::hash::begins_hash;
 use crate::redact::REDACTED;
-use crate::settings::{Number, Text};
+use crate::settings::{Number, Text, is_address};
 use crate::suggest;
 
 /// The units of sizes, by their bytes.
@@ -27,7 +26,7 @@ const UNITS: [(&str, u64); 9] = [
 
 /// A number of bytes: a whole number from 1, or a text such as `200 MB`.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(in crate::config) struct Bytes(pub(in crate::config) u64);
+pub(crate) struct Bytes(pub(crate) u64);
 
 impl Bytes {
     fn read(text: &str) -> Result<Self, String> {
@@ -79,7 +78,7 @@ impl<'de> Deserialize<'de> for Bytes {
 
 /// How many items of a page are asked for: from 1 to 100.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(in crate::config) struct PageSize(pub(in crate::config) u32);
+pub(crate) struct PageSize(pub(crate) u32);
 
 impl<'de> Deserialize<'de> for PageSize {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -91,7 +90,7 @@ impl<'de> Deserialize<'de> for PageSize {
 
 /// The beginning of a hash.
 #[derive(Clone, Debug, Serialize)]
-pub(in crate::config) struct HashStart(pub(in crate::config) String);
+pub(crate) struct HashStart(pub(crate) String);
 
 impl<'de> Deserialize<'de> for HashStart {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -107,7 +106,7 @@ impl<'de> Deserialize<'de> for HashStart {
 
 /// The address of a file. What is shown of it is neither a name and a password nor a query, where keys are.
 #[derive(Clone)]
-pub(in crate::config) struct FileAddress(pub(in crate::config) String);
+pub(crate) struct FileAddress(pub(crate) String);
 
 impl<'de> Deserialize<'de> for FileAddress {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -155,7 +154,7 @@ impl Serialize for FileAddress {
 
 /// The name of a header: a token, as RFC 9110 calls it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub(in crate::config) struct HeaderName(pub(in crate::config) String);
+pub(crate) struct HeaderName(pub(crate) String);
 
 impl<'de> Deserialize<'de> for HeaderName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -174,7 +173,7 @@ impl<'de> Deserialize<'de> for HeaderName {
     not(feature = "remote"),
     expect(dead_code, reason = "without the feature `remote` no header is sent")
 )]
-pub(in crate::config) struct HeaderText(pub(in crate::config) String);
+pub(crate) struct HeaderText(pub(crate) String);
 
 impl<'de> Deserialize<'de> for HeaderText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -201,7 +200,7 @@ impl Serialize for HeaderText {
 
 /// A format by its name.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::config) struct FormatName(pub(in crate::config) Format);
+pub(crate) struct FormatName(pub(crate) Format);
 
 impl<'de> Deserialize<'de> for FormatName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

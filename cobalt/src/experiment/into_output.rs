@@ -1,0 +1,87 @@
+//! What an agent may return, and how it becomes an [`Output`].
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::agent::AgentError;
+use crate::causes::IntoReason;
+use crate::item::{Item, Output};
+
+/// What an agent may return: text, JSON, an [`Output`], or a `Result` of one of these.
+///
+/// An error of a `Result` is kept with all its causes (its [`source`](std::error::Error::source)s): it is text, `anyhow::Error`,
+/// [`BoxError`](crate::BoxError), or any error that is `Send` and `Sync`. Functions with the attribute
+/// [`experiment`](macro@crate::experiment) may return `Box<dyn Error>` and errors that can only be displayed, too.
+#[diagnostic::on_unimplemented(
+    message = "an agent cannot return `{Self}`",
+    label = "not text, JSON, `cobalt::Output` or a `Result` of one",
+    note = "return `String`, `serde_json::Value`, `cobalt::Output`, `cobalt::Json(value)` for any `Serialize` value, or a `Result` of one of these"
+)]
+pub trait IntoOutput {
+    /// Turns the returned value into an output, or into the error of its item.
+    ///
+    /// # Errors
+    ///
+    /// The agent's own error, or that the value cannot be written as JSON.
+    fn into_output(self) -> Result<Output, AgentError>;
+}
+
+impl IntoOutput for Output {
+    fn into_output(self) -> Result<Output, AgentError> {
+        Ok(self)
+    }
+}
+
+macro_rules! values_are_outputs {
+    ($($type:ty),*) => {$(
+        impl IntoOutput for $type {
+            fn into_output(self) -> Result<Output, AgentError> {
+                Ok(Output::new(self))
+            }
+        }
+    )*};
+}
+
+values_are_outputs!(String, &str, Cow<'_, str>, Value, Item, bool, i32, i64, u32, u64, usize, f64);
+
+impl<T: IntoOutput, E: IntoReason> IntoOutput for Result<T, E> {
+    fn into_output(self) -> Result<Output, AgentError> {
+        self.map_err(|error| AgentError::new(error.into_reason()))?.into_output()
+    }
+}
+
+/// Any serialisable value as a JSON output: `Json(Answer { .. })`.
+#[derive(Clone, Debug)]
+pub struct Json<T>(pub T);
+
+impl<T: Serialize> IntoOutput for Json<T> {
+    fn into_output(self) -> Result<Output, AgentError> {
+        serde_json::to_value(self.0)
+            .map(Output::new)
+            .map_err(|error| AgentError::new(format!("the output cannot be written as JSON: {error}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_shown_with_its_causes() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("no answer")]
+        struct NoAnswer(#[source] std::io::Error);
+
+        let outcome: Result<String, _> = Err(NoAnswer(std::io::Error::other("refused")));
+        assert_eq!(outcome.into_output().unwrap_err().to_string(), "no answer: refused");
+        assert_eq!(Err::<String, _>("said no").into_output().unwrap_err().to_string(), "said no");
+    }
+
+    #[test]
+    fn a_value_that_json_cannot_hold_is_the_items_error() {
+        let odd: std::collections::BTreeMap<(i32, i32), i32> = [((1, 2), 3)].into();
+        assert!(Json(odd).into_output().unwrap_err().to_string().contains("cannot be written as JSON"));
+    }
+}
