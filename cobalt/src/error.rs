@@ -5,8 +5,8 @@ use std::fmt;
 use crate::causes::{BoxError, with_causes};
 use crate::config::ConfigError;
 use crate::dataset::DatasetError;
-use crate::llm::MissingKey;
 use crate::report::{Report, ReportJsonError};
+use crate::reporters::MissingKey;
 use crate::store::StoreError;
 
 /// Why an experiment could not be declared, run or kept.

@@ -84,8 +84,9 @@ pub use experiment::{
 pub use harness::main;
 #[doc(hidden)]
 pub use harness::{Request, Wanted, exit_code};
-pub use llm::{MissingKey, Provider};
+pub use llm::Provider;
 pub use report::{Report, Threshold};
+pub use reporters::MissingKey;
 
 /// The programs of the README compile.
 #[cfg(doctest)]

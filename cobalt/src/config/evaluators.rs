@@ -13,6 +13,7 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 use super::Config;
 use super::error::{ConfigError, Place};
 use crate::dataset::Item;
+use crate::evaluators::EvaluatorDefinition;
 use crate::evaluators::options::{Options, OptionsTable};
 use crate::evaluators::{
     AutoevalKind, BleuOptions, CheckError, ChrFOptions, CommandOptions, ContainsOptions, EvalContext,
@@ -27,7 +28,6 @@ use crate::evaluators::{
 use crate::experiment::Output;
 #[cfg(feature = "judge")]
 use crate::llm::Asking;
-use crate::private::EvaluatorDefinition;
 use crate::settings::{NoKeys, Score, take_type};
 use crate::suggest::{self, folded};
 

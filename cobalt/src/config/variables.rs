@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime};
 use super::baseline::OnInconclusive;
 use super::error::ConfigError;
 use super::only::Only;
-use crate::experiment::{LONGEST_TIMEOUT, MOST_RUNS};
 use crate::redact::redacted;
 use crate::report::{Shard, duration};
+use crate::settings::{LONGEST_TIMEOUT, MOST_RUNS};
 use crate::suggest;
 
 /// The path of the file to read.

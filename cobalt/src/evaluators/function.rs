@@ -138,3 +138,20 @@ impl Evaluator for FnEvaluator {
         self.pass_mark
     }
 }
+
+/// What `#[cobalt::evaluator]` registers.
+#[derive(Debug)]
+pub struct EvaluatorDefinition {
+    /// The name that a configuration file uses.
+    pub name: &'static str,
+    /// The crate of the function, with the modules in it.
+    pub module: &'static str,
+    /// The file of the attribute, as rustc names it.
+    pub file: &'static str,
+    /// The line of the attribute.
+    pub line: u32,
+    /// Makes the evaluator.
+    pub make: fn() -> FnEvaluator,
+}
+
+inventory::collect!(EvaluatorDefinition);

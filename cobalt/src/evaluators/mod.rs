@@ -58,7 +58,7 @@ pub(crate) use command::{CommandOptions, EndsAll};
 pub use context::EvalContext;
 pub use exact_match::ExactMatch;
 pub(crate) use exact_match::ExactMatchOptions;
-pub use function::FnEvaluator;
+pub use function::{EvaluatorDefinition, FnEvaluator};
 #[cfg(feature = "judge")]
 pub use g_eval::GEval;
 #[cfg(feature = "judge")]

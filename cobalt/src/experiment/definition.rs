@@ -6,12 +6,8 @@ use std::time::Duration;
 
 use crate::evaluators::Evaluator;
 use crate::report::{Category, SourcePlace, Threshold};
+use crate::settings::{LONGEST_TIMEOUT, MOST_RUNS};
 use crate::suggest;
-
-/// The most runs of an item.
-pub(crate) const MOST_RUNS: usize = 10_000;
-/// The longest that a run of an item may take: 720 hours.
-pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(720 * 60 * 60);
 
 /// What an experiment is, apart from its data and its agent.
 #[derive(Clone, Debug)]

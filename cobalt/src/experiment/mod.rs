@@ -15,7 +15,7 @@ pub use agent::{Agent, AgentError, item};
 pub(crate) use builder::{Declaration, Progress};
 pub use builder::{Experiment, Prepared};
 pub use context::Context;
-pub(crate) use definition::{Definition, LONGEST_TIMEOUT, MOST_RUNS};
+pub(crate) use definition::Definition;
 pub use into_output::{IntoOutput, Json};
 pub use record::Record;
 pub(crate) use record::Recorded;

@@ -9,7 +9,7 @@ use super::exit_guard;
 use super::shown::{Shown, Why};
 use crate::error::Error;
 use crate::report::ItemResult;
-use crate::reporters::{ExperimentFinished, Paint, Warning, printable, summary};
+use crate::reporters::{Paint, Warning, printable, summary};
 use crate::session::{Ending, Interrupted, Listener};
 
 /// What became of a case.
@@ -203,7 +203,7 @@ impl Listener for Writer {
                     })
                     .collect();
                 let names = &self.experiments[experiment].names;
-                let finished = ExperimentFinished::of_outcome(experiment, &outcome, names);
+                let finished = outcome.finished(experiment, names);
                 let text = summary(&finished, &self.workspace, self.paint);
                 let unpriced_models = finished.report.summary.unpriced_models;
                 let warning = Warning::of_report(&outcome.report);

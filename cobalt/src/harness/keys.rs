@@ -5,8 +5,8 @@ use super::chosen::Chosen;
 use super::filter::Filter;
 use super::schedule::part;
 use crate::config::Config;
-use crate::llm::MissingKey;
 use crate::private::ExperimentDefinition;
+use crate::reporters::MissingKey;
 use crate::session::MissingKeys;
 
 /// The keys that are missing, each once. What else is wrong is told when the experiments are run.

@@ -7,7 +7,7 @@ use super::exit_code::{FAILED, INTERRUPTED, UNFIT};
 use super::exit_guard;
 use super::shown::{Shown, Why};
 use crate::report::{ItemResult, RunVerdict};
-use crate::reporters::{Event, ExperimentFinished, ItemFinished, RunFinished, Stream, Warning};
+use crate::reporters::{Event, ItemFinished, RunFinished, Stream, Warning};
 use crate::session::{Ending, Interrupted, Interrupter, Listener};
 
 /// The most items of an experiment of which it is told at length why they did not pass.
@@ -137,7 +137,7 @@ impl Listener for Narrator {
                     self.told.unfit.store(true, Ordering::SeqCst);
                 }
                 let names = &self.experiments[experiment].names;
-                let finished = ExperimentFinished::of_outcome(experiment, &outcome, names);
+                let finished = outcome.finished(experiment, names);
                 Event::ExperimentFinished(Box::new(finished))
             }
             Ending::Interrupted(Interrupted { experiment: name, id, kept, error }) => {

@@ -48,8 +48,8 @@ pub use crate::prices;
 pub use crate::prices::JudgeUsage;
 pub(crate) use crate::prices::Meter;
 pub(crate) use asking::Asking;
+pub use check::CheckError;
 pub(crate) use check::Unfit;
-pub use check::{CheckError, MissingKey};
 #[cfg(feature = "judge")]
 #[doc(hidden)]
 pub use judge::Judge;

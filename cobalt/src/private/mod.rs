@@ -13,6 +13,7 @@ pub use serde_json;
 pub use crate::causes::BoxError;
 use crate::dataset::Dataset;
 pub use crate::dataset::IntoDataset;
+pub use crate::evaluators::EvaluatorDefinition;
 use crate::evaluators::{EvalContext, FnEvaluator, IntoScore};
 use crate::experiment::{AgentError, Context, Experiment};
 pub use crate::experiment::{IntoOutput, Prepared, item};
@@ -56,23 +57,6 @@ pub fn run_by_libtest(experiment: &str, file: &str) -> String {
          Keep functions with `#[test]` in another file, and experiments that several targets share in the library (`src/`)."
     )
 }
-
-/// What `#[cobalt::evaluator]` registers.
-#[derive(Debug)]
-pub struct EvaluatorDefinition {
-    /// The name that a configuration file uses.
-    pub name: &'static str,
-    /// The crate of the function, with the modules in it.
-    pub module: &'static str,
-    /// The file of the attribute, as rustc names it.
-    pub file: &'static str,
-    /// The line of the attribute.
-    pub line: u32,
-    /// Makes the evaluator.
-    pub make: fn() -> FnEvaluator,
-}
-
-inventory::collect!(EvaluatorDefinition);
 
 /// Implemented by the hidden type beside a function with `#[cobalt::evaluator]`.
 #[diagnostic::on_unimplemented(

@@ -7,14 +7,13 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::explain::explain;
+use super::missing_key::MissingKey;
 use super::repeated::fold;
 
-use crate::llm::MissingKey;
 use crate::report::Fetch;
 use crate::report::{
     Category, DatasetSummary, Execution, ItemResult, Report, RunConfig, SourcePlace, Status, Threshold,
 };
-use crate::session::Outcome;
 use crate::wording::{count, cut};
 
 /// The version of the events and of what is asked for; told first. The text is also how `cargo cobalt` finds out whether a
@@ -421,12 +420,6 @@ impl ExperimentFinished {
             path: path.map(|path| path.display().to_string()),
             unsaved: None,
         }
-    }
-
-    /// What is told of the end of a run, its results kept or not.
-    pub(crate) fn of_outcome(experiment: usize, outcome: &Outcome, names: &[String]) -> Self {
-        let unsaved = outcome.unsaved.as_ref().map(ToString::to_string);
-        Self { unsaved, ..Self::of(experiment, &outcome.report, names, outcome.path.as_deref()) }
     }
 }
 

@@ -7,6 +7,7 @@ mod difference;
 mod event;
 mod explain;
 mod fetched;
+mod missing_key;
 mod paint;
 mod repeated;
 mod stream;
@@ -21,6 +22,7 @@ pub use event::{
 };
 pub use explain::{expected_field, explain, rounded};
 pub use fetched::fetched;
+pub use missing_key::MissingKey;
 pub use paint::Paint;
 pub(crate) use repeated::Repeated;
 pub(crate) use stream::Stream;

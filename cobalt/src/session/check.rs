@@ -12,8 +12,9 @@ use crate::error::Error;
 use crate::evaluators::{Evaluator, Setup};
 use crate::experiment::{Declaration, Definition};
 use crate::item::Item;
-use crate::llm::{CheckError, MissingKey, Unfit};
+use crate::llm::{CheckError, Unfit};
 use crate::panics;
+use crate::reporters::MissingKey;
 
 /// The keys that are missing, each once.
 #[derive(Debug, Default)]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::error::Error;
 use crate::report::Report;
+use crate::reporters::ExperimentFinished;
 
 /// How an experiment ended.
 #[derive(Debug)]
@@ -42,6 +43,13 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
+    /// The event of the end of a run, its results kept or not. `names` are those of its items in test cases.
+    pub(crate) fn finished(&self, experiment: usize, names: &[String]) -> ExperimentFinished {
+        let unsaved = self.unsaved.as_ref().map(ToString::to_string);
+        let finished = ExperimentFinished::of(experiment, &self.report, names, self.path.as_deref());
+        ExperimentFinished { unsaved, ..finished }
+    }
+
     pub(crate) fn into_report(self) -> Result<Report, Error> {
         match self.unsaved {
             None => Ok(self.report),

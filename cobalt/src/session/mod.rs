@@ -24,7 +24,7 @@ use tokio::task::AbortHandle;
 
 pub(crate) use baseline::Baseline;
 pub(crate) use check::MissingKeys;
-pub(crate) use ending::{Ending, Interrupted, Outcome};
+pub(crate) use ending::{Ending, Interrupted};
 pub(crate) use judging::judge;
 pub(crate) use plan::Plan;
 pub(crate) use recorder::Listener;

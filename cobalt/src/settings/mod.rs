@@ -14,6 +14,7 @@ pub(crate) use schema::schema_of;
 pub(crate) use table::{NoKeys, Table, take_type};
 pub(crate) use values::{
     Address, Age, AgeOrOff, Argument, Bound, Count, DEFAULT_TIMEOUT, Dollars, EmbeddingVendor,
-    EnvironmentName, JudgeVendor, KeyVariable, Length, Limit, Number, Retries, Score, Target, Temperature,
-    Text, VariableName, VariableValue, Weight, Word, at_least_one, bounds, written,
+    EnvironmentName, JudgeVendor, KeyVariable, LONGEST_TIMEOUT, Length, Limit, MOST_RUNS, Number, Retries,
+    Score, Target, Temperature, Text, VariableName, VariableValue, Weight, Word, at_least_one, bounds,
+    written,
 };

@@ -13,6 +13,12 @@ use crate::report::{Threshold, duration};
 /// How long an agent may take for an item, and an evaluator for its output, unless something is set.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The most runs of an item.
+pub(crate) const MOST_RUNS: usize = 10_000;
+
+/// The longest that a run of an item may take: 720 hours.
+pub(crate) const LONGEST_TIMEOUT: Duration = Duration::from_secs(720 * 60 * 60);
+
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// A whole number of at least 1.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::Project;
+use crate::evaluators::EvaluatorDefinition;
 use crate::evaluators::{Evaluator as _, FnEvaluator};
-use crate::private::EvaluatorDefinition;
 use crate::{CommandEvaluator, ExactMatch};
 
 inventory::submit! { EvaluatorDefinition { name: "terse", module: "trial", file: "tests/evals.rs", line: 3, make: terse } }
