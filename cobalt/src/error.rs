@@ -6,7 +6,7 @@ use crate::causes::{BoxError, with_causes};
 use crate::config::ConfigError;
 use crate::dataset::DatasetError;
 use crate::llm::MissingKey;
-use crate::report::{Report, ReportJsonError};
+use crate::report::Report;
 use crate::store::StoreError;
 
 /// Why an experiment could not be declared, run or kept.
@@ -70,8 +70,8 @@ pub enum Error {
     Store(#[from] StoreError),
 
     /// A report could not be turned into JSON.
-    #[error(transparent)]
-    Json(#[from] ReportJsonError),
+    #[error("failed to write the report as JSON: {0}")]
+    Json(#[from] serde_json::Error),
 
     /// A result file could not be written, and all that it would hold is in the run's journal.
     #[error("{source}; nothing is lost: once that is fixed, COBALT_RESUME={id} writes the results")]
@@ -158,6 +158,17 @@ impl fmt::Debug for Error {
 fn lines(keys: &[MissingKey]) -> String {
     let keys: Vec<_> = keys.iter().map(ToString::to_string).collect();
     keys.join("\n")
+}
+
+impl Report {
+    /// The report as indented JSON, as in a result file.
+    ///
+    /// # Errors
+    ///
+    /// Only where JSON cannot be made at all, which no report is known to cause.
+    pub fn to_json(&self) -> Result<String, Error> {
+        Ok(serde_json::to_string_pretty(self)?)
+    }
 }
 
 #[cfg(test)]

@@ -80,7 +80,7 @@ pub use figures::Figures;
 pub(crate) use gates::{Against, judge_all};
 pub use item::{Evaluations, Execution, ItemResult, RunAggregation, ScoredEvaluation, Status};
 pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements, TrialAmounts};
-pub use model::{CiStatus, DatasetSummary, Fetch, GitState, Report, ReportJsonError, SourcePlace, Violation};
+pub use model::{CiStatus, DatasetSummary, Fetch, GitState, Report, SourcePlace, Violation};
 pub(crate) use model::{SCHEMA, Said};
 pub use names::ItemNames;
 pub use run_config::{DEFAULT_PASS_MARK, RunConfig};

@@ -98,21 +98,7 @@ pub struct Fetch {
     pub version: Option<String>,
 }
 
-/// Why a report could not be turned into JSON.
-#[derive(Debug, thiserror::Error)]
-#[error("failed to write the report as JSON: {0}")]
-pub struct ReportJsonError(#[from] serde_json::Error);
-
 impl Report {
-    /// The report as indented JSON, as in a result file.
-    ///
-    /// # Errors
-    ///
-    /// Only where JSON cannot be made at all, which no report is known to cause.
-    pub fn to_json(&self) -> Result<String, ReportJsonError> {
-        Ok(serde_json::to_string_pretty(self)?)
-    }
-
     /// What became of the thresholds; none for a partial run, and for a file of the original.
     #[must_use]
     pub fn thresholds(&self) -> &[ThresholdOutcome] {
