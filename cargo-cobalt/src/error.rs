@@ -34,6 +34,9 @@ pub(crate) trait CommandError: StdError + Send + Sync + 'static {
 }
 
 impl CommandError for cobalt::Error {}
+impl CommandError for cobalt::DatasetError {}
+impl CommandError for cobalt::report::ReportJsonError {}
+impl CommandError for cobalt::store::StoreError {}
 impl CommandError for ConfigError {}
 
 /// What ends a command.

@@ -18,7 +18,6 @@ mod import;
 mod index;
 mod init;
 mod interrupt;
-mod library;
 mod list;
 mod markdown;
 mod mcp;
