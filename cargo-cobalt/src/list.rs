@@ -5,10 +5,10 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
+use cobalt::Wanted;
 use cobalt::config::Flags;
 use cobalt::reporters::{Event, Listed, fetched, printable};
-use cobalt::wording::count;
-use cobalt::{Wanted, suggest};
+use cobalt::wording::{self, count};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +72,7 @@ fn none(arguments: &List, built: &Built) -> String {
         return format!("no experiment was found: {}", built.foreign.join("; "));
     }
     let filters: Vec<_> = arguments.selection.filter.iter().map(ToString::to_string).collect();
-    let filters = suggest::list(filters.iter().map(String::as_str));
+    let filters = wording::list(filters.iter().map(String::as_str));
     format!("no experiment matches {filters}; `cargo cobalt list` names all")
 }
 

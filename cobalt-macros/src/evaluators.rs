@@ -1,16 +1,19 @@
 //! `evaluators = [concise, ExactMatch::new(…)]`: functions by their names, and values.
 
-use cobalt_thresholds::{self as rules, Category};
+use std::fs;
+
+use cobalt_thresholds as rules;
+use cobalt_thresholds::Category;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, format_ident, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
-use syn::{Expr, ExprLit, Lit};
+use syn::visit::{self, Visit};
+use syn::{Attribute, Expr, ExprLit, ItemFn, Lit, UseName, UseRename, UseTree};
 
 use crate::errors::Errors;
 use crate::function::{at, listed};
 use crate::library::Library;
-use crate::unmarked;
 
 /// The list of an experiment's evaluators.
 pub(crate) struct Evaluators {
@@ -141,7 +144,7 @@ impl Entry {
                     let alias = format_ident!("__CobaltEvaluator{index}", span = at(expression.span()));
                     let name = name.unraw().to_string();
                     if let Some(problem) =
-                        path.path.get_ident().and_then(|_| unmarked::problem(&name, expression.span()))
+                        path.path.get_ident().and_then(|_| problem(&name, expression.span()))
                     {
                         errors.at(expression, problem);
                     }
@@ -199,4 +202,165 @@ fn tokens_mention(tokens: TokenStream, name: &str) -> bool {
         }
         TokenTree::Punct(_) => false,
     })
+}
+
+/// What is wrong with a name in the list, where the file of `span` has a plain function of that name at its top, and nothing
+/// else that could be meant.
+pub(crate) fn problem(name: &str, span: Span) -> Option<String> {
+    // Only in a real expansion there is a file to look at.
+    if !proc_macro::is_available() {
+        return None;
+    }
+    let text = fs::read_to_string(span.unwrap().local_file()?).ok()?;
+    problem_in(name, &text)
+}
+
+fn problem_in(name: &str, text: &str) -> Option<String> {
+    if !text.contains(&format!("fn {name}")) {
+        return None;
+    }
+    let file = syn::parse_file(text).ok()?;
+    let mut named = Named { name, plain: 0, others: 0 };
+    named.visit_file(&file);
+    let is_at_top = file.items.iter().any(|item| matches!(item, syn::Item::Fn(it) if it.sig.ident == name));
+    (is_at_top && named.plain == 1 && named.others == 0).then(|| {
+        format!("`{name}` is a function without `#[cobalt::evaluator]`: write that above `fn {name}`")
+    })
+}
+
+/// What of a file has a name.
+struct Named<'a> {
+    name: &'a str,
+    /// Functions whose attributes make nothing of them.
+    plain: usize,
+    /// Other functions, types and imports.
+    others: usize,
+}
+
+impl<'ast> Visit<'ast> for Named<'_> {
+    fn visit_item_fn(&mut self, function: &'ast ItemFn) {
+        if function.sig.ident == self.name {
+            let is_plain = function.attrs.iter().all(changes_nothing);
+            *(if is_plain { &mut self.plain } else { &mut self.others }) += 1;
+        }
+        visit::visit_item_fn(self, function);
+    }
+
+    fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
+        self.others += usize::from(item.ident == self.name);
+    }
+
+    fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
+        self.others += usize::from(item.ident == self.name);
+    }
+
+    fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
+        self.others += usize::from(item.ident == self.name);
+    }
+
+    fn visit_use_name(&mut self, name: &'ast UseName) {
+        self.others += usize::from(name.ident == self.name);
+    }
+
+    fn visit_use_rename(&mut self, rename: &'ast UseRename) {
+        self.others += usize::from(rename.rename == self.name);
+    }
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        self.others += usize::from(imports_unknown(&item.tree, &mut Vec::new()));
+        visit::visit_item_use(self, item);
+    }
+
+    fn visit_item_macro(&mut self, item: &'ast syn::ItemMacro) {
+        // What a macro makes of its tokens is not known.
+        self.others += usize::from(mentions(item.mac.tokens.clone(), self.name));
+    }
+}
+
+/// Whether a `*` imports a module of another file, which may hold an evaluator of the name.
+fn imports_unknown(tree: &UseTree, path: &mut Vec<String>) -> bool {
+    match tree {
+        UseTree::Path(step) => {
+            path.push(step.ident.to_string());
+            let found = imports_unknown(&step.tree, path);
+            path.pop();
+            found
+        }
+        UseTree::Group(group) => group.items.iter().any(|tree| imports_unknown(tree, path)),
+        UseTree::Glob(_) => {
+            let is_of_file = path.iter().all(|step| step == "super" || step == "self");
+            !is_of_file && !matches!(path.first().map(String::as_str), Some("cobalt" | "std"))
+        }
+        UseTree::Name(_) | UseTree::Rename(_) => false,
+    }
+}
+
+/// Whether an attribute leaves a function as it is.
+fn changes_nothing(attribute: &Attribute) -> bool {
+    const HARMLESS: [&str; 6] = ["doc", "allow", "expect", "must_use", "inline", "cfg"];
+    HARMLESS.iter().any(|name| attribute.path().is_ident(name))
+}
+
+fn mentions(tokens: proc_macro2::TokenStream, name: &str) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => mentions(group.stream(), name),
+        TokenTree::Ident(ident) => ident == name,
+        _ => false,
+    })
+}
+
+/// The elements of a list in brackets. Anything else is refused with the form to write.
+pub(crate) fn elements<'a>(key: &Ident, value: &'a Expr, errors: &mut Errors) -> Option<Vec<&'a Expr>> {
+    if let Expr::Array(list) = bare(value) {
+        return Some(list.elems.iter().map(bare).collect());
+    }
+    errors.at(value, format!("`{key}` is a list: write `{key} = […]`"));
+    None
+}
+
+/// An expression without the invisible brackets in which a `macro_rules!` macro hands it on.
+pub(crate) fn bare(expression: &Expr) -> &Expr {
+    match expression {
+        Expr::Group(group) => bare(&group.expr),
+        expression => expression,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_function_at_the_top_is_told_what_it_lacks() {
+        for text in [
+            "fn plain(output: &str) -> bool { true }",
+            "/// It is.\n#[must_use]\npub fn plain() -> bool { true }\nmod tests { use super::*; }",
+            "use cobalt::{evaluators::*, Item};\nfn plain() {}",
+        ] {
+            let told = problem_in("plain", text).unwrap();
+            assert_eq!(
+                told,
+                "`plain` is a function without `#[cobalt::evaluator]`: write that above `fn plain`"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_is_said_where_something_else_may_be_meant() {
+        for text in [
+            "#[cobalt::evaluator]\nfn plain() {}",
+            "#[cfg_attr(test, cobalt::evaluator)]\nfn plain() {}",
+            "mod inner { fn plain() {} }",
+            "fn plain() {}\nmod inner { use super::super::plain; }",
+            "fn plain() {}\nmod inner { use crate::other as plain; }",
+            "fn plain() {}\nmod inner { #[cobalt::evaluator]\nfn plain() {} }",
+            "fn plain() {}\nmacro_rules! rule { () => { struct plain; } }",
+            "use graders::*;\nfn plain() {}",
+            "fn plain() {}\nmod evals { use crate::{graders::*, other}; }",
+            "fn plainer() {}",
+            "fn plain( {",
+        ] {
+            assert_eq!(problem_in("plain", text), None, "{text}");
+        }
+    }
 }

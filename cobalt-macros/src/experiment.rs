@@ -1,5 +1,8 @@
 //! `#[cobalt::experiment]`: registers a definition that calls the public builder.
 
+#[cfg(test)]
+mod tests;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::ext::IdentExt as _;
@@ -7,10 +10,9 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, ItemFn, Lit, PatType, Type};
 
 use crate::errors::Errors;
-use crate::evaluators::Evaluators;
+use crate::evaluators::{self, Evaluators};
 use crate::function::{self, at};
 use crate::library::Library;
-use crate::list;
 use crate::literal::{self, Number};
 use crate::settings::Settings;
 use crate::source_hash::source_hash;
@@ -79,7 +81,7 @@ impl Experiment {
         let evaluators = parse_evaluators(&settings, &library, errors);
         let thresholds = match settings.get("thresholds") {
             Some((key, value)) => {
-                let list = list::elements(key, value, errors).unwrap_or_default();
+                let list = evaluators::elements(key, value, errors).unwrap_or_default();
                 thresholds::parse(&list, &evaluators, errors)
             }
             None => Vec::new(),
@@ -263,7 +265,7 @@ fn parse_evaluators(settings: &Settings, library: &Library, errors: &mut Errors)
     let Some((key, value)) = settings.get("evaluators") else {
         return Evaluators::of_the_configuration(library);
     };
-    let list = list::elements(key, value, errors);
+    let list = evaluators::elements(key, value, errors);
     if list.as_ref().is_some_and(Vec::is_empty) {
         let message =
             "an experiment needs at least one evaluator: without `evaluators` it has those of cobalt.toml";
@@ -291,7 +293,7 @@ fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
     }
     if let Some((key, value)) = settings.get("tags") {
         let method = Ident::new("tag", key.span());
-        let tags = list::elements(key, value, errors).unwrap_or_default();
+        let tags = evaluators::elements(key, value, errors).unwrap_or_default();
         calls.extend(tags.iter().map(|tag| call(&method, tag, tag.to_token_stream())));
     }
     if let Some((key, value)) = settings.get("strict") {
@@ -299,7 +301,7 @@ fn builder_calls(settings: &Settings, errors: &mut Errors) -> Vec<TokenStream> {
     }
     if let Some((key, value)) = settings.get("ignore_without") {
         let variables = match value {
-            Expr::Array(_) => list::elements(key, value, errors).unwrap_or_default(),
+            Expr::Array(_) => evaluators::elements(key, value, errors).unwrap_or_default(),
             one => vec![one],
         };
         variables.iter().for_each(|variable| check_variable(variable, errors));
@@ -342,6 +344,3 @@ fn call(method: &Ident, value: &Expr, argument: TokenStream) -> TokenStream {
     let method = Ident::new(&method.to_string(), span);
     quote_spanned!(span=> .#method(#argument))
 }
-
-#[cfg(test)]
-mod tests;

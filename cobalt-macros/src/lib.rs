@@ -8,14 +8,12 @@ mod evaluators;
 mod experiment;
 mod function;
 mod library;
-mod list;
 mod literal;
 mod settings;
 #[cfg(test)]
 mod snapshot;
 mod source_hash;
 mod thresholds;
-mod unmarked;
 
 use proc_macro::TokenStream;
 

@@ -9,7 +9,7 @@ use syn::parse::{ParseStream, Parser as _};
 use syn::{Expr, ExprLit, Ident, Lit, Token};
 
 use crate::errors::Errors;
-use crate::list::bare;
+use crate::evaluators::bare;
 
 /// The settings of one attribute.
 pub(crate) struct Settings {

@@ -2,42 +2,27 @@
 
 #[doc(hidden)]
 pub mod back_off;
-#[doc = include_str!("../docs/calls.md")]
-pub mod calls {}
-#[doc = include_str!("../docs/catalogue.md")]
-pub mod catalogue {}
 mod causes;
 pub mod config;
-#[doc = include_str!("../docs/custom.md")]
-pub mod custom {}
 pub mod dataset;
-#[doc = include_str!("../docs/datasets.md")]
-pub mod datasets {}
 mod engine;
 mod error;
 mod evaluators;
 mod experiment;
-mod future;
 mod harness;
 #[doc(hidden)]
 pub mod hash;
 #[cfg(feature = "remote")]
 mod http;
-#[doc = include_str!("../docs/judges.md")]
-#[cfg(feature = "judge")]
-pub mod judges {}
 mod item;
 pub mod llm;
 mod load;
 pub mod metrics;
 #[doc(hidden)]
-pub mod name;
+pub mod names;
 mod nesting;
-mod panics;
 pub mod paths;
 pub mod pattern;
-#[doc(hidden)]
-pub mod position;
 pub mod prices;
 #[doc(hidden)]
 pub mod private;
@@ -48,17 +33,10 @@ pub mod reporters;
 mod session;
 mod settings;
 pub mod shards;
-mod slug;
 pub mod store;
-#[doc(hidden)]
-pub mod suggest;
 pub mod template;
-#[doc = include_str!("../docs/text.md")]
-pub mod text {}
 mod threads;
 mod timestamp;
-#[doc = include_str!("../docs/webhooks.md")]
-pub mod webhooks {}
 #[doc(hidden)]
 pub mod wording;
 
@@ -69,15 +47,13 @@ pub use cobalt_macros::evaluator;
 pub use cobalt_macros::experiment;
 pub use dataset::{Dataset, DatasetError, DecodeError, IntoDataset, Item};
 pub use error::Error;
-#[cfg(feature = "judge")]
-pub use evaluators::Autoeval;
 pub use evaluators::{
     Aggregate, AutoevalKind, Bleu, CheckError, ChrF, CommandEvaluator, Contains, DEFAULT_PASS_MARK, Distance,
     EvalContext, EvalError, Evaluation, Evaluator, ExactMatch, FnEvaluator, IntoScore, RegexMatch, Rouge,
     Score, Setup, SquadExactMatch, TokenF1, ToolCall, ToolCallError, ToolCalls, UnknownAutoevalKind, Wer,
 };
 #[cfg(feature = "judge")]
-pub use evaluators::{GEval, JsonSchema, LlmJudge, Pairwise, Similarity};
+pub use evaluators::{Autoeval, GEval, JsonSchema, LlmJudge, Pairwise, Similarity};
 pub use experiment::{
     Agent, AgentError, Context, Experiment, IntoOutput, Json, ModelCall, Output, Record, TokenCount,
 };
@@ -87,6 +63,22 @@ pub use harness::{Request, Wanted, exit_code};
 pub use llm::Provider;
 pub use report::{Report, Threshold};
 pub use reporters::MissingKey;
+
+#[doc = include_str!("../docs/calls.md")]
+pub mod calls {}
+#[doc = include_str!("../docs/catalogue.md")]
+pub mod catalogue {}
+#[doc = include_str!("../docs/custom.md")]
+pub mod custom {}
+#[doc = include_str!("../docs/datasets.md")]
+pub mod datasets {}
+#[doc = include_str!("../docs/judges.md")]
+#[cfg(feature = "judge")]
+pub mod judges {}
+#[doc = include_str!("../docs/text.md")]
+pub mod text {}
+#[doc = include_str!("../docs/webhooks.md")]
+pub mod webhooks {}
 
 /// The programs of the README compile.
 #[cfg(doctest)]

@@ -8,9 +8,11 @@
 //! there are cores to run them, unless those that run have been at it for a while: such calls wait for something, and
 //! leave their core to others.
 
+use std::any::Any;
+use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::future::{Future, poll_fn};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
@@ -19,8 +21,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
-
-use crate::panics;
+use tokio::task::{JoinError, JoinHandle};
 
 /// How many threads may be held by calls that nobody waits for any more.
 pub(crate) const MOST_ABANDONED: usize = 64;
@@ -55,7 +56,7 @@ pub(crate) fn run<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) 
         work: Box::new(move || {
             let result = catch_unwind(AssertUnwindSafe(work));
             // Nobody listens any more when the call was abandoned.
-            let _ = sender.send(result.map_err(|payload| CallError::Panicked(panics::describe(&*payload))));
+            let _ = sender.send(result.map_err(|payload| CallError::Panicked(describe(&*payload))));
         }),
     };
     let refused = POOL.submit(job).is_err();
@@ -278,6 +279,79 @@ impl Pool {
                 return None;
             }
         }
+    }
+}
+
+/// A task that ends with whoever waits for it.
+pub(crate) struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> AbortOnDrop<T> {
+    pub(crate) fn new(task: JoinHandle<T>) -> Self {
+        Self(task)
+    }
+
+    pub(crate) async fn join(&mut self) -> Result<T, JoinError> {
+        (&mut self.0).await
+    }
+}
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Waits for a future; a panic in it is handed over rather than passed on.
+pub(crate) async fn catch_panic<F: Future + Unpin>(mut future: F) -> Result<F::Output, Box<dyn Any + Send>> {
+    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut future).poll(cx))) {
+        Ok(poll) => poll.map(Ok),
+        Err(panic) => Poll::Ready(Err(panic)),
+    })
+    .await
+}
+
+/// Waits for all futures side by side.
+pub(crate) async fn join_all<'a, T>(futures: Vec<Pin<Box<dyn Future<Output = T> + Send + 'a>>>) -> Vec<T> {
+    let mut results: Vec<Option<T>> = futures.iter().map(|_| None).collect();
+    let mut waiting: Vec<_> = futures.into_iter().enumerate().collect();
+    poll_fn(|cx| {
+        waiting.retain_mut(|(index, future)| match future.as_mut().poll(cx) {
+            Poll::Ready(result) => {
+                results[*index] = Some(result);
+                false
+            }
+            Poll::Pending => true,
+        });
+        if waiting.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    results.into_iter().flatten().collect()
+}
+
+thread_local! {
+    /// Where the last panic of this thread was, while it has not been asked for.
+    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Keeps the place of each panic from now on, besides what the hook that is there does.
+pub(crate) fn note_places() {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(move |info| {
+        let place = info.location().map(ToString::to_string);
+        // A panic while the thread ends has no place to be kept in.
+        let _ = PLACE.try_with(|kept| kept.replace(place));
+        hook(info);
+    }));
+}
+
+/// A panic that was caught on this thread, in a sentence: its place, where it is known, and its message.
+pub(crate) fn describe(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text =
+        text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned());
+    match PLACE.try_with(RefCell::take) {
+        Ok(Some(place)) => format!("panicked at {place}: {text}"),
+        _ => format!("panicked: {text}"),
     }
 }
 

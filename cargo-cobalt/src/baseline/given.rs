@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use cobalt::report::Timestamp;
 use cobalt::store::{Layout, without_mark};
-use cobalt::suggest;
+use cobalt::wording;
 use serde::Deserialize;
 use tempfile::TempDir;
 
@@ -86,8 +86,8 @@ impl Given {
         if selected.is_empty() || selected.iter().any(|name| self.experiments.contains(*name)) {
             return Ok(());
         }
-        let of = suggest::list(self.experiments.iter().map(String::as_str));
-        let selected = suggest::list(selected.iter().copied());
+        let of = wording::list(self.experiments.iter().map(String::as_str));
+        let selected = wording::list(selected.iter().copied());
         Err(Error::NothingMatched(format!(
             "`--baseline {typed}` is a run of {of}, and none of {selected}; name one of these, as in `NAME@latest`"
         )))

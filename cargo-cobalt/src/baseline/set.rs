@@ -9,7 +9,7 @@ use cobalt::paths::workspace_root;
 use cobalt::report::Measurements;
 use cobalt::report::comparison::{Difference, Verdict, compare};
 use cobalt::store::{Layout, namesake, read_measurements, write_baseline};
-use cobalt::suggest;
+use cobalt::wording;
 
 use super::given::Head;
 use crate::cli::{RunName, SetBaseline};
@@ -108,7 +108,7 @@ fn nothing(arguments: &SetBaseline, known: &KnownRuns, settings: &Config) -> Str
         Some(name) if arguments.runs.is_empty() => {
             format!(
                 "no experiment that has a whole run matches `{name}`; {}",
-                suggest::instead(&name.to_string(), experiments)
+                wording::instead(&name.to_string(), experiments)
             )
         }
         _ => "none of the runs is of an experiment that `--experiment` matches".to_owned(),

@@ -10,7 +10,7 @@ use cobalt::report::comparison::{caveats, too_old};
 use cobalt::report::{DatasetSummary, GitState, Measurements, Timestamp};
 use cobalt::reporters::Paint;
 use cobalt::store::read_measurements;
-use cobalt::suggest;
+use cobalt::wording;
 use serde::Serialize;
 
 use super::given::json_files;
@@ -85,7 +85,7 @@ fn note(shown: usize, all: usize, without: &[&str], settings: &Config) -> Option
         (0, all, []) => Some(format!("none of the {all} baselines in `{folder}` matches")),
         (_, _, []) => None,
         (_, _, without) => {
-            Some(format!("no baseline yet: {}; set it with {SET}", suggest::list(without.iter().copied())))
+            Some(format!("no baseline yet: {}; set it with {SET}", wording::list(without.iter().copied())))
         }
     }
 }

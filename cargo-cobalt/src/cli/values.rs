@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
-use cobalt::name;
+use cobalt::names;
 use cobalt::pattern::{Pattern, PatternError};
 use cobalt::report::Timestamp;
 
@@ -82,9 +82,9 @@ pub(crate) enum ExperimentName {
 impl ExperimentName {
     pub(crate) fn matches(&self, declared: &str) -> bool {
         match self {
-            Self::Whole(typed) => name::is_name_of(typed, declared),
+            Self::Whole(typed) => names::is_name_of(typed, declared),
             Self::Pattern(pattern, typed) => {
-                name::matches(pattern, declared) || name::is_name_of(typed, declared)
+                names::matches(pattern, declared) || names::is_name_of(typed, declared)
             }
         }
     }

@@ -6,15 +6,15 @@ use std::slice;
 
 use cobalt::config::Flags;
 use cobalt::dataset::item_hash;
-use cobalt::name::case_name;
+use cobalt::names::case_name;
 use cobalt::redact::{REDACTED, has_mark, redacted};
 use cobalt::report::{ItemNames, ItemResult};
 use cobalt::reporters::expected_field;
-use cobalt::wording::count;
-use cobalt::{Item, Report, suggest};
+use cobalt::wording::{self, count};
+use cobalt::{Item, Report};
 use serde_json::Value;
 
-use super::values::plain;
+use super::grid::plain;
 use super::write::{DataFile, WriteError, key};
 use crate::cli::AddItems;
 use crate::config::settings;
@@ -55,7 +55,7 @@ fn write(file: DataFile, new: Vec<New>, arguments: &AddItems) -> Result<(), Erro
         eprintln!("nothing was added to `{path}`");
         return Ok(());
     }
-    let names = cobalt::suggest::list(new.iter().map(|new| &*new.name));
+    let names = cobalt::wording::list(new.iter().map(|new| &*new.name));
     let place = if file.is_there() { "" } else { "the new file " };
     let what = format!("{} to {place}`{path}`: {names}", count(new.len(), "item"));
     let draft = file.with(new.into_iter().map(|new| new.item).collect())?;
@@ -74,7 +74,7 @@ fn warn(New { name, item }: &New, path: &str) {
     let those = |holds: fn(&str) -> bool| {
         let fields = item.iter().filter(|(_, value)| any_text(value, holds)).map(|(field, _)| field.as_str());
         let fields: Vec<_> = fields.collect();
-        (!fields.is_empty()).then(|| one_line(&cobalt::suggest::list(fields)))
+        (!fields.is_empty()).then(|| one_line(&cobalt::wording::list(fields)))
     };
     if let Some(fields) = those(has_mark) {
         eprintln!(
@@ -152,13 +152,13 @@ fn failing(report: &Report) -> Vec<usize> {
 }
 
 fn unknown(report: &Report, name: &str, keys: &[String]) -> Error {
-    let meant = suggest::closest(name, keys.iter().map(String::as_str));
+    let meant = wording::closest(name, keys.iter().map(String::as_str));
     let meant = meant.map(|key| format!("; did you mean `{key}`?")).unwrap_or_default();
     let failing = failing(report);
     let there = match failing.is_empty() {
-        true => format!("no item failed; there are {}", suggest::list(keys.iter().map(String::as_str))),
+        true => format!("no item failed; there are {}", wording::list(keys.iter().map(String::as_str))),
         false => {
-            format!("those that failed are {}", suggest::list(failing.iter().map(|place| &*keys[*place])))
+            format!("those that failed are {}", wording::list(failing.iter().map(|place| &*keys[*place])))
         }
     };
     let id = &report.id;
@@ -280,6 +280,6 @@ fn conflict(name: &str, item: &Item, file: &DataFile, place: usize) -> String {
          one with another `--id`",
         file.line(place),
         what(item),
-        one_line(&suggest::list(differing))
+        one_line(&wording::list(differing))
     )
 }

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use cobalt::config::Flags;
 use cobalt::dataset::value_hash;
-use cobalt::wording::count;
-use cobalt::{Dataset, Item, suggest};
+use cobalt::wording::{self, count};
+use cobalt::{Dataset, Item};
 use serde_json::Value;
 
 use super::duplicates::{equal_inputs, equal_items, expected, near_inputs};
@@ -194,7 +194,7 @@ fn equal_fields(items: &[Item], field: &str) -> Result<Vec<Vec<usize>>, Error> {
     }
     let names: BTreeSet<_> = items.iter().flat_map(Item::keys).map(String::as_str).collect();
     if !names.is_empty() && !names.contains(field) {
-        let instead = suggest::instead(field, names.iter().copied());
+        let instead = wording::instead(field, names.iter().copied());
         return Err(Error::Arguments(format!("no item has a field `{field}`; {instead}")));
     }
     Ok(by_hash.into_values().filter(|group| group.len() > 1).collect())

@@ -8,7 +8,6 @@ pub(crate) mod grid;
 mod near;
 mod resolve;
 mod show;
-pub(crate) mod values;
 mod write;
 
 use std::process::ExitCode;

@@ -6,7 +6,7 @@ use std::path::Path;
 use cobalt::config::{Flags, project_root};
 use cobalt::dataset::{Fetch, KeptDataset, Row, Rows, read_rows};
 use cobalt::paths::workspace_root;
-use cobalt::{Dataset, DatasetError, Item, suggest};
+use cobalt::{Dataset, DatasetError, Item, wording};
 
 use crate::config::settings_of;
 use crate::environment::Environment;
@@ -65,7 +65,7 @@ impl Set {
         Err(Error::Broken(vec![format!(
             "`{name}` is no data set: it is no file, no table `[datasets.{name}]` of cobalt.toml, and no source of which a copy \
              is kept; {}",
-            suggest::instead(name, known)
+            wording::instead(name, known)
         )]))
     }
 

@@ -1,22 +1,22 @@
 //! `cargo cobalt history`: shows past runs, out of an index of the result files.
 
 mod table;
-mod trends;
 
-use std::env;
-use std::io;
 use std::path::Path;
 use std::process::ExitCode;
+use std::{env, io};
 
 use cobalt::config::Flags;
 use cobalt::report::Timestamp;
+use cobalt::reporters::Paint;
+use cobalt::wording::count;
 
 use crate::cli::History;
 use crate::config::settings;
 use crate::error::Error;
 use crate::index::{Filter, Found, Index};
 use crate::runs::RunView;
-use crate::terminal::{eprint_folded, one_line, paint, print, print_json, stdout_width};
+use crate::terminal::{columns, eprint_folded, fit, one_line, paint, print, print_json, stdout_width};
 
 pub(crate) fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Error> {
     let folder = env::current_dir().map_err(Error::CurrentFolder)?;
@@ -41,7 +41,7 @@ pub(crate) fn history(arguments: &History, flags: &Flags) -> Result<ExitCode, Er
         let (width, paint) = (stdout_width(), paint(&io::stdout()));
         let runs: Vec<_> = found.runs.iter().map(|run| RunView::ended(run.clone(), false)).collect();
         print(&table::table(&runs, width, &today, paint)).map_err(Error::Print)?;
-        let trends = trends::trends(&runs, width, paint);
+        let trends = trends(&runs, width, paint);
         if !trends.is_empty() {
             print(&format!("\n{trends}")).map_err(Error::Print)?;
         }
@@ -69,5 +69,146 @@ fn note(found: &Found, results: &str) -> Option<String> {
         ))
     } else {
         Some(format!("there is no run in `{results}` yet; make one with `cargo cobalt run`"))
+    }
+}
+
+/// From the lowest to the highest.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// A run in which the evaluator gave no score.
+const GAP: char = '·';
+/// The least difference between the lowest bar and the highest.
+const LEAST_SPAN: f64 = 0.1;
+/// How many of the newest runs have bars.
+const MOST_RUNS: usize = 40;
+/// The least columns that a name is cut to.
+const LEAST_NAME: usize = 8;
+
+/// The averages of an evaluator in the runs of an experiment, the oldest first.
+struct Trend<'a> {
+    experiment: &'a str,
+    evaluator: &'a str,
+    averages: Vec<Option<f64>>,
+}
+
+/// The lines, at most so wide, for runs of which the newest is the first. An experiment with a single run has none.
+pub(super) fn trends(runs: &[RunView], width: Option<usize>, paint: Paint) -> String {
+    let trends = collect(runs);
+    let names: Vec<_> = trends.iter().map(Trend::name).collect();
+    let widest = names.iter().map(|name| columns(name)).max().unwrap_or(0);
+    let figures = columns(&Trend::figures(0.0, 0.0, MOST_RUNS));
+    let bars = trends.iter().map(|trend| trend.averages.len()).max().unwrap_or(0);
+    let room = width.unwrap_or(usize::MAX).saturating_sub("    ".len() + figures);
+    let name_width = widest.min(room.saturating_sub(bars).max(LEAST_NAME));
+    let bars = bars.min(room.saturating_sub(name_width)).max(1);
+    let line = |(trend, name): (&Trend<'_>, &String)| {
+        let name = fit(name, name_width);
+        let space = " ".repeat(name_width.saturating_sub(columns(&name)));
+        format!("{name}{space}  {}\n", trend.line(bars, paint))
+    };
+    trends.iter().zip(&names).map(line).collect()
+}
+
+/// Those of experiments with several runs, in the order in which the runs name them.
+fn collect(runs: &[RunView]) -> Vec<Trend<'_>> {
+    let mut experiments: Vec<&str> = Vec::new();
+    for run in runs {
+        if !experiments.contains(&&*run.experiment) {
+            experiments.push(&run.experiment);
+        }
+    }
+    let mut trends = Vec::new();
+    for experiment in experiments {
+        let mut of_it: Vec<_> =
+            runs.iter().filter(|run| run.experiment == experiment).take(MOST_RUNS).collect();
+        of_it.reverse();
+        let Some(newest) = of_it.last() else { continue };
+        for evaluator in newest.scores.keys() {
+            let averages: Vec<_> = of_it.iter().map(|run| run.scores.get(evaluator).copied()).collect();
+            if averages.iter().flatten().count() > 1 {
+                trends.push(Trend { experiment, evaluator, averages });
+            }
+        }
+    }
+    trends
+}
+
+impl Trend<'_> {
+    fn name(&self) -> String {
+        format!("{} · {}", one_line(self.experiment), one_line(self.evaluator))
+    }
+
+    /// At most so many bars, of the newest runs, and the figures that they stand for.
+    fn line(&self, most: usize, paint: Paint) -> String {
+        let averages = &self.averages[self.averages.len().saturating_sub(most)..];
+        let (lowest, highest) = range(averages);
+        let figures = Self::figures(lowest, highest, averages.len());
+        format!("{}  {}", sparkline(averages), paint.faint(figures))
+    }
+
+    fn figures(lowest: f64, highest: f64, runs: usize) -> String {
+        format!("{lowest:.3} to {highest:.3}, {}", count(runs, "run"))
+    }
+}
+
+/// The lowest and the highest.
+fn range(averages: &[Option<f64>]) -> (f64, f64) {
+    let known = || averages.iter().flatten().copied();
+    (known().fold(1.0, f64::min), known().fold(0.0, f64::max))
+}
+
+/// A bar for each average. Where they span little, they stand in the middle.
+fn sparkline(averages: &[Option<f64>]) -> String {
+    let (lowest, highest) = range(averages);
+    let span = (highest - lowest).max(LEAST_SPAN);
+    let floor = f64::midpoint(lowest, highest) - span / 2.0;
+    let bar = |average: f64| {
+        let level = (average - floor) / span * BARS.len() as f64;
+        // The highest average is at the upper end of the last bar. Scores are finite, and so is the level.
+        BARS[(level.max(0.0) as usize).min(BARS.len() - 1)]
+    };
+    averages.iter().map(|average| average.map_or(GAP, bar)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::table::tests::run;
+    use super::*;
+
+    /// Runs with these averages, the oldest first.
+    fn runs(averages: &[f64]) -> Vec<RunView> {
+        averages.iter().rev().map(|average| run("desk", &[("right", *average)], &[])).collect()
+    }
+
+    #[test]
+    fn averages_go_from_the_oldest_to_the_newest_over_their_own_range() {
+        let text = trends(&runs(&[0.2, 0.4, 0.6, 0.8, 0.9]), None, Paint::Plain);
+        assert_eq!(text, "desk · right  ▁▃▅▇█  0.200 to 0.900, 5 runs\n");
+    }
+
+    #[test]
+    fn small_differences_look_small() {
+        assert_eq!(sparkline(&[Some(0.95), Some(0.96), Some(0.95)]), "▄▅▄");
+        assert_eq!(sparkline(&[Some(1.0), Some(1.0)]), "▅▅");
+        assert_eq!(sparkline(&[Some(0.0), None, Some(1.0)]), "▁·█");
+    }
+
+    #[test]
+    fn an_experiment_with_a_single_run_has_no_line() {
+        assert_eq!(trends(&runs(&[0.5]), None, Paint::Plain), "");
+        assert_eq!(
+            trends(&[run("a", &[("x", 0.5)], &[]), run("b", &[("x", 0.6)], &[])], None, Paint::Plain),
+            ""
+        );
+    }
+
+    #[test]
+    fn where_there_is_little_room_the_newest_bars_stay() {
+        let averages: Vec<_> = (0..30).map(|run| f64::from(run) / 30.0).collect();
+        for width in [50, 60, 80] {
+            let text = trends(&runs(&averages), Some(width), Paint::Plain);
+            assert!(columns(text.trim_end()) <= width, "{width}: {text}");
+            assert!(text.contains('█') && text.contains("to 0.967"), "{text}");
+        }
+        assert!(trends(&runs(&averages), Some(10), Paint::Plain).contains('▅'), "and one at the least");
     }
 }

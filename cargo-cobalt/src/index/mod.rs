@@ -2,11 +2,11 @@
 //!
 //! Whatever becomes of its file, the index is there: it is built anew, and in memory where it cannot be kept.
 
-mod error;
-mod query;
 mod read;
 mod run;
 mod schema;
+#[cfg(test)]
+mod tests;
 mod update;
 
 use std::fs;
@@ -15,9 +15,7 @@ use std::path::{Path, PathBuf};
 use cobalt::store::Layout;
 use rusqlite::{Connection, Error as SqliteError, ErrorCode};
 
-pub(crate) use error::IndexError;
-pub(crate) use query::{Filter, Found};
-pub(crate) use run::{Run, RunStatus};
+pub(crate) use run::{Filter, Found, IndexError, Run, RunStatus};
 pub(crate) use update::{Skipped, Stamp, result_files};
 
 /// The runs that there are.
@@ -57,14 +55,14 @@ impl Index {
     ///
     /// Whatever other processes do to the index at the same time, no run is missing.
     pub(crate) fn runs(&mut self, filter: &Filter) -> Result<(Found, Vec<Skipped>), IndexError> {
-        self.ask(|connection| query::runs(connection, filter))
+        self.ask(|connection| run::runs(connection, filter))
     }
 
     /// The same of all runs, with the partial ones beside the whole ones, each the newest first.
     pub(crate) fn with_partial(&mut self) -> Result<(AllRuns, Vec<Skipped>), IndexError> {
         self.ask(|connection| {
-            let whole = query::runs(connection, &Filter::ALL)?.runs;
-            Ok(AllRuns { whole, partial: query::partial_runs(connection)? })
+            let whole = run::runs(connection, &Filter::ALL)?.runs;
+            Ok(AllRuns { whole, partial: run::partial_runs(connection)? })
         })
     }
 
@@ -135,6 +133,3 @@ fn on_disk(results: &Path, path: &Path) -> Result<Option<Connection>, IndexError
         Err(_) => schema::reset(&mut connection).ok().map(|()| connection),
     })
 }
-
-#[cfg(test)]
-mod tests;

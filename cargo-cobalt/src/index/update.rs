@@ -6,18 +6,16 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::{self, Metadata};
-use std::io;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::SystemTime;
+use std::{io, thread};
 
 use rusqlite::{Connection, OptionalExtension, Result as SqliteResult, TransactionBehavior, params};
 
-use super::error::IndexError;
 use super::read::{Content, read};
-use super::run::{Run, json_text};
+use super::run::{IndexError, Run, json_text};
 
 /// The least files that are worth a thread.
 const FILES_PER_THREAD: usize = 16;

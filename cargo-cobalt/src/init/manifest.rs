@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
-use super::error::InitError;
-use super::library::Dependency;
+use super::library::{Dependency, InitError};
 use crate::project::harness;
 
 const DEPENDENCY_COMMENT: &str =

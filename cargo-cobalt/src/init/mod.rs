@@ -1,7 +1,5 @@
 //! `cargo cobalt init`: a first experiment for a new project, or for a package that is there.
 
-mod code;
-mod error;
 mod example;
 mod library;
 mod manifest;
@@ -18,7 +16,7 @@ use crate::assistants::{Changes, left_out};
 use crate::cli::Init;
 use crate::error::Error;
 use crate::written::{Line, listing};
-pub(crate) use error::InitError;
+pub(crate) use library::InitError;
 pub(crate) use package::{library_of, with_target};
 use plan::{File, Plan};
 pub(crate) use plan::{create, is_there};

@@ -6,9 +6,8 @@ use cargo_metadata::MetadataCommand;
 use cobalt::paths::workspace_root;
 use glob::{MatchOptions, Pattern};
 
-use super::error::InitError;
 use super::example::{self, Agent};
-use super::library::Dependency;
+use super::library::{Dependency, InitError};
 use super::manifest::Manifest;
 use super::package::free_name;
 use super::plan::{Edit, Plan, is_there};

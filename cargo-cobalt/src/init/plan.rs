@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
-use super::error::InitError;
+use super::library::InitError;
 use super::manifest::Manifest;
 use crate::written::replace;
 

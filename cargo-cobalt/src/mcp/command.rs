@@ -18,9 +18,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use super::group::Group;
-use super::lines::Lines;
+use super::guarded::Turns;
 use super::projects::Project;
-use super::turns::Turns;
+use super::wire::Lines;
 use crate::error::Error;
 use crate::project::{cargo, variables_of_this_process};
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use cobalt::name::is_name_of;
+use cobalt::names::is_name_of;
 use cobalt::reporters::printable;
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionContext, CompletionInfo, Reference};
@@ -14,10 +14,9 @@ use walkdir::WalkDir;
 
 use super::past::Past;
 use super::projects::{Project, Projects};
-use super::prompts;
 use super::resources::{is_template, name_among};
 use super::shown::keys;
-use super::tools;
+use super::{prompts, tools};
 use crate::runs::RunView;
 use crate::watch::is_made;
 

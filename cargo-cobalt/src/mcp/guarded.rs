@@ -1,16 +1,26 @@
 //! Sees that a request at which the server panics is answered, too: else nobody would ever hear of it.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
+use cobalt::redact::redacted;
+use cobalt::reporters::printable;
+use cobalt::wording::cut;
 use rmcp::model::{
     ClientNotification, ClientRequest, ErrorCode, ProtocolVersion, ServerConfig, ServerResult,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, Service};
+use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
+
+use super::plain::plain;
+use crate::error::Error;
 
 /// Answers as what is within does; where that panics, with an error.
 #[derive(Debug)]
@@ -54,6 +64,37 @@ fn fault() -> ErrorData {
     ErrorData::new(ErrorCode::INTERNAL_ERROR, message, None)
 }
 
+/// Whose turn it is, by the folders of projects.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Turns(Arc<Mutex<HashMap<PathBuf, Arc<Turn<()>>>>>);
+
+impl Turns {
+    /// Waits for a turn in a project, in the order of the calls; says first that it has to. It lasts until it is dropped.
+    pub(super) async fn wait(
+        &self,
+        project: PathBuf,
+        has_to: impl Future<Output = ()>,
+    ) -> OwnedMutexGuard<()> {
+        let turn =
+            Arc::clone(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(project).or_default());
+        match Arc::clone(&turn).try_lock_owned() {
+            Ok(turn) => turn,
+            Err(_) => {
+                has_to.await;
+                turn.lock_owned().await
+            }
+        }
+    }
+}
+
+/// The longest text, in characters: names that were asked for may be of any length.
+const LONGEST: usize = 4_000;
+
+/// Its text. What it quotes of a file may hold a key.
+pub(super) fn text(error: &Error) -> String {
+    printable(&cut(&redacted(&plain(&error.to_string())), LONGEST)).into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use rmcp::model::{ListToolsResult, PaginatedRequestParams};
@@ -93,5 +134,15 @@ mod tests {
         }
         assert_eq!(answers[1]["error"]["code"], -32603, "{answers:?}");
         assert_eq!(answers[2]["result"], json!({}), "{answers:?}");
+    }
+
+    #[tokio::test]
+    async fn a_turn_comes_when_the_one_before_is_over_and_other_projects_do_not_wait() {
+        let turns = Turns::default();
+        let first = turns.wait("a".into(), async { panic!("it is free") }).await;
+        drop(turns.wait("b".into(), async { panic!("it is free") }).await);
+        let mut first = Some(first);
+        turns.wait("a".into(), async { drop(first.take()) }).await;
+        assert!(first.is_none());
     }
 }

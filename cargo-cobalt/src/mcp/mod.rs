@@ -7,24 +7,19 @@
 mod changes;
 mod command;
 mod complete;
-mod diagnostics;
 mod group;
 mod guarded;
-mod lines;
 mod past;
 mod paths;
 mod plain;
 mod projects;
 mod prompts;
-mod refusal;
 mod resources;
-mod roots;
 mod runs;
 mod server;
 mod shown;
 mod stderr;
 mod tools;
-mod turns;
 mod wire;
 
 use std::io;
@@ -38,14 +33,14 @@ use tokio::runtime::Builder;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use self::command::Commands;
-use self::guarded::Guarded;
-use self::projects::Projects;
-use self::server::Server;
-use self::wire::Wire;
 use crate::cli::Mcp;
 use crate::error::Error;
 use crate::interrupt;
+use command::Commands;
+use guarded::Guarded;
+use projects::Projects;
+use server::Server;
+use wire::Wire;
 
 /// How long the last answers have, once the server is to end: assistants do not wait for much longer.
 const TIME_FOR_LAST_ANSWERS: Duration = Duration::from_secs(1);

@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use cobalt::Report;
 use cobalt::config::Config;
 use cobalt::llm::prices::PriceTable;
 use cobalt::store::{read_journal, read_report};
-use cobalt::suggest;
+use cobalt::{Report, wording};
 
 use super::projects::{Project, Projects};
 use crate::cli::RunName;
@@ -189,7 +188,7 @@ pub(super) fn project_of(
         _ => {
             let names: Vec<_> =
                 having.iter().map(|(project, _)| project.root.display().to_string()).collect();
-            let names = suggest::list(names.iter().map(String::as_str));
+            let names = wording::list(names.iter().map(String::as_str));
             Err(Error::Arguments(format!(
                 "several projects have a run `{run}`: name one in `project`; it is in {names}"
             )))

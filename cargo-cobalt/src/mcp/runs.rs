@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use cobalt::hash::sha256_hex;
-use cobalt::name::is_name_of;
+use cobalt::names::{self, is_name_of};
 use cobalt::reporters::rounded;
-use cobalt::wording::count;
-use cobalt::{name, suggest};
+use cobalt::wording::{self, count};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -288,10 +287,10 @@ impl WantedRuns {
         names.extend(unfinished.iter().map(|run| &*run.experiment));
         names.sort_unstable();
         names.dedup();
-        if names.is_empty() || name::find(experiment, names.iter().copied()).is_some() {
+        if names.is_empty() || names::find(experiment, names.iter().copied()).is_some() {
             return Ok(());
         }
-        let instead = suggest::instead(experiment, names);
+        let instead = wording::instead(experiment, names);
         Err(Error::Arguments(format!(
             "no experiment named `{experiment}` has a run; {}",
             cut::text(&instead, NAME)

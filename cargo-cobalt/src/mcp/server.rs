@@ -15,11 +15,9 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::changes::Changes;
 use super::command::Commands;
-use super::projects::Projects;
-use super::prompts;
-use super::roots::Roots;
+use super::projects::{Projects, Roots};
 use super::tools::{self, Call};
-use super::{complete, resources};
+use super::{complete, prompts, resources};
 
 /// What an assistant is told of all of it.
 const INSTRUCTIONS: &str = "Cobalt runs experiments: an agent over a data set, each output scored by evaluators, the run judged \

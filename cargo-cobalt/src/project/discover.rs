@@ -6,7 +6,7 @@ use std::{fmt, fs, io};
 
 use cargo_metadata::{CargoOpt, Metadata, MetadataCommand, Package, TargetKind};
 use cobalt::config::{Config, Flags, Setting};
-use cobalt::{BoxError, suggest};
+use cobalt::{BoxError, wording};
 use glob::Pattern;
 use toml_edit::{DocumentMut, Item, TableLike, TomlError, Value};
 
@@ -40,7 +40,7 @@ pub(crate) struct Candidate {
 impl Candidate {
     /// Says that it needs features that are off.
     pub(super) fn needs_features(&self) -> Option<String> {
-        let features = suggest::list(self.missing_features.iter().map(String::as_str));
+        let features = wording::list(self.missing_features.iter().map(String::as_str));
         let word = if self.missing_features.len() == 1 { "feature" } else { "features" };
         (!self.missing_features.is_empty()).then(|| format!("`{self}` needs the {word} {features}"))
     }
@@ -139,7 +139,7 @@ impl Project {
         let members = self.metadata.workspace_packages();
         let is_unknown = |pattern: &&String| !members.iter().any(|package| is_named(package, pattern));
         let unknown = |pattern: &String| {
-            let instead = suggest::instead(pattern, members.iter().map(|package| &**package.name));
+            let instead = wording::instead(pattern, members.iter().map(|package| &**package.name));
             format!("no package of this workspace is named `{pattern}`; {instead}")
         };
         if let Some(pattern) = build.package.iter().find(is_unknown) {
@@ -210,7 +210,7 @@ fn by_settings(settings: &Config, candidates: &[Candidate]) -> String {
     let setting = settings.settings().iter().find(|setting| setting.key == "targets");
     let setting = setting.map(|Setting { value, origin, .. }| format!(" = {}` of {origin}", written(value)));
     let targets = || candidates.iter().map(|candidate| &*candidate.target);
-    let meant = settings.targets().find_map(|target| suggest::closest(target, targets()));
+    let meant = settings.targets().find_map(|target| wording::closest(target, targets()));
     let setting = setting.unwrap_or_else(|| "`".to_owned());
     let question = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
     format!("`targets{setting} matches none of {}{question}", names(candidates))
@@ -223,7 +223,7 @@ fn nothing_found(packages: &[Rc<Package>], held_back: &[String]) -> String {
         (_, []) => format!(
             "there is no test target with `harness = false` in a package that depends on `{LIBRARY}`, among {}; \
              `cargo cobalt init` adds one",
-            suggest::list(packages.iter().map(|package| &**package.name))
+            wording::list(packages.iter().map(|package| &**package.name))
         ),
         (_, held_back) => held_back.join("\n"),
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::{io, mem};
 
 use cargo_metadata::{Dependency, Package, Target};
-use cobalt::suggest;
+use cobalt::wording;
 
 use super::discover::Candidate;
 use crate::cli::{Build, Selection};
@@ -109,13 +109,13 @@ impl Place {
         let file =
             |candidate: &Candidate| Some(candidate.file.strip_prefix(base).ok()?.display().to_string());
         let files: Vec<_> = all.iter().filter_map(file).collect();
-        let meant = suggest::closest(&typed.to_string(), files.iter().map(String::as_str));
+        let meant = wording::closest(&typed.to_string(), files.iter().map(String::as_str));
         format!("{problem}; {}", instead(meant, all))
     }
 }
 
 fn unknown_name(name: &str, all: &[Candidate]) -> String {
-    let meant = suggest::closest(name, all.iter().map(|candidate| &*candidate.target));
+    let meant = wording::closest(name, all.iter().map(|candidate| &*candidate.target));
     format!("no test target with `harness = false` is named `{name}`; {}", instead(meant, all))
 }
 
@@ -128,7 +128,7 @@ fn instead(meant: Option<&str>, all: &[Candidate]) -> String {
 /// The targets as `package/target`.
 pub(super) fn names(candidates: &[Candidate]) -> String {
     let names: Vec<_> = candidates.iter().map(ToString::to_string).collect();
-    suggest::list(names.iter().map(String::as_str))
+    wording::list(names.iter().map(String::as_str))
 }
 
 /// The features that a target requires and that are off, where these packages are built with these flags.

@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 
 use cobalt::report::SourcePlace;
 use cobalt::reporters::{Event, Listed};
-use cobalt::{MissingKey, Wanted, name, suggest};
+use cobalt::{MissingKey, Wanted, names, wording};
 
 use super::process::{Asked, Message, WithVariables, run};
 use crate::baseline::Given;
@@ -24,10 +24,10 @@ pub(crate) fn check_names(binaries: &[WithVariables<'_>], named: &[String]) -> R
     }
     let (listed, is_complete) = ask(binaries, &Selection::default(), !named.is_empty())?;
     let names = names_of(&listed);
-    match named.iter().find(|typed| name::find(typed, names.iter().copied()).is_none()) {
+    match named.iter().find(|typed| names::find(typed, names.iter().copied()).is_none()) {
         Some(typed) if is_complete => Err(Error::NothingMatched(format!(
             "no experiment is named `{typed}`; {}",
-            suggest::instead(typed, names)
+            wording::instead(typed, names)
         ))),
         _ => Ok(clashes(&listed)),
     }
@@ -47,21 +47,21 @@ fn no_match(targets: &str, typed: &[String], names: &[&str]) -> String {
     let filters = if patterns.is_empty() {
         String::new()
     } else {
-        format!(" {}", suggest::list(patterns.iter().copied()))
+        format!(" {}", wording::list(patterns.iter().copied()))
     };
     // Of `desk::item`, the experiment comes first.
     let experiment = |pattern: &&str| pattern.split("::").next().unwrap_or(pattern).to_owned();
-    let is_there = |typed: &String| names.iter().any(|name| name::is_name_of(typed, name));
+    let is_there = |typed: &String| names.iter().any(|name| names::is_name_of(typed, name));
     let typed: Vec<_> = patterns.iter().map(experiment).collect();
     let there = typed.iter().find(|typed| is_there(typed)).cloned();
-    let closest = |typed: &String| suggest::closest(typed, names.iter().copied());
+    let closest = |typed: &String| wording::closest(typed, names.iter().copied());
     let meant = if there.is_some() { None } else { typed.iter().find_map(closest) };
     let question = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
     let what = there
         .as_ref()
         .map_or_else(|| format!("no experiment of {targets}"), |there| format!("no item of `{there}`"));
     let example = there.as_deref().or(meant).or(names.first().copied()).unwrap_or("NAME");
-    let example = name::case_name(example);
+    let example = names::case_name(example);
     format!(
         "{what} matches{filters}{question}\n`--experiment {example}` selects an experiment, `-- {example}::ITEM` one of its items; \
          `cargo cobalt list` names all"
@@ -139,8 +139,8 @@ fn clashes(listed: &[Listed]) -> Vec<String> {
     let mut known = HashMap::new();
     let clash = |Listed { name, file, line, .. }: &Listed| {
         let this = (name.clone(), SourcePlace { file: file.clone(), line: *line });
-        let earlier = known.entry(name::case_name(name)).or_insert_with(|| this.clone());
-        (*earlier != this).then(|| name::clash(earlier, &this))
+        let earlier = known.entry(names::case_name(name)).or_insert_with(|| this.clone());
+        (*earlier != this).then(|| names::clash(earlier, &this))
     };
     listed.iter().filter_map(clash).collect()
 }

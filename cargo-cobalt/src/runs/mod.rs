@@ -8,13 +8,10 @@
 //! | `main`, `v1.2`, `8fd9a1c`, `help-desk@main` | the newest whole run of that git commit |
 //! | `.cobalt/results/….json` | the run in a result file, or a baseline |
 
-mod error;
-mod git;
 mod known;
 mod resolve;
 mod view;
 
-pub(crate) use error::{UnknownRun, short};
-pub(crate) use known::KnownRuns;
+pub(crate) use known::{KnownRuns, UnknownRun, short};
 pub(crate) use resolve::{FoundRun, report_of};
 pub(crate) use view::{ItemCounts, RunFigures, RunState, RunVerdict, RunView, journals, minute, so_far};

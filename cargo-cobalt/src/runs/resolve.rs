@@ -8,9 +8,7 @@ use cobalt::llm::prices::PriceTable;
 use cobalt::store::{read_measurements, read_report, without_mark};
 use serde::Deserialize;
 
-use super::error::{UnknownRun, described};
-use super::git;
-use super::known::KnownRuns;
+use super::known::{self, KnownRuns, UnknownRun, described};
 use crate::cli::{Meaning, RunName};
 use crate::error::Error;
 use crate::index::Run;
@@ -180,7 +178,7 @@ impl KnownRuns {
             };
         }
         let revision = typed.rsplit_once('@').map_or(typed, |(_, revision)| revision);
-        let fetch = git::how_to_fetch(&self.folder, revision);
+        let fetch = known::how_to_fetch(&self.folder, revision);
         Err(UnknownRun::unknown(typed, &self.whole, &experiments, fetch))
     }
 

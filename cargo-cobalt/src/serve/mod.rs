@@ -7,9 +7,7 @@ mod api;
 mod dashboard;
 mod error;
 mod guard;
-mod listen;
 mod live;
-mod page;
 mod running;
 mod server;
 mod store;
@@ -19,15 +17,15 @@ use std::process::ExitCode;
 
 use cobalt::config::{Config, Flags};
 
-use self::dashboard::Dashboard;
-use self::guard::Token;
-use self::listen::{Listening, listen};
-pub(crate) use self::running::find as running;
 use crate::cli::Serve;
 use crate::config::settings;
 use crate::error::Error;
 use crate::terminal::print_json;
 use crate::{browser, interrupt};
+use dashboard::Dashboard;
+use guard::Token;
+pub(crate) use running::find as running;
+use server::{Listening, listen};
 
 pub(crate) fn serve(arguments: &Serve, flags: &Flags) -> Result<ExitCode, Error> {
     if arguments.openapi {

@@ -10,7 +10,7 @@ use cobalt::{Report, TokenCount};
 use serde_json::Value;
 
 use super::items::{Named, result};
-use crate::datasets::values::plain;
+use crate::datasets::grid::plain;
 use crate::terminal::one_line;
 
 /// The item as people read it.

@@ -2,23 +2,20 @@
 
 mod item;
 mod items;
-mod table;
 
-use std::fs;
-use std::io;
 use std::process::ExitCode;
-use std::slice;
+use std::{fs, io, slice};
 
 use cobalt::Report;
 use cobalt::config::{Config, Flags};
 use cobalt::store::read_journal;
 
-use self::items::{Named, as_in_file, find, is_low, named};
 use crate::cli::{RunName, Show};
 use crate::config::settings;
 use crate::error::Error;
 use crate::runs::{KnownRuns, journals, report_of, so_far};
 use crate::terminal::{one_line, paint, print, print_json, stdout_width};
+use items::{Named, as_in_file, find, is_low, named};
 
 pub(crate) fn show(arguments: &Show, flags: &Flags) -> Result<ExitCode, Error> {
     let settings = settings(flags)?;
@@ -42,7 +39,7 @@ pub(crate) fn show(arguments: &Show, flags: &Flags) -> Result<ExitCode, Error> {
             if arguments.json {
                 print_json(&shown.into_iter().map(as_in_file).collect::<Vec<_>>()).map_err(Error::Print)?;
             } else {
-                print(&table::text(&report, &shown, stdout_width(), paint(&io::stdout())))
+                print(&items::text(&report, &shown, stdout_width(), paint(&io::stdout())))
                     .map_err(Error::Print)?;
             }
         }

@@ -9,12 +9,11 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::error::ConfigError;
-use super::flags::Flags;
+use super::find::Flags;
 use super::merge::{Merge, first};
 use super::settings::Origin;
 use super::variables::{BASELINE, ON_INCONCLUSIVE};
-use crate::settings::Age;
-use crate::settings::Text;
+use crate::settings::{Age, Text};
 
 /// How old a baseline may be before it is said to be old, unless something is set.
 const DEFAULT_MAX_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);

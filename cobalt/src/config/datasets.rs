@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::Config;
 use super::error::{ConfigError, Place};
+use super::file::dotted;
 use super::merge::Merge;
-use super::read::dotted;
 use crate::dataset::tables::DatasetTable;
 use crate::redact::register_address;
 

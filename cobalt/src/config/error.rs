@@ -3,14 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::only::Only;
-use super::read::dotted;
-use super::settings::Origin;
+use super::file::dotted;
+use super::settings::{Only, Origin};
 use super::variables::BASELINE;
-use crate::position::line_and_column;
 use crate::redact::redacted;
 use crate::report::Shard;
-use crate::suggest::{self, unknown_name};
+use crate::wording::{self, line_and_column, unknown_name};
 
 /// Why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -102,7 +100,7 @@ fn unknown_dataset(name: &str, file: Option<&Path>, workspace: &Path, names: &[S
             format!("`{}` has no data set `{name}`: add the table [{table}] to it", file.display())
         }
         Some(file) => {
-            let instead = suggest::instead(name, names.iter().map(String::as_str));
+            let instead = wording::instead(name, names.iter().map(String::as_str));
             format!("`{}` has no data set `{name}`; {instead}", file.display())
         }
         None => format!(

@@ -13,12 +13,11 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 use super::Config;
 use super::error::{ConfigError, Place};
 use crate::dataset::Item;
-use crate::evaluators::EvaluatorDefinition;
 use crate::evaluators::options::{Options, OptionsTable};
 use crate::evaluators::{
     AutoevalKind, BleuOptions, CheckError, ChrFOptions, CommandOptions, ContainsOptions, EvalContext,
-    Evaluation, Evaluator, ExactMatchOptions, FnEvaluator, Preset, RegexOptions, RougeOptions, Setup,
-    SquadExactMatchOptions, TokenF1Options, ToolCallsOptions, Unfit, WerOptions,
+    Evaluation, Evaluator, EvaluatorDefinition, ExactMatchOptions, FnEvaluator, Preset, RegexOptions,
+    RougeOptions, Setup, SquadExactMatchOptions, TokenF1Options, ToolCallsOptions, Unfit, WerOptions,
 };
 #[cfg(feature = "judge")]
 use crate::evaluators::{
@@ -29,7 +28,7 @@ use crate::experiment::Output;
 #[cfg(feature = "judge")]
 use crate::llm::Asking;
 use crate::settings::{NoKeys, Score, take_type};
-use crate::suggest::{self, folded};
+use crate::wording::{self, folded};
 
 const EXPECTED: &str =
     "an evaluator is the name of a function with `#[cobalt::evaluator]`, or a table with a `type`";
@@ -245,13 +244,13 @@ fn whereabouts(definition: &EvaluatorDefinition) -> String {
 }
 
 fn not_registered(name: &str, registered: &[&str]) -> String {
-    let meant = suggest::closest(name, registered.iter().copied()).map(str::to_owned);
+    let meant = wording::closest(name, registered.iter().copied()).map(str::to_owned);
     let meant = meant.or_else(|| of_the_library(name));
     let meant = meant.map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
     let there_are = if registered.is_empty() {
         "no function of this program has `#[cobalt::evaluator]`, by which one gets a name".to_owned()
     } else {
-        let registered = suggest::list(registered.iter().copied());
+        let registered = wording::list(registered.iter().copied());
         format!("the functions with `#[cobalt::evaluator]` here are {registered}")
     };
     format!(
@@ -269,7 +268,7 @@ fn of_the_library(name: &str) -> Option<String> {
     let kinds = AutoevalKind::ALL.map(AutoevalKind::name);
     let kinds = kinds.map(|kind| (kind, format!("{{ type = \"autoevals\", autoeval = \"{kind}\" }}")));
     let tables: Vec<_> = types.chain(presets).chain(kinds).collect();
-    let meant = suggest::closest(name, tables.iter().map(|(known, _)| *known))?;
+    let meant = wording::closest(name, tables.iter().map(|(known, _)| *known))?;
     tables.into_iter().find(|(known, _)| *known == meant).map(|(_, table)| table)
 }
 

@@ -9,14 +9,11 @@ use serde::Serialize;
 
 use super::baseline::absolute;
 use super::error::{ConfigError, Place};
-use super::find::{asked_for, candidates};
-use super::flags::Flags;
+use super::file::{Ci, File, Read, dotted};
+use super::find::{Flags, asked_for, candidates};
 use super::merged::{Config, Declarable};
-use super::model::{Ci, File};
-use super::only::Only;
-use super::read::{Read, dotted};
 use super::reporter::{Reporter, ReporterKind};
-use super::settings::{Origin, Setting, shown_variable, without_secrets};
+use super::settings::{Only, Origin, Setting, shown_variable, without_secrets};
 use super::variables::{CI, CONCURRENCY, CONFIG, RESUME, SOURCES, TIMEOUT, Variables};
 use crate::dataset::settings::{Account, FetchSettings, Platform};
 use crate::paths::workspace_root;

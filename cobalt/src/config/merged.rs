@@ -7,15 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::baseline::{BaselineSettings, OnInconclusive};
-use super::dashboard::DashboardSettings;
 use super::datasets::NamedSets;
 use super::error::{ConfigError, Place};
 use super::evaluators::Entry;
-use super::flags::Flags;
+use super::find::Flags;
 use super::merge::merge;
-use super::only::Only;
 use super::reporter::Reporter;
-use super::settings::Setting;
+use super::settings::{DashboardSettings, Only, Setting};
 use super::webhooks::Webhook;
 use crate::dataset::settings::FetchSettings;
 use crate::evaluators::Evaluator;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::settings::Text;
 use crate::store::Layout;
-use crate::suggest;
+use crate::wording;
 
 /// What shows a run, and how. Its text form is the name of the kind or, with a file, `junit=out/junit.xml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl FromStr for Reporter {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, path) = text.split_once('=').map_or((text, None), |(name, path)| (name, Some(path)));
         let unknown = || {
-            let names = suggest::list(ReporterKind::ALL.into_iter().map(ReporterKind::name));
+            let names = wording::list(ReporterKind::ALL.into_iter().map(ReporterKind::name));
             format!("unknown reporter `{name}`; there are {names}")
         };
         let kind = ReporterKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(unknown)?;

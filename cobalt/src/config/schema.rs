@@ -5,9 +5,9 @@ use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use serde_json::Value;
 
-use super::dashboard::Port;
-use super::model::File;
+use super::file::File;
 use super::reporter::{Reporter, ReporterKind};
+use super::settings::Port;
 use super::webhooks::{HookAddress, HookTimeout};
 use crate::dataset::Format;
 use crate::dataset::table_values::{

@@ -7,11 +7,11 @@ use std::time::{Duration, SystemTime};
 
 use super::baseline::OnInconclusive;
 use super::error::ConfigError;
-use super::only::Only;
+use super::settings::Only;
 use crate::redact::redacted;
 use crate::report::{Shard, duration};
 use crate::settings::{LONGEST_TIMEOUT, MOST_RUNS};
-use crate::suggest;
+use crate::wording;
 
 /// The path of the file to read.
 pub(super) const CONFIG: &str = "COBALT_CONFIG";
@@ -111,7 +111,7 @@ pub fn unknown_variable(name: &str) -> Option<String> {
     if !prefix.eq_ignore_ascii_case(PREFIX) || KNOWN.iter().chain(&OF_DEVELOPMENT).any(is_known) {
         return None;
     }
-    let meant = suggest::closest(rest, KNOWN.iter().map(|known| &known[PREFIX.len()..]));
+    let meant = wording::closest(rest, KNOWN.iter().map(|known| &known[PREFIX.len()..]));
     let instead = match meant {
         Some(meant) => format!("did you mean `{PREFIX}{meant}`?"),
         None => "the documentation of `cobalt::config` lists those that have a meaning".to_owned(),

@@ -7,8 +7,7 @@ use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
 use super::Item;
-use crate::suggest;
-use crate::wording::cut;
+use crate::wording::{self, cut};
 
 /// Reads an item as a type of your own.
 ///
@@ -95,11 +94,11 @@ fn missing_field(item: &Item, path: &Path, message: &str) -> Option<String> {
     let names = || object.keys().map(String::as_str);
     let mut reason = match object.is_empty() {
         true => format!("{message}, there are no fields"),
-        false => format!("{message}, the fields are {}", suggest::list(names())),
+        false => format!("{message}, the fields are {}", wording::list(names())),
     };
-    if let Some(meant) = suggest::closest(wanted, names()) {
+    if let Some(meant) = wording::closest(wanted, names()) {
         reason += &format!(": is `{meant}` meant?");
-        if suggest::folded(meant) == suggest::folded(wanted) && meant.contains(char::is_uppercase) {
+        if wording::folded(meant) == wording::folded(wanted) && meant.contains(char::is_uppercase) {
             reason += " `#[serde(rename_all = \"camelCase\")]` on the struct reads such names";
         }
     }

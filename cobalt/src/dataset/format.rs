@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::de::IgnoredAny;
 
 use super::{DatasetError, text};
-use crate::suggest;
+use crate::wording;
 
 /// The format of a file with items, see [the module](crate::dataset#files).
 ///
@@ -89,7 +89,7 @@ impl fmt::Display for Format {
 
 /// A name that no format has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown format `{wanted}`; {}", suggest::instead(.wanted, Format::ALL.map(|format| format.names()[0])))]
+#[error("unknown format `{wanted}`; {}", wording::instead(.wanted, Format::ALL.map(|format| format.names()[0])))]
 pub struct UnknownFormat {
     wanted: String,
 }

@@ -150,7 +150,7 @@ impl<'de> Visitor<'de> for Document<'_> {
             let found = match others.is_empty() {
                 true => "an empty object".to_owned(),
                 false => {
-                    format!("an object with {}", crate::suggest::list(others.iter().map(String::as_str)))
+                    format!("an object with {}", crate::wording::list(others.iter().map(String::as_str)))
                 }
             };
             A::Error::custom(format_args!(

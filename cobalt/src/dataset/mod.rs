@@ -80,43 +80,43 @@ mod identity;
 mod into_dataset;
 mod json;
 mod jsonl;
-mod load;
-mod named;
 mod read;
 #[cfg(feature = "remote")]
 mod remote;
 mod rows;
 mod set;
 pub(crate) mod settings;
-mod shards;
 pub(crate) mod table_values;
 pub(crate) mod tables;
 mod text;
 
 pub use crate::item::Item;
+#[doc(hidden)]
+pub use crate::item::{item_hash, value_hash};
 pub use crate::report::Fetch;
 pub use changed::ChangedDataset;
+#[doc(hidden)]
+pub use csv::{csv_records, parse_csv};
 pub(crate) use decode::decode_value;
 pub use decode::{DecodeError, decode};
 pub use error::DatasetError;
 use format::Told;
 pub use format::{Format, UnknownFormat};
-pub use into_dataset::IntoDataset;
-pub(crate) use load::read_package_file;
-pub use named::NamedDataset;
+pub use into_dataset::{IntoDataset, NamedDataset};
+#[doc(hidden)]
+pub use json::parse_json;
+#[doc(hidden)]
+pub use jsonl::parse_jsonl;
 #[cfg(feature = "remote")]
 use read::content;
+#[doc(hidden)]
+pub use read::format_of;
 use read::read;
+pub(crate) use read::read_package_file;
 #[cfg(feature = "remote")]
 pub(crate) use remote::Source;
 #[cfg(feature = "remote")]
 pub use remote::{Basalt, Braintrust, KeptDataset, LangSmith, Langfuse, RemoteDataset, Url};
-pub use set::{Dataset, Iter, SAMPLE_SEED};
-
 #[doc(hidden)]
 pub use rows::{Row, Rows, read_rows};
-#[doc(hidden)]
-pub use {
-    crate::item::item_hash, crate::item::value_hash, csv::csv_records, csv::parse_csv, json::parse_json,
-    jsonl::parse_jsonl, read::format_of,
-};
+pub use set::{Dataset, Iter, SAMPLE_SEED};

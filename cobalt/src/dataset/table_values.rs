@@ -9,7 +9,7 @@ use super::Format;
 use crate::hash::begins_hash;
 use crate::redact::REDACTED;
 use crate::settings::{Number, Text, is_address};
-use crate::suggest;
+use crate::wording;
 
 /// The units of sizes, by their bytes.
 const UNITS: [(&str, u64); 9] = [
@@ -39,7 +39,7 @@ impl Bytes {
         }
         let known = UNITS.iter().find(|(known, _)| known.eq_ignore_ascii_case(unit));
         let (_, bytes) = known.ok_or_else(|| {
-            let units = suggest::list(UNITS.map(|(unit, _)| unit));
+            let units = wording::list(UNITS.map(|(unit, _)| unit));
             format!("no unit of size `{unit}`: there are {units}")
         })?;
         match size * *bytes as f64 {

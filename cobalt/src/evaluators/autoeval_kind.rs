@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::suggest;
+use crate::wording;
 
 /// What an `Autoeval` scores. The names are those of autoevals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -119,7 +119,7 @@ impl fmt::Display for AutoevalKind {
 
 /// A name that no kind of `Autoeval` has, with the nearest one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown kind of autoeval `{wanted}`; {}", suggest::instead(.wanted, Self::known()))]
+#[error("unknown kind of autoeval `{wanted}`; {}", wording::instead(.wanted, Self::known()))]
 pub struct UnknownAutoevalKind {
     wanted: String,
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::dataset::{DecodeError, Item, decode};
 #[cfg(feature = "judge")]
-use crate::evaluators::EvalError;
+use super::EvalError;
+use crate::dataset::{Dataset, DecodeError, Item, decode};
 use crate::experiment::Output;
-use crate::llm::Asking;
+use crate::llm::{Asking, Models};
 use crate::settings::DEFAULT_TIMEOUT;
 
 /// One output with the item that it answers. Cheap to clone.
@@ -192,5 +192,20 @@ impl Remap {
 impl fmt::Debug for Remap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.type_name)
+    }
+}
+
+/// What an evaluator is about to be used on, see [`Evaluator::check`](super::Evaluator::check).
+#[derive(Debug)]
+pub struct Setup {
+    pub(crate) dataset: Dataset,
+    #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "nobody is asked without the feature"))]
+    pub(crate) models: Arc<Models>,
+}
+
+impl Setup {
+    /// The items that outputs will be scored for.
+    pub fn items(&self) -> impl Iterator<Item = &Item> + Clone {
+        self.dataset.iter()
     }
 }

@@ -26,7 +26,6 @@ mod places;
 #[cfg_attr(not(feature = "json-schema"), path = "without_schema.rs")]
 mod schema;
 mod score;
-mod setup;
 #[cfg(feature = "judge")]
 mod similarity;
 #[cfg(all(test, feature = "judge"))]
@@ -55,7 +54,7 @@ pub(crate) use choices::Preset;
 pub use choices::{Aggregate, Distance};
 pub use command::CommandEvaluator;
 pub(crate) use command::{CommandOptions, EndsAll};
-pub use context::EvalContext;
+pub use context::{EvalContext, Setup};
 pub use exact_match::ExactMatch;
 pub(crate) use exact_match::ExactMatchOptions;
 pub use function::{EvaluatorDefinition, FnEvaluator};
@@ -72,7 +71,6 @@ pub use pairwise::Pairwise;
 #[cfg(feature = "judge")]
 pub(crate) use pairwise::PairwiseOptions;
 pub use score::{IntoScore, Score};
-pub use setup::Setup;
 #[cfg(feature = "judge")]
 pub use similarity::Similarity;
 #[cfg(feature = "judge")]

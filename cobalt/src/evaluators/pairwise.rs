@@ -8,21 +8,17 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::evaluators::asking::answer_schema::{object, string};
-use crate::evaluators::asking::model_setters::{JudgeOptions, judge_setters, with_fields};
-use crate::evaluators::asking::source::input_text;
-use crate::evaluators::asking::source::{Need, Texts};
-use crate::evaluators::asking::tagged::unfilled;
-use crate::evaluators::asking::{answer, tagged};
-use crate::evaluators::context::Remap;
-use crate::evaluators::options::Options;
-use crate::evaluators::places::{ItemField, OUTPUT};
-use crate::evaluators::{
-    CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup,
-};
-use crate::future::join_all;
+use super::asking::answer;
+use super::asking::answer_schema::{object, string};
+use super::asking::model_setters::{JudgeOptions, judge_setters, with_fields};
+use super::asking::source::{self, Need, Texts, input_text, unfilled};
+use super::context::Remap;
+use super::options::Options;
+use super::places::{ItemField, OUTPUT};
+use super::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup};
 use crate::llm::{Asking, ModelChoice, Schema};
 use crate::settings::{self, Word};
+use crate::threads::join_all;
 
 const CRITERION: &str = "The better answer does more fully and more correctly what the input asks for.";
 
@@ -242,9 +238,9 @@ impl Sides<'_> {
         let texts = self.texts.iter().map(|(name, text)| (*name, text.as_str()));
         let texts: Vec<_> =
             texts.chain([(first, answers[0].as_str()), (second, answers[1].as_str())]).collect();
-        let prompt = tagged::prompt(&format!("{TASK}\n\nThe criterion: {}", self.criterion), &texts);
+        let prompt = source::prompt(&format!("{TASK}\n\nThe criterion: {}", self.criterion), &texts);
         let read = |answer: &Map<String, Value>| read(answer, output_first);
-        tagged::ask(asking, model, prompt, schema(), 0, read).await.map_err(|error| {
+        source::ask(asking, model, prompt, schema(), 0, read).await.map_err(|error| {
             let order = if output_first { first } else { second };
             EvalError::new(format!("no verdict where the output stands {order}: {error}"))
         })
@@ -306,8 +302,8 @@ fn read(answer: &Map<String, Value>, output_first: bool) -> Result<Verdict, Stri
 mod tests {
     use serde_json::{Value, json};
 
+    use super::Pairwise;
     use crate::Provider;
-    use crate::evaluators::pairwise::Pairwise;
     use crate::evaluators::tests::{asked_by, without_models};
     use crate::evaluators::{EvalContext, Evaluator, Score};
     use crate::experiment::Output;

@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::{CheckError, EvalContext, EvalError, Setup};
 use crate::dataset::Item;
 use crate::settings::Word;
-use crate::suggest;
 use crate::template::Variable;
+use crate::wording;
 
 /// The agent's output.
 pub(super) const OUTPUT: &str = "output";
@@ -33,7 +33,7 @@ impl ItemField {
     /// The field's value, which is not `null`.
     pub(super) fn find<'v>(&self, item: &'v Item) -> Result<&'v Value, EvalError> {
         self.0.resolve(item).ok_or_else(|| {
-            let fields = suggest::list(item.keys().map(String::as_str));
+            let fields = wording::list(item.keys().map(String::as_str));
             EvalError::new(format!("the item's `{}` is missing or null; the item has {fields}", self.name()))
         })
     }
@@ -48,7 +48,7 @@ impl ItemField {
         Err(CheckError::new(format!(
             "no item has `{}` to compare with; {}",
             self.name(),
-            suggest::instead(self.name(), fields)
+            wording::instead(self.name(), fields)
         )))
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{CheckError, EvalContext, Evaluator, Score, Setup};
 use crate::config::Config;
 use crate::dataset::{Dataset, Item};
-use crate::future::join_all;
 use crate::llm::{Asking, JudgeUsage, Models};
+use crate::threads::join_all;
 
 /// Scores with the models of a configuration, without a cache, where every key is `k`.
 pub(super) fn asked_by(

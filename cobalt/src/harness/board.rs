@@ -5,12 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use super::args::{Args, Filter};
+use super::cases::Chosen;
 use super::exit_guard;
-use super::shown::{Shown, Why};
+use super::schedule::part;
+use super::warnings::{Shown, Why};
+use crate::config::Config;
 use crate::error::Error;
+use crate::private::ExperimentDefinition;
 use crate::report::ItemResult;
-use crate::reporters::{Paint, Warning, printable, summary};
-use crate::session::{Ending, Interrupted, Listener};
+use crate::reporters::{MissingKey, Paint, Warning, printable, summary};
+use crate::session::{Ending, Interrupted, Listener, MissingKeys};
 
 /// What became of a case.
 #[derive(Clone, Debug)]
@@ -216,4 +221,32 @@ impl Listener for Writer {
         exit_guard::run_ended(experiment);
         slots.changed.notify_all();
     }
+}
+
+/// The keys that are missing, each once. What else is wrong is told when the experiments are run.
+pub(super) fn missing(
+    definitions: &[&'static ExperimentDefinition],
+    filter: &Filter<'_>,
+    args: &Args,
+    config: &Config,
+) -> Vec<MissingKey> {
+    let mut missing = MissingKeys::default();
+    if args.mimic.list {
+        return missing.into();
+    }
+    for (declared, resumed) in Chosen::of(definitions, filter, config).experiments {
+        let is_ignored = declared.ignored_without().is_some();
+        if is_ignored && !args.runs_ignored() {
+            continue;
+        }
+        let lacking = declared.declaration().map(|declaration| MissingKeys::of(declaration, config));
+        let lacking = lacking.unwrap_or_default();
+        if resumed.is_some() || args.selects_all(is_ignored) && config.runs_all() {
+            missing.extend(lacking);
+        } else if !lacking.is_empty() {
+            // Whether it is run at all hangs on its items.
+            drop(part(declared, is_ignored, resumed, args, config, &mut missing));
+        }
+    }
+    missing.into()
 }

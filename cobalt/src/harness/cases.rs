@@ -2,21 +2,26 @@
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::filter::Filter;
-use crate::causes::BoxError;
-use crate::causes::with_causes;
+use libtest_mimic::{Completion, Conclusion, Failed, Trial};
+
+use super::args::{Args, Filter};
+use super::board::{Board, Verdict};
+use super::narrator::print;
+use super::schedule::{Case, WaitsFor};
+use crate::causes::{BoxError, with_causes};
 use crate::config::Config;
 use crate::dataset::{Dataset, Item};
 use crate::error::Error;
 use crate::experiment::{Declaration, Experiment, Prepared};
-use crate::name;
-use crate::panics;
-use crate::paths;
 use crate::private::ExperimentDefinition;
 use crate::report::SourcePlace;
-use crate::session::Plan;
-use crate::store::namesake;
+use crate::reporters::printable;
+use crate::session::{Interrupter, Plan, named_to_resume};
+use crate::store::{CutOff, namesake};
+use crate::{names, paths, threads};
 
 /// An experiment that was read, or the case that says why it could not be.
 pub(super) struct Suite {
@@ -67,7 +72,7 @@ pub(super) fn definitions() -> Result<Vec<&'static ExperimentDefinition>, String
     for definition in &definitions {
         let this = ((definition.name)(), place(definition));
         if let Some(earlier) = named.insert(case_name(definition), this.clone()) {
-            return Err(name::clash(&earlier, &this));
+            return Err(names::clash(&earlier, &this));
         }
     }
     Ok(definitions)
@@ -75,7 +80,7 @@ pub(super) fn definitions() -> Result<Vec<&'static ExperimentDefinition>, String
 
 /// An experiment's name as it stands in case names.
 pub(super) fn case_name(definition: &ExperimentDefinition) -> String {
-    name::case_name(&(definition.name)())
+    names::case_name(&(definition.name)())
 }
 
 /// Where an experiment is declared.
@@ -184,7 +189,7 @@ pub(super) fn cases_of(name: &str, plan: &Plan) -> Vec<(String, View)> {
 
 /// Calls what the user declared; a panic in it is an error of that experiment alone.
 fn guarded<T>(declared: impl FnOnce() -> Result<T, BoxError>) -> Result<T, BoxError> {
-    catch_unwind(AssertUnwindSafe(declared)).unwrap_or_else(|panic| Err(panics::describe(&*panic).into()))
+    catch_unwind(AssertUnwindSafe(declared)).unwrap_or_else(|panic| Err(threads::describe(&*panic).into()))
 }
 
 /// The items to run for the selected cases of an experiment: none, some, or all.
@@ -227,6 +232,100 @@ pub(super) enum Selection {
     /// The items with these indexes.
     Some(Vec<usize>),
     All,
+}
+
+/// The experiments of a process, and what it was asked to resume beside them.
+pub(super) struct Chosen {
+    /// The experiments in their order, each with the run of it that is resumed.
+    pub(super) experiments: Vec<(Declared, Option<CutOff>)>,
+    /// Runs to resume that are of none of them.
+    pub(super) left: Vec<CutOff>,
+    /// Ids of runs to resume of which nothing is known here.
+    pub(super) unknown: Vec<(String, Error)>,
+}
+
+impl Chosen {
+    /// Reads the declarations, and no data.
+    pub(super) fn of(
+        definitions: &[&'static ExperimentDefinition],
+        filter: &Filter<'_>,
+        config: &Config,
+    ) -> Self {
+        let (mut resume, unknown) = named_to_resume(config.layout());
+        let resumes = !(resume.is_empty() && unknown.is_empty());
+        let mut experiments = Vec::with_capacity(definitions.len());
+        for definition in definitions {
+            let resumed = resume.iter().position(|run| run.experiment == (definition.name)());
+            let resumed = resumed.map(|index| resume.remove(index));
+            if resumes && resumed.is_none() {
+                continue;
+            }
+            let declared = Declared::new(definition);
+            if declared.is_selected_by(filter) {
+                experiments.push((declared, resumed));
+            }
+        }
+        Self { experiments, left: resume, unknown }
+    }
+}
+
+/// Turns cases into trials that wait at the board.
+pub(super) struct Trials {
+    board: Arc<Board>,
+    /// Stops the session after the first failure, where that was asked for.
+    stop: Option<Interrupter>,
+    failed: Arc<AtomicBool>,
+}
+
+impl Trials {
+    /// `stop` is what the first failure is to stop.
+    pub(super) fn new(board: Arc<Board>, stop: Option<Interrupter>) -> Self {
+        Self { board, stop, failed: Arc::default() }
+    }
+
+    pub(super) fn run(&self, cases: Vec<Case>, args: &Args) -> Conclusion {
+        let selected = |case: Case| {
+            let is_selected = case.is_selected(args);
+            self.trial(case).with_ignored_flag(is_selected)
+        };
+        let mut trials: Vec<_> = cases.into_iter().map(selected).collect();
+        if let Some(seed) = args.shuffle {
+            print(args, &format!("shuffle seed: {seed}"));
+            fastrand::Rng::with_seed(seed).shuffle(&mut trials);
+        }
+        libtest_mimic::run(&args.for_mimic(), trials)
+    }
+
+    fn trial(&self, case: Case) -> Trial {
+        let (board, stop, failed) = (Arc::clone(&self.board), self.stop.clone(), Arc::clone(&self.failed));
+        Trial::ignorable_test(case.name, move || {
+            if stop.is_some() && failed.load(Ordering::Acquire) {
+                return Ok(Completion::ignored_with("not run after the first failure"));
+            }
+            let verdict = match case.waits_for {
+                WaitsFor::View(experiment, View::Item(index)) => board.item(experiment, index),
+                WaitsFor::View(experiment, View::Threshold(index)) => board.threshold(experiment, index),
+                WaitsFor::View(experiment, View::Whole) => board.whole(experiment),
+                // It may quote what a server says.
+                WaitsFor::Failure { why, .. } => Verdict::Failed(printable(&why).into()),
+                WaitsFor::Variable { variable, .. } => {
+                    return Ok(Completion::ignored_with(format!("{variable} is not set")));
+                }
+                WaitsFor::Unselected => Verdict::NotRun,
+            };
+            match verdict {
+                Verdict::Passed => Ok(Completion::Completed),
+                Verdict::NotRun => Ok(Completion::ignored_with("not run")),
+                Verdict::Failed(why) => {
+                    failed.store(true, Ordering::Release);
+                    if let Some(session) = stop {
+                        session.interrupt();
+                    }
+                    Err(Failed::from(why))
+                }
+            }
+        })
+    }
 }
 
 #[cfg(test)]

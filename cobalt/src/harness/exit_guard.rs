@@ -5,12 +5,18 @@
 //! gives both a failing code. Native code that calls `_exit` skips the hook.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
-use super::exit_code::UNFIT;
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use super::exit_code::{INTERRUPTED, UNFIT};
+use crate::evaluators::EndsAll;
 use crate::private::ExperimentDefinition;
+use crate::session::Run;
 
 /// `cobalt::main()` was not called yet.
 const UNREACHED: u8 = 0;
@@ -189,6 +195,122 @@ fn is_of_libtest(argument: &str) -> bool {
     ];
     let name = argument.split('=').next().unwrap_or_default();
     FLAGS.contains(&name)
+}
+
+/// How long after a signal another one counts as the same.
+const ECHO: Duration = Duration::from_millis(250);
+
+/// Signals that no longer end the process by themselves, but wait to be heard.
+pub(super) struct Signals(Source);
+
+impl Signals {
+    /// Catches the signals from now on.
+    pub(super) fn catch() -> io::Result<Self> {
+        Source::new().map(Self)
+    }
+
+    /// Calls `stop` when the process is first asked to end.
+    pub(super) fn hear(self, stop: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let Self(mut source) = self;
+        let listener = thread::Builder::new().name("cobalt-signals".to_owned()).spawn(move || {
+            source.wait();
+            thread::spawn(stop);
+            // One Ctrl-C may come twice: from the terminal, and from the program that has started this process.
+            source.drop_all_for(ECHO);
+            source.wait();
+            drop(EndsAll);
+            leave(INTERRUPTED);
+        });
+        listener.map(drop)
+    }
+}
+
+#[cfg(unix)]
+struct Source(signal_hook::iterator::Signals);
+
+#[cfg(unix)]
+impl Source {
+    fn new() -> io::Result<Self> {
+        use signal_hook::consts::{SIGINT, SIGTERM};
+        signal_hook::iterator::Signals::new([SIGINT, SIGTERM]).map(Self)
+    }
+
+    fn wait(&mut self) {
+        while self.0.wait().next().is_none() {}
+    }
+
+    fn drop_all_for(&mut self, time: Duration) {
+        thread::sleep(time);
+        self.0.pending().for_each(drop);
+    }
+}
+
+#[cfg(not(unix))]
+struct Source {
+    runtime: tokio::runtime::Runtime,
+    ctrl_c: tokio::signal::windows::CtrlC,
+}
+
+#[cfg(not(unix))]
+impl Source {
+    fn new() -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let ctrl_c = runtime.block_on(async { tokio::signal::windows::ctrl_c() })?;
+        Ok(Self { runtime, ctrl_c })
+    }
+
+    fn wait(&mut self) {
+        self.runtime.block_on(self.ctrl_c.recv());
+    }
+
+    fn drop_all_for(&mut self, time: Duration) {
+        self.runtime.block_on(async {
+            let deadline = tokio::time::Instant::now() + time;
+            while tokio::time::timeout_at(deadline, self.ctrl_c.recv()).await.is_ok() {}
+        });
+    }
+}
+
+/// The most threads of the runtime.
+const MOST_WORKERS: usize = 512;
+
+/// A runtime that whoever ends the process can take, or nobody has taken yet.
+pub(super) type SharedRuntime = Arc<Mutex<Option<Runtime>>>;
+
+/// A process that is ready to run experiments.
+pub(super) struct Process {
+    pub(super) runtime: SharedRuntime,
+    pub(super) signals: Signals,
+}
+
+impl Process {
+    /// Makes ready for these runs. From now on no signal ends the process by itself.
+    pub(super) fn start(runs: &[Run]) -> Result<Self, String> {
+        let at_a_time = |run: &Run| run.plan().definition().concurrency.min(run.plan().dataset().len());
+        let items_at_a_time = runs.iter().map(at_a_time).fold(0, usize::saturating_add);
+        let runtime =
+            Builder::new_multi_thread().worker_threads(workers(items_at_a_time)).enable_all().build();
+        let runtime = runtime.map_err(|error| format!("failed to start the runtime: {error}"))?;
+        let signals = Signals::catch().map_err(no_signals)?;
+        Ok(Self { runtime: Arc::new(Mutex::new(Some(runtime))), signals })
+    }
+}
+
+/// Where experiments are started.
+pub(super) fn handle(runtime: &SharedRuntime) -> Handle {
+    let runtime = runtime.lock().unwrap_or_else(PoisonError::into_inner);
+    runtime.as_ref().expect("a runtime is taken at the end").handle().clone()
+}
+
+pub(super) fn no_signals(error: std::io::Error) -> String {
+    format!("failed to catch signals: {error}")
+}
+
+/// How many threads the runtime has: more than agents can run at a time, so that agents that block without saying so
+/// leave one for timers and for each other. A thread without work costs next to nothing.
+fn workers(items_at_a_time: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, Into::into);
+    items_at_a_time.saturating_add(1).clamp(cores, cores.max(MOST_WORKERS))
 }
 
 #[cfg(test)]

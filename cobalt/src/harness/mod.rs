@@ -3,23 +3,12 @@
 mod args;
 mod board;
 mod cases;
-mod chosen;
 mod command;
-mod ending;
-mod environment;
 pub mod exit_code;
 mod exit_guard;
-mod filter;
-mod keys;
 mod narrator;
-mod nextest;
-mod process;
 mod ready;
-mod request;
 mod schedule;
-mod shown;
-mod signals;
-mod trials;
 mod warnings;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -27,26 +16,23 @@ use std::sync::Arc;
 
 use libtest_mimic::Trial;
 
-use self::args::Args;
-use self::board::{Board, Writer};
-use self::cases::Declared;
-use self::ending::{Stop, Whole, shut_down, tell, warn};
-use self::exit_code::{FAILED, UNFIT};
-use self::exit_guard::leave;
-use self::filter::Filter;
-use self::nextest::Nextest;
-use self::process::{Process, handle, no_signals};
-pub use self::request::{Request, Wanted};
-use self::schedule::Schedule;
-use self::shown::Shown;
-use self::trials::Trials;
 use crate::config::Config;
 use crate::evaluators::EndsAll;
 use crate::private::ExperimentDefinition;
 use crate::reporters::{Warning, printable};
 use crate::session::{Run, Session};
 use crate::wording::count;
-use crate::{panics, paths};
+use crate::{paths, threads};
+use args::{Args, Filter};
+use board::{Board, Writer};
+use cases::{Declared, Trials};
+pub use command::{Request, Wanted};
+use exit_code::{FAILED, UNFIT};
+use exit_guard::{Process, handle, leave, no_signals};
+use narrator::{Stop, Whole, shut_down, tell, warn};
+use ready::Nextest;
+use schedule::Schedule;
+use warnings::Shown;
 
 /// Runs the experiments of this binary as tests; the whole `main` of a test target with `harness = false`.
 ///
@@ -79,7 +65,7 @@ pub fn main() -> ! {
     exit_guard::reach();
     let args = Args::from_process();
     let _begun = exit_guard::begin();
-    panics::note_places();
+    threads::note_places();
     match run(&args) {
         Ok(code) => leave(code),
         Err(message) => {
@@ -95,7 +81,7 @@ fn run(args: &Args) -> Result<i32, String> {
     let mut definitions = cases::definitions()?;
     paths::set_compiled_package_root(definitions[0].manifest_dir);
     let config = Config::from_environment().map_err(|error| error.to_string())?;
-    environment::complete(config.env())?;
+    ready::complete(config.env())?;
     let args = &args.knowing(definitions.iter().map(|definition| (definition.name)()));
     // Before some are left out, as those may read variables too.
     let mut warnings = warnings::of_variables(&definitions, &config);

@@ -1,11 +1,15 @@
 //! An experiment that is about to run: its evaluators were asked, and no journal is opened yet.
 
+use std::collections::BTreeMap;
+use std::env;
+use std::process::Command;
+
 use super::cases::{Broken, View};
 use crate::config::Config;
 use crate::error::Error;
 use crate::report::Shard;
 use crate::session::{MissingKeys, Plan, Rerun, Run, Selected};
-use crate::store::CutOff;
+use crate::store::{CutOff, id_of};
 
 /// Cases by their names.
 type Cases = Vec<(String, View)>;
@@ -157,5 +161,107 @@ impl Ready {
             Way::Leave { .. } => return Ok((cases, None)),
         };
         Ok((cases, Some(run)))
+    }
+}
+
+/// Goes on where every variable is set; a variable that is set stays as it is.
+pub(super) fn complete(variables: &BTreeMap<String, String>) -> Result<(), String> {
+    let missing: Vec<_> = variables.iter().filter(|(name, _)| env::var_os(name).is_none()).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let program = env::current_exe().map_err(|error| format!("failed to find this program: {error}"))?;
+    let mut command = Command::new(program);
+    command.args(env::args_os().skip(1)).envs(missing);
+    Err(format!("failed to start anew with the variables of `[env]`: {}", replace(command)))
+}
+
+/// Becomes the program. Comes back only with an error.
+#[cfg(unix)]
+fn replace(mut command: Command) -> std::io::Error {
+    use std::os::unix::process::CommandExt as _;
+
+    if let Some(name) = env::args_os().next() {
+        command.arg0(name);
+    }
+    command.exec()
+}
+
+/// Waits for the program, and ends with its exit code.
+#[cfg(not(unix))]
+fn replace(mut command: Command) -> std::io::Error {
+    match command.status() {
+        Ok(status) => super::exit_guard::leave(status.code().unwrap_or(super::exit_code::UNFIT)),
+        Err(error) => error,
+    }
+}
+
+/// A process that nextest started for one case.
+#[derive(Debug)]
+pub(super) struct Nextest {
+    run: String,
+    attempt: u32,
+}
+
+impl Nextest {
+    /// `None` where the process was started by something else.
+    pub(super) fn from_environment() -> Option<Self> {
+        Self::read(|name| std::env::var(name).ok())
+    }
+
+    fn read(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        if variable("NEXTEST_EXECUTION_MODE")? != "process-per-test" {
+            return None;
+        }
+        let attempt = variable("NEXTEST_ATTEMPT").and_then(|attempt| attempt.parse().ok()).unwrap_or(1);
+        // A stress run repeats each case within one nextest run.
+        let parts = ["NEXTEST_RUN_ID", "NEXTEST_BINARY_ID", "NEXTEST_STRESS_CURRENT"];
+        Some(Self { run: parts.map(|name| variable(name).unwrap_or_default()).join("/"), attempt })
+    }
+
+    /// The id that all attempts at an experiment share.
+    pub(super) fn run_id(&self, experiment: &str) -> String {
+        id_of(&[self.run.clone(), experiment.to_owned()])
+    }
+
+    /// Whether an earlier attempt failed.
+    pub(super) fn is_retry(&self) -> bool {
+        self.attempt > 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(variables: &[(&str, &str)]) -> Option<Nextest> {
+        Nextest::read(|name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn only_a_process_for_each_test_makes_an_experiment_one_case() {
+        assert!(read(&[]).is_none());
+        assert!(read(&[("NEXTEST_EXECUTION_MODE", "something-new")]).is_none());
+        assert!(!read(&[("NEXTEST_EXECUTION_MODE", "process-per-test")]).unwrap().is_retry());
+    }
+
+    #[test]
+    fn attempts_at_an_experiment_share_an_id() {
+        let attempt = |number, stress| {
+            read(&[
+                ("NEXTEST_EXECUTION_MODE", "process-per-test"),
+                ("NEXTEST_RUN_ID", "r"),
+                ("NEXTEST_ATTEMPT", number),
+                ("NEXTEST_STRESS_CURRENT", stress),
+            ])
+            .unwrap()
+        };
+        let (first, second) = (attempt("1", "none"), attempt("2", "none"));
+        assert!(second.is_retry());
+        assert_eq!(first.run_id("desk"), second.run_id("desk"));
+        assert_ne!(first.run_id("desk"), first.run_id("sums"));
+        assert_ne!(first.run_id("desk"), attempt("1", "3").run_id("desk"));
     }
 }

@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
-use super::args::Args;
-use super::cases::{self, Broken, Declared, Selection, View};
-use super::chosen::Chosen;
-use super::filter::Filter;
-use super::nextest::Nextest;
-use super::ready::{Ready, Way};
+use super::args::{Args, Filter};
+use super::cases::{self, Broken, Chosen, Declared, Selection, View};
+use super::ready::{Nextest, Ready, Way};
 use super::warnings;
 use crate::config::Config;
 use crate::error::Error;

@@ -5,7 +5,9 @@ use super::cases::Declared;
 use crate::config::{Config, Origin, Setting, unknown_variable};
 use crate::private::ExperimentDefinition;
 use crate::redact::REDACTED;
-use crate::reporters::Warning;
+use crate::report::{ItemResult, RunConfig};
+use crate::reporters::{Repeated, Warning, explain};
+use crate::session::Run;
 
 /// Variables of keys that judges and agents often need.
 const KEYS: [&str; 17] = [
@@ -121,6 +123,42 @@ fn is_other_form(variable: &str, known: &str) -> bool {
     vendor.is_some_and(|vendor| {
         forms.iter().any(|form| variable.strip_suffix(form).is_some_and(|rest| rest == vendor))
     })
+}
+
+/// An experiment as it is shown.
+pub(super) struct Shown {
+    name: String,
+    pub(super) config: RunConfig,
+    /// The items' names in test cases, by index.
+    pub(super) names: Vec<String>,
+    repeated: Repeated,
+}
+
+/// Why an item failed.
+pub(super) enum Why {
+    Explained(String),
+    /// By the same errors of evaluators as an earlier item, which this text names.
+    Repeated(String),
+}
+
+impl Shown {
+    pub(super) fn of(run: &Run) -> Self {
+        let (name, config) = (run.plan().name().to_owned(), run.config().clone());
+        let names = run.plan().dataset().case_keys();
+        Self { name, config, names, repeated: Repeated::default() }
+    }
+
+    /// Why an item failed. Errors of evaluators that an earlier item has, too, are not shown again.
+    pub(super) fn explain(&mut self, item: &ItemResult) -> Why {
+        let explained = explain(item, &self.name, &self.config);
+        match self.repeated.earlier(item, &self.names[item.index], &self.config) {
+            Some(earlier) => {
+                let head = explained.lines().next().unwrap_or_default();
+                Why::Repeated(format!("{head}\n  the same evaluation error as item {earlier}"))
+            }
+            None => Why::Explained(explained),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use super::client::Target;
 use super::flights::Landed;
 use super::models::Models;
 use super::vendors::Role;
-use super::{AskError, Meter, ModelChoice, Provider, key};
-use crate::future::join_all;
+use super::{AskError, Meter, ModelChoice, Provider, cache};
+use crate::threads::join_all;
 
 /// What came of a text.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ impl Models {
     ) -> Result<Vec<Arc<[f32]>>, AskError> {
         let target = self.target(Role::Embedding, choice)?;
         if target.provider == Provider::Local {
-            return Ok(texts.iter().map(|text| crate::llm::lexical::embed(text).into()).collect());
+            return Ok(texts.iter().map(|text| embed(text).into()).collect());
         }
         let mut places = HashMap::new();
         let mut requests: Vec<Pin<Box<dyn Future<Output = _> + Send>>> = Vec::new();
@@ -52,7 +52,7 @@ impl Models {
     }
 
     async fn vector(&self, target: &Target, text: &str, meter: &Meter) -> Result<Arc<[f32]>, AskError> {
-        let key = key::of_text("embedding", target, text);
+        let key = cache::of_text("embedding", target, text);
         let ask = async {
             if let Some(vector) = self.kept(&key).and_then(|bytes| vector(&bytes)) {
                 return Found { vector: Ok(vector), known: true };
@@ -74,4 +74,122 @@ fn vector(bytes: &[u8]) -> Option<Arc<[f32]>> {
     let (numbers, rest) = bytes.as_chunks();
     let is_whole = rest.is_empty() && !numbers.is_empty();
     is_whole.then(|| numbers.iter().map(|number| f32::from_le_bytes(*number)).collect())
+}
+
+/// How many numbers an embedding has. Different runs of characters rarely share one of them: texts of a sentence that
+/// have nothing in common come out below 0.1.
+const DIMENSIONS: usize = 8192;
+/// The lengths of the runs that are counted, in characters.
+const LENGTHS: std::ops::RangeInclusive<usize> = 3..=5;
+
+/// The embedding of a text: of length 1, without negative numbers, and the same wherever it is made. That of a text
+/// without a visible character is zero.
+///
+/// The text is put in lower case, every stretch of white space counts as one blank, and each punctuation mark as a word,
+/// with blanks around it. Then all runs of 3, 4 and 5 characters are counted, blanks among them, so that the beginnings
+/// and ends of words count too; the square root of each count goes to the place that a hash of the run says.
+pub(crate) fn embed(text: &str) -> Vec<f32> {
+    let characters = normalised(text);
+    let mut counts: HashMap<&[char], u32> = HashMap::new();
+    for run in LENGTHS.flat_map(|length| characters.windows(length)) {
+        *counts.entry(run).or_default() += 1;
+    }
+    // The order of a hash map is another in each process, and a sum of fractions depends on its order.
+    let mut weights: Vec<(usize, u32)> = counts.iter().map(|(run, count)| (place(run), *count)).collect();
+    weights.sort_unstable();
+    let mut embedding = vec![0.0_f64; DIMENSIONS];
+    for (place, count) in weights {
+        embedding[place] += f64::from(count).sqrt();
+    }
+    let length = embedding.iter().map(|value| value * value).sum::<f64>().sqrt();
+    let scale = if length > 0.0 { 1.0 / length } else { 0.0 };
+    embedding.into_iter().map(|value| (value * scale) as f32).collect()
+}
+
+/// The characters that are counted: words in lower case with one blank before, between and after them.
+fn normalised(text: &str) -> Vec<char> {
+    let mut characters = vec![' '];
+    for character in text.chars().flat_map(char::to_lowercase) {
+        let is_mark = !character.is_alphanumeric() && !character.is_whitespace();
+        if (is_mark || character.is_whitespace()) && characters.last() != Some(&' ') {
+            characters.push(' ');
+        }
+        if !character.is_whitespace() {
+            characters.push(character);
+        }
+        if is_mark {
+            characters.push(' ');
+        }
+    }
+    if characters.last() != Some(&' ') {
+        characters.push(' ');
+    }
+    characters
+}
+
+/// Where a run is counted: FNV-1a over its characters, folded to the size of an embedding.
+///
+/// Source: <http://www.isthe.com/chongo/tech/comp/fnv/>.
+fn place(run: &[char]) -> usize {
+    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0100_0000_01b3;
+    let bytes = run.iter().flat_map(|character| u32::from(*character).to_le_bytes());
+    let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+    ((hash ^ (hash >> 32)) % DIMENSIONS as u64) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn alike(a: &str, b: &str) -> f64 {
+        let (a, b) = (embed(a), embed(b));
+        a.iter().zip(&b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+    }
+
+    #[test]
+    fn the_figures_of_the_documentation_hold() {
+        let figures = [
+            ("Refunds take five days.", "refunds take  five days.", 1.00),
+            ("The dog bites the man.", "The man bites the dog.", 0.83),
+            ("Refunds take five days.", "Refunds do not take five days.", 0.80),
+            ("Refunds take five days.", "Refunds take fifteen days.", 0.74),
+            ("Refunds take five days.", "A refund takes five working days.", 0.52),
+            ("Refunds take five days.", "Our office opens at nine.", 0.04),
+            ("cheap", "inexpensive", 0.00),
+        ];
+        for (a, b, figure) in figures {
+            assert!((alike(a, b) - figure).abs() < 0.005, "{a} / {b}: {}", alike(a, b));
+            let row = format!("| {a} | {b} | {figure:.2} |");
+            assert!(include_str!("../../docs/judges.md").contains(&row), "not in the documentation: {row}");
+        }
+    }
+
+    #[test]
+    fn an_embedding_has_the_length_one_and_nothing_negative() {
+        let embedding = embed("Where may I park, and where not? Wo darf ich parken? 東京");
+        let length: f64 = embedding.iter().map(|value| f64::from(*value).powi(2)).sum();
+        assert!((length - 1.0).abs() < 1e-6, "{length}");
+        assert!(embedding.iter().all(|value| *value >= 0.0));
+    }
+
+    #[test]
+    fn an_embedding_is_the_same_in_every_process() {
+        // The only run of three characters, ` a `, stands at the place that its hash says.
+        let place = embed("A").iter().position(|value| *value == 1.0);
+        assert_eq!(place, Some(7565));
+        assert_eq!(embed("one two three one two"), embed("one two three one two"));
+    }
+
+    #[test]
+    fn a_text_without_a_visible_character_is_zero() {
+        for text in ["", " \n\t"] {
+            assert!(embed(text).iter().all(|value| *value == 0.0), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn punctuation_does_not_change_the_word_before_it() {
+        assert!(alike("The capital is Paris", "The capital is Paris!") > 0.9);
+    }
 }

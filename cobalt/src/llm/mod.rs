@@ -10,7 +10,6 @@ mod asking;
 mod batches;
 #[cfg(feature = "judge")]
 mod cache;
-mod check;
 #[cfg(feature = "judge")]
 mod client;
 #[cfg(feature = "judge")]
@@ -20,19 +19,10 @@ mod flights;
 #[cfg(feature = "judge")]
 mod judge;
 #[cfg(feature = "judge")]
-mod key;
-#[cfg(feature = "judge")]
-mod lexical;
-#[cfg(feature = "judge")]
 mod models;
 #[cfg(not(feature = "judge"))]
 #[path = "without.rs"]
 mod models;
-mod provider;
-#[cfg(feature = "judge")]
-mod question;
-#[cfg(feature = "judge")]
-mod reading;
 mod settings;
 #[cfg(feature = "judge")]
 mod target;
@@ -47,17 +37,15 @@ mod vendors;
 pub use crate::prices;
 pub use crate::prices::JudgeUsage;
 pub(crate) use crate::prices::Meter;
+#[cfg(feature = "judge")]
+pub(crate) use answer::{AskError, Moderation, Question, Schema};
 pub(crate) use asking::Asking;
-pub use check::CheckError;
-pub(crate) use check::Unfit;
 #[cfg(feature = "judge")]
 #[doc(hidden)]
 pub use judge::Judge;
 pub(crate) use models::Models;
-pub use provider::{Provider, UnknownProvider};
-#[cfg(feature = "judge")]
-pub(crate) use question::{AskError, Moderation, Question, Schema};
 pub(crate) use settings::{
     CacheSettings, DEFAULT_CONCURRENCY, DEFAULT_RETRIES, DEFAULT_TIMEOUT, DEFAULT_TTL, ModelChoice,
-    ModelSettings,
+    ModelSettings, Unfit,
 };
+pub use settings::{CheckError, Provider, UnknownProvider};

@@ -1,10 +1,14 @@
 //! What the configuration says of models: whom to ask, for how long, and what to keep.
 
+use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
-use super::Provider;
+use serde::{Deserialize, Serialize};
+
 use crate::redact::Secret;
 use crate::store::Layout;
+use crate::wording;
 
 /// How long an answer may take, unless something is set.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -74,5 +78,123 @@ impl ModelChoice {
     pub(crate) fn problem(&self) -> Option<String> {
         let temperature = self.temperature.filter(|value| !(0.0..=2.0).contains(value))?;
         Some(format!("the temperature is {temperature}; it is a number from 0 to 2"))
+    }
+}
+
+/// An API that models are asked by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Provider {
+    /// OpenAI, and whatever speaks its API at another base URL: Ollama, vLLM, gateways.
+    #[serde(rename = "openai")]
+    OpenAi,
+    /// Anthropic's messages. It has no embeddings.
+    Anthropic,
+    /// Google's Gemini, by its endpoint that is compatible with OpenAI's.
+    Gemini,
+    /// Models of OpenAI on Azure, by its endpoint that is compatible with OpenAI's; it needs a base URL.
+    Azure,
+    /// Cohere, for embeddings alone.
+    Cohere,
+    /// Voyage AI, for embeddings alone.
+    Voyage,
+    /// No model at all: texts are compared by their characters, in this process and without a key. For embeddings alone,
+    /// and lexical: it knows nothing of meaning.
+    Local,
+}
+
+impl Provider {
+    /// All of them.
+    pub(crate) const ALL: [Self; 7] =
+        [Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Azure, Self::Cohere, Self::Voyage, Self::Local];
+
+    /// The name in settings: `openai`, `anthropic`, …
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Azure => "azure",
+            Self::Cohere => "cohere",
+            Self::Voyage => "voyage",
+            Self::Local => "local",
+        }
+    }
+
+    /// Whether it has models that judge.
+    pub(crate) fn judges(self) -> bool {
+        matches!(self, Self::OpenAi | Self::Anthropic | Self::Gemini | Self::Azure)
+    }
+
+    /// Whether it has embeddings.
+    pub(crate) fn embeds(self) -> bool {
+        self != Self::Anthropic
+    }
+
+    /// Those that can do something, by their names.
+    pub(crate) fn names(can: impl Fn(Self) -> bool) -> Vec<&'static str> {
+        Self::ALL.into_iter().filter(|provider| can(*provider)).map(Self::name).collect()
+    }
+
+    /// Says that it has none of what is wanted, and who has.
+    pub(crate) fn lacks(self, what: &str, can: impl Fn(Self) -> bool) -> String {
+        format!("{self} has no {what}; set another `provider`: {}", wording::list(Self::names(can)))
+    }
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that no provider has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown provider `{wanted}`; {}", wording::instead(.wanted, Provider::names(|_| true)))]
+pub struct UnknownProvider {
+    wanted: String,
+}
+
+impl FromStr for Provider {
+    type Err = UnknownProvider;
+
+    fn from_str(name: &str) -> Result<Self, UnknownProvider> {
+        let known = Self::ALL.into_iter().find(|provider| provider.name() == name);
+        known.ok_or_else(|| UnknownProvider { wanted: name.to_owned() })
+    }
+}
+
+/// Why an evaluator cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct CheckError(pub(crate) Unfit);
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unfit {
+    /// What is wrong, and what to do.
+    #[error("{0}")]
+    Problem(String),
+    /// A key is missing. Told once for all experiments that need it.
+    #[error("{asked_for} needs a key; set {variable}")]
+    MissingKey {
+        /// The variable that would hold it.
+        variable: String,
+        /// Whom the key is for: a model and its provider.
+        asked_for: String,
+    },
+}
+
+impl CheckError {
+    /// An error that says what is wrong, and what to do.
+    pub fn new(problem: impl Into<String>) -> Self {
+        Self(Unfit::Problem(problem.into()))
+    }
+
+    /// An error that a key is missing, which the variable would hold; `asked_for` says whom it is for: a model and its
+    /// provider. Keys that several experiments lack are told once, and no experiment of the process is run then.
+    pub fn missing_key(variable: impl Into<String>, asked_for: impl Into<String>) -> Self {
+        Self(Unfit::MissingKey { variable: variable.into(), asked_for: asked_for.into() })
     }
 }

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::n_grams::{clipped_matches, n_grams};
+use super::n_grams::{clipped_matches, is_white_space, n_grams, words};
 use super::sequences::Numbers;
-use super::words::{is_white_space, words};
 
 /// What stands for a precision or a recall that is not defined, with `eps_smoothing`.
 const EPSILON: f64 = 1e-16;

@@ -1,9 +1,12 @@
 //! Whether two values are the same.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::{Number, Value};
 
-use super::json_diff::tree_of;
-use super::json_text::json_text;
+use super::json::{json_text, tree_of};
+use super::n_grams::{Overlap, common_sequences, is_white_space};
 
 /// Whether two values are the same. Two texts are compared letter by letter. Where either side is an object, a list or
 /// `null`, both are compared as JSON, whatever the order of keys: text on the other side is read first. A number or a
@@ -54,6 +57,120 @@ pub(super) fn same_number(a: &Number, b: &Number) -> bool {
     a == b || ((a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64())
 }
 
+/// What SQuAD leaves out of an answer.
+const ARTICLES: [&str; 3] = ["a", "an", "the"];
+
+/// Brings an answer to the form in which SQuAD 1.1 compares: in lower case, without the punctuation of ASCII, without the words
+/// `a`, `an` and `the`, and with one space between words.
+///
+/// ```
+/// assert_eq!(cobalt::metrics::squad_normalize("The  U.S. dollar!"), "us dollar");
+/// ```
+#[must_use]
+pub fn squad_normalize(text: &str) -> String {
+    let mut normal = String::with_capacity(text.len());
+    // Where the run of letters and digits of ASCII begins that the text ends with.
+    let mut run = 0;
+    for letter in text.to_lowercase().chars().filter(|letter| !letter.is_ascii_punctuation()) {
+        if letter.is_ascii_alphanumeric() {
+            normal.push(letter);
+            continue;
+        }
+        drop_article(&mut normal, run, Some(letter));
+        if is_white_space(letter) {
+            end_word(&mut normal);
+        } else {
+            normal.push(letter);
+        }
+        run = normal.len();
+    }
+    drop_article(&mut normal, run, None);
+    normal.truncate(normal.trim_end_matches(' ').len());
+    normal
+}
+
+/// Puts a space in place of the run at the end where that is an article: a word by itself, with what is before it and `next`.
+fn drop_article(normal: &mut String, run: usize, next: Option<char>) {
+    if ARTICLES.contains(&&normal[run..])
+        && !normal[..run].ends_with(is_part_of_word)
+        && !next.is_some_and(is_part_of_word)
+    {
+        normal.truncate(run);
+        end_word(normal);
+    }
+}
+
+/// Whether a letter goes on with a word beside it, as `\w` does in Python, in which SQuAD looks for articles: a combining mark
+/// does not, though it may be alphabetic.
+fn is_part_of_word(letter: char) -> bool {
+    static LETTER_OR_NUMBER: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"[\p{L}\p{N}]").expect("the pattern is our own"));
+    match letter.is_ascii() {
+        true => letter.is_ascii_alphanumeric(),
+        false => letter.is_alphanumeric() && LETTER_OR_NUMBER.is_match(letter.encode_utf8(&mut [0; 4])),
+    }
+}
+
+/// Puts a space where a word has come to its end.
+fn end_word(normal: &mut String) {
+    if !normal.is_empty() && !normal.ends_with(' ') {
+        normal.push(' ');
+    }
+}
+
+/// Token F1 of SQuAD 1.1: the words that output and reference share once both are [normalised](squad_normalize), in whatever
+/// order, each counted as often as in the one that has fewer of it.
+///
+/// As in SQuAD 1.1, nothing is shared where nothing is left of a text: two answers `the` have an F1 of 0, but
+/// [match](squad_exact_match).
+///
+/// ```
+/// use cobalt::metrics::token_f1;
+///
+/// assert_eq!(token_f1("The old mill", "a mill").f1, 2.0 / 3.0);
+/// ```
+#[must_use]
+pub fn token_f1(output: &str, reference: &str) -> Overlap {
+    let texts = [output, reference].map(squad_normalize);
+    let [output, reference] =
+        texts.each_ref().map(|text| text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>());
+    Overlap::of_counts(common_sequences(&output, &reference, 1), output.len(), reference.len())
+}
+
+/// Exact match of SQuAD 1.1: whether output and reference are the same text once both are [normalised](squad_normalize).
+///
+/// ```
+/// assert!(cobalt::metrics::squad_exact_match("The Mill.", "mill"));
+/// ```
+#[must_use]
+pub fn squad_exact_match(output: &str, reference: &str) -> bool {
+    squad_normalize(output) == squad_normalize(reference)
+}
+
+/// Nearness of two numbers in relation to their size: `1 - |a - b| / (|a| + |b|)`. Two zeros are equal: 1. Numbers of
+/// different signs are as far apart as can be: 0. A number that is not finite is near to nothing, and gives 0.
+///
+/// ```
+/// assert_eq!(cobalt::metrics::numeric_diff(8.0, 6.0), 1.0 - 2.0 / 14.0);
+/// ```
+#[must_use]
+pub fn numeric_diff(a: f64, b: f64) -> f64 {
+    if !(a.is_finite() && b.is_finite()) {
+        return 0.0;
+    }
+    if a == b {
+        return 1.0;
+    }
+    let far = (a - b).abs() / (a.abs() + b.abs());
+    // The sum of two huge numbers is infinite; that of their halves is not.
+    let far = if far.is_finite() && (a.abs() + b.abs()).is_finite() {
+        far
+    } else {
+        (a / 2.0 - b / 2.0).abs() / (a.abs() / 2.0 + b.abs() / 2.0)
+    };
+    (1.0 - far).clamp(0.0, 1.0)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -72,5 +189,48 @@ mod tests {
         assert!(!exact_match(&json!({"n": 9_007_199_254_740_993_u64}), &json!("{\"n\":9007199254740992}")));
         assert!(exact_match(&json!(-0.0), &json!(0)));
         assert!(exact_match(&json!(5.0), &json!("5")));
+    }
+
+    #[test]
+    fn an_article_is_a_word_by_itself() {
+        assert_eq!(squad_normalize("A theatre, an anthem, the arena"), "theatre anthem arena");
+        assert_eq!(squad_normalize("the–end of “a” line"), "–end of “ ” line");
+        assert_eq!(squad_normalize("thé a9 the_end th.e éa"), "thé a9 theend éa");
+        assert_eq!(squad_normalize("an\u{301} theक aी"), "\u{301} theक ी");
+    }
+
+    #[test]
+    fn words_are_parted_by_one_space_and_nothing_is_at_the_ends() {
+        assert_eq!(squad_normalize(" \t the\u{a0}old \u{1f} , mill a\n"), "old mill");
+        assert_eq!(squad_normalize("... the a an"), "");
+    }
+
+    #[test]
+    fn texts_of_which_nothing_is_left_match_but_share_nothing() {
+        assert!(squad_exact_match("the", "...") && squad_exact_match("", ""));
+        assert_eq!(token_f1("the", "the"), Overlap::default());
+    }
+
+    #[test]
+    fn a_word_counts_as_often_as_the_text_with_fewer_has_it() {
+        let overlap = token_f1("mill mill mill", "old mill mill");
+        assert_eq!((overlap.precision, overlap.recall), (2.0 / 3.0, 2.0 / 3.0));
+    }
+
+    #[test]
+    fn the_size_of_the_numbers_decides_what_is_near() {
+        assert_eq!(numeric_diff(1.0, 2.0), 1.0 - 1.0 / 3.0);
+        assert_eq!(numeric_diff(100.0, 101.0), 1.0 - 1.0 / 201.0);
+        assert_eq!(numeric_diff(0.0, -0.0), 1.0);
+        assert_eq!(numeric_diff(0.0, 1e-300), 0.0);
+        assert_eq!(numeric_diff(-3.0, 3.0), 0.0);
+    }
+
+    #[test]
+    fn the_largest_numbers_are_compared() {
+        assert!((numeric_diff(f64::MAX, 1e308) - 0.714_874_685_532_095_3).abs() < 1e-12);
+        assert_eq!(numeric_diff(f64::MAX, f64::MAX), 1.0);
+        assert_eq!(numeric_diff(1.7e308, -1.7e308), 0.0);
+        assert_eq!(numeric_diff(f64::NAN, 1.0), 0.0);
     }
 }

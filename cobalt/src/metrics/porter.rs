@@ -4,8 +4,6 @@
 //! A letter is a vowel (`a e i o u`, and `y` after a consonant) or a consonant; digits count as consonants. The measure of a
 //! word is how often a consonant follows a vowel in it.
 
-use super::porter_rules::{IRREGULAR, Rules, STEP_2, STEP_3, STEP_4};
-
 /// Puts the stem of a word at its start, and gives the length of the stem, which is never longer. The word has at least three
 /// letters, all of them `a` to `z` or digits.
 pub(super) fn stem(letters: &mut [u8]) -> usize {
@@ -192,6 +190,83 @@ fn ends_short(letters: &[u8]) -> bool {
         _ => false,
     }
 }
+
+/// Words with stems that no rule gives.
+pub(super) const IRREGULAR: [(&str, &str); 16] = [
+    ("sky", "sky"),
+    ("skies", "sky"),
+    ("dying", "die"),
+    ("lying", "lie"),
+    ("tying", "tie"),
+    ("news", "news"),
+    ("inning", "inning"),
+    ("innings", "inning"),
+    ("outing", "outing"),
+    ("outings", "outing"),
+    ("canning", "canning"),
+    ("cannings", "canning"),
+    ("howe", "howe"),
+    ("proceed", "proceed"),
+    ("exceed", "exceed"),
+    ("succeed", "succeed"),
+];
+
+/// Endings and what is put in their place. The first that fits decides, whether or not the rest of the word allows it.
+pub(super) type Rules = [(&'static str, &'static str)];
+
+pub(super) const STEP_2: &Rules = &[
+    ("ational", "ate"),
+    ("tional", "tion"),
+    ("enci", "ence"),
+    ("anci", "ance"),
+    ("izer", "ize"),
+    ("bli", "ble"),
+    ("entli", "ent"),
+    ("eli", "e"),
+    ("ousli", "ous"),
+    ("ization", "ize"),
+    ("ation", "ate"),
+    ("ator", "ate"),
+    ("alism", "al"),
+    ("iveness", "ive"),
+    ("fulness", "ful"),
+    ("ousness", "ous"),
+    ("aliti", "al"),
+    ("iviti", "ive"),
+    ("biliti", "ble"),
+    ("fulli", "ful"),
+];
+
+pub(super) const STEP_3: &Rules = &[
+    ("icate", "ic"),
+    ("ative", ""),
+    ("alize", "al"),
+    ("iciti", "ic"),
+    ("ical", "ic"),
+    ("ful", ""),
+    ("ness", ""),
+];
+
+pub(super) const STEP_4: &Rules = &[
+    ("al", ""),
+    ("ance", ""),
+    ("ence", ""),
+    ("er", ""),
+    ("ic", ""),
+    ("able", ""),
+    ("ible", ""),
+    ("ant", ""),
+    ("ement", ""),
+    ("ment", ""),
+    ("ent", ""),
+    ("ou", ""),
+    ("ism", ""),
+    ("ate", ""),
+    ("iti", ""),
+    ("ous", ""),
+    ("ive", ""),
+    ("ize", ""),
+];
 
 #[cfg(test)]
 mod tests {

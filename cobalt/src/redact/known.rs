@@ -7,10 +7,9 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-use super::marks;
-use super::names::holds_secret;
-use super::random::{entropy, is_random};
-use super::scan::Scanner;
+use super::assignments::holds_secret;
+use super::forms::{entropy, is_random};
+use super::scan::{self, Scanner};
 use crate::hash::hex;
 
 /// A value of fewer bytes is part of many a text.
@@ -85,7 +84,7 @@ pub fn register_secret(name: &str, value: &str) {
         return;
     }
     let mut registry = REGISTRY.write().unwrap_or_else(PoisonError::into_inner);
-    registry.secrets.push((marks::name(name).into(), value.to_owned()));
+    registry.secrets.push((scan::name(name).into(), value.to_owned()));
     registry.scanner = None;
 }
 
@@ -134,7 +133,7 @@ pub(crate) fn register_webhook(name: &str, address: &str) {
 
 /// Registers a part of an address, in which characters may be escaped.
 fn register_part(name: &str, part: &str) {
-    let decoded = super::decode::percent(part.as_bytes()).map(|decoded| decoded.bytes);
+    let decoded = super::addresses::percent(part.as_bytes()).map(|decoded| decoded.bytes);
     let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
     register_secret(name, decoded.as_deref().unwrap_or(part));
 }
@@ -148,7 +147,7 @@ pub(crate) fn shown_address(address: &str) -> String {
     };
     let (place, query) = address.split_once('?').unwrap_or((address, ""));
     let parameter = |parameter: &str| match parameter.split_once('=') {
-        Some((name, _)) if !OPEN_PARAMETERS.contains(&name) => format!("{name}={}", marks::REDACTED),
+        Some((name, _)) if !OPEN_PARAMETERS.contains(&name) => format!("{name}={}", scan::REDACTED),
         _ => parameter.to_owned(),
     };
     let place = match place
@@ -158,9 +157,9 @@ pub(crate) fn shown_address(address: &str) -> String {
         Some((scheme, rest, authority)) => {
             let user = authority.rfind('@').map_or("", |at| &authority[..at]);
             match user.split_once(':') {
-                Some((name, _)) => format!("{scheme}://{name}:{}{}", marks::REDACTED, &rest[user.len()..]),
+                Some((name, _)) => format!("{scheme}://{name}:{}{}", scan::REDACTED, &rest[user.len()..]),
                 None if user.is_empty() => place.to_owned(),
-                None => format!("{scheme}://{}{}", marks::REDACTED, &rest[user.len()..]),
+                None => format!("{scheme}://{}{}", scan::REDACTED, &rest[user.len()..]),
             }
         }
         None => place.to_owned(),
@@ -287,7 +286,7 @@ pub(super) fn is_telling(value: &str) -> bool {
         && !is_short_of_words
         && !is_placeholder
         && !is_path(value)
-        && !value.contains(marks::BEGIN)
+        && !value.contains(scan::BEGIN)
         && entropy(value.as_bytes()) >= 1.5
 }
 

@@ -3,12 +3,8 @@
 
 mod addresses;
 mod assignments;
-mod decode;
 mod forms;
 mod known;
-mod marks;
-mod names;
-mod random;
 mod scan;
 mod secret;
 mod table;
@@ -21,15 +17,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Number, Value};
 
-use self::assignments::Kind;
-pub(crate) use self::known::{register_address, register_webhook, shown_address};
-pub use self::known::{
-    register_env_file, register_environment, register_secret, register_variables, set_forms,
-};
-pub use self::marks::{REDACTED, has_mark};
-pub(crate) use self::names::is_secret;
-use self::scan::{Found, Scanner};
-pub(crate) use self::secret::Secret;
+use assignments::Kind;
+pub(crate) use assignments::is_secret;
+pub(crate) use known::{register_address, register_webhook, shown_address};
+pub use known::{register_env_file, register_environment, register_secret, register_variables, set_forms};
+use scan::{Found, Scanner};
+pub use scan::{REDACTED, has_mark};
+pub(crate) use secret::Secret;
 
 /// Numbers from here on may be known secrets: they have at least [`FEWEST_DIGITS`](known::FEWEST_DIGITS).
 const SECRET_NUMBERS: u64 = 10_u64.pow(known::FEWEST_DIGITS as u32 - 1);
@@ -93,7 +87,7 @@ fn replaced(text: &str, secrets: Vec<Found>) -> String {
     let (mut shown, mut done) = (String::with_capacity(text.len()), 0);
     for secret in secrets {
         shown.push_str(&text[done..secret.range.start]);
-        shown.push_str(&marks::mark(&secret.name.to_string()));
+        shown.push_str(&scan::mark(&secret.name.to_string()));
         done = secret.range.end;
     }
     shown.push_str(&text[done..]);
@@ -152,7 +146,7 @@ fn redacted_field(scanner: &Scanner, name: &str, text: &str) -> Option<String> {
     let kind = Kind::of(name.as_bytes())
         .filter(|kind| is_untouched && scanner.finds_forms() && kind.fits(text.trim().as_bytes()));
     match (kind, shown) {
-        (Some(kind), _) if !has_mark(text) => Some(marks::mark(kind.id())),
+        (Some(kind), _) if !has_mark(text) => Some(scan::mark(kind.id())),
         (_, Cow::Owned(shown)) => Some(shown),
         _ => None,
     }

@@ -3,19 +3,17 @@
 //! An automaton finds the beginnings of secrets and the words beside them, in a time that grows with the text alone. What
 //! is looked at from there is read for one beginning only, or has a bounded length, so that the whole is linear too.
 
-use std::fmt;
-use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
+use std::{fmt, iter};
 
 use aho_corasick::Input;
 use aho_corasick::automaton::{Automaton, OverlappingState};
 use aho_corasick::dfa::DFA;
 
 use super::known::Pattern;
-use super::marks;
 use super::table::{FORMS, Form};
-use super::{addresses, assignments, decode, forms};
+use super::{addresses, assignments, forms};
 
 /// So many bytes of a known secret are looked for; then it is compared.
 const HEAD: usize = 8;
@@ -151,7 +149,7 @@ impl Scanner {
         };
         let known: Vec<_> = patterns.iter().enumerate().map(head).collect();
         let mut all = known.clone();
-        all.push((marks::BEGIN.as_bytes().to_vec(), Trigger::Mark));
+        all.push((BEGIN.as_bytes().to_vec(), Trigger::Mark));
         if with_forms {
             all.extend(FORMS.iter().map(|form| (form.prefix.as_bytes().to_vec(), Trigger::Form(form))));
             all.extend(NEAR.map(|(text, near)| (text.as_bytes().to_vec(), Trigger::Near(near))));
@@ -186,7 +184,7 @@ impl Scanner {
         let (mut found, mut marks) = (Vec::new(), Vec::new());
         let (mut ends, mut signed) = (forms::Ends::default(), 0);
         self.all.run(bytes, |trigger, at| match trigger {
-            Trigger::Mark => marks.extend(marks::at(bytes, at.start)),
+            Trigger::Mark => marks.extend(mark_at(bytes, at.start)),
             Trigger::Known(pattern) => found.extend(self.known(pattern, bytes, at.start)),
             Trigger::Form(form) => found.extend(forms::key(bytes, at.start, form).map(|range| Found {
                 range,
@@ -238,12 +236,14 @@ impl Scanner {
 
     /// The known secrets of a text whose escapes are undone.
     fn find_encoded(&self, machine: &Machine, text: &[u8], found: &mut Vec<Found>) {
-        type Undo = fn(&[u8]) -> Option<decode::Decoded>;
-        let [json, percent]: [Undo; 2] = [decode::json, decode::percent];
-        let hides =
-            [decode::hides_in_json(text, &self.alphabet), decode::hides_in_percent(text, &self.alphabet)];
+        type Undo = fn(&[u8]) -> Option<addresses::Decoded>;
+        let [json, percent]: [Undo; 2] = [addresses::json, addresses::percent];
+        let hides = [
+            addresses::hides_in_json(text, &self.alphabet),
+            addresses::hides_in_percent(text, &self.alphabet),
+        ];
         for (undo, _) in [json, percent].into_iter().zip(hides).filter(|(_, hides)| *hides) {
-            let mut layers: Vec<decode::Decoded> = Vec::new();
+            let mut layers: Vec<addresses::Decoded> = Vec::new();
             while layers.len() < LAYERS
                 && let Some(layer) = undo(layers.last().map_or(text, |layer| &layer.bytes))
             {
@@ -330,4 +330,63 @@ fn merged(mut found: Vec<Found>, marks: &[Range<usize>]) -> Vec<Found> {
         }
     }
     merged
+}
+
+/// What stands for a secret of which nothing more is to be said.
+pub const REDACTED: &str = "[redacted]";
+/// How every mark begins.
+pub(super) const BEGIN: &str = "[redacted";
+/// The longest name in a mark.
+const LONGEST_NAME: usize = 64;
+
+/// The mark with a name: of the rule that found the secret, or of the variable or setting that holds it.
+pub(super) fn mark(name: &str) -> String {
+    format!("{BEGIN}:{name}]")
+}
+
+/// A name as it may stand in a mark.
+pub(super) fn name(name: &str) -> String {
+    let fit = |letter: char| if is_of_name(letter) { letter } else { '-' };
+    let name: String = name.chars().take(LONGEST_NAME).map(fit).collect();
+    if name.is_empty() { "secret".to_owned() } else { name }
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || "_.-".contains(letter)
+}
+
+/// The mark that begins at `start`.
+pub(super) fn mark_at(text: &[u8], start: usize) -> Option<Range<usize>> {
+    let rest = text.get(start..)?.strip_prefix(BEGIN.as_bytes())?;
+    let length = match rest {
+        [b']', ..] => 1,
+        [b':', name @ ..] => {
+            let length =
+                name.iter().take(LONGEST_NAME + 1).take_while(|byte| is_of_name(char::from(**byte))).count();
+            if length == 0 || name.get(length) != Some(&b']') {
+                return None;
+            }
+            length + 2
+        }
+        _ => return None,
+    };
+    Some(start..start + BEGIN.len() + length)
+}
+
+/// Whether a mark begins at `start`.
+pub(super) fn begins_at(text: &[u8], start: usize) -> bool {
+    mark_at(text, start).is_some()
+}
+
+/// Whether a mark ends at `end`.
+pub(super) fn ends_at(text: &[u8], end: usize) -> bool {
+    let before = &text[end.saturating_sub(BEGIN.len() + LONGEST_NAME + 2)..end];
+    let start = before.iter().rposition(|byte| *byte == b'[').map(|mark_at| end - before.len() + mark_at);
+    start.and_then(|start| mark_at(text, start)).is_some_and(|mark| mark.end == end)
+}
+
+/// Whether a text has a mark in it.
+#[must_use]
+pub fn has_mark(text: &str) -> bool {
+    text.match_indices(BEGIN).any(|(start, _)| begins_at(text.as_bytes(), start))
 }

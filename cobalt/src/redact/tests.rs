@@ -375,7 +375,7 @@ fn piece() -> impl Strategy<Value = String> {
 fn unmarked(shown: &str) -> Vec<&str> {
     let (mut parts, mut from) = (Vec::new(), 0);
     for (start, _) in shown.match_indices("[redacted") {
-        if let Some(mark) = marks::at(shown.as_bytes(), start) {
+        if let Some(mark) = scan::mark_at(shown.as_bytes(), start) {
             parts.push(&shown[from..mark.start]);
             from = mark.end;
         }

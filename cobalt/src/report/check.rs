@@ -1,8 +1,7 @@
 //! Which values a stored item can have: what no version of this library writes is damage, and is never taken over.
 
 use super::item::{Execution, ItemResult, ScoredEvaluation, Status};
-use super::model::Report;
-use super::run_config::RunConfig;
+use super::model::{Report, RunConfig};
 
 /// What is wrong with a stored item. Each reads after "item 3 is damaged:".
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -8,10 +8,8 @@ use serde_json::Value;
 use super::figures::Usage;
 use super::item::{Execution, ItemResult};
 use super::model::{DatasetSummary, GitState, Report, SourcePlace};
-use super::names::ItemNames;
-use super::run_verdict::RunVerdict;
-use crate::item::Spending;
-use crate::item::{Item, content_hash};
+use super::verdict::RunVerdict;
+use crate::item::{Item, Spending, case_name, case_name_of_some, content_hash, natural_key, unique};
 use crate::prices::PriceTable;
 use crate::timestamp::Timestamp;
 
@@ -214,5 +212,45 @@ pub(super) fn cluster(item: &Item) -> Option<String> {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
         _ => None,
+    }
+}
+
+/// Gathers what items are called. An item's name depends on those of all others, so that names are known when all items are.
+#[derive(Clone, Debug, Default)]
+pub struct ItemNames {
+    is_partial: bool,
+    /// Of each item the key that its file has or, where there is none, the one that others may have, too.
+    keys: Vec<String>,
+    is_without_keys: bool,
+    case_names: Vec<String>,
+}
+
+impl ItemNames {
+    /// Of no item yet. Where the run is of some of the items, other items may have the same ids.
+    #[must_use]
+    pub fn new(is_partial: bool) -> Self {
+        Self { is_partial, ..Self::default() }
+    }
+
+    /// Adds the item that comes next in the order of the data set.
+    pub fn add(&mut self, item: &ItemResult) {
+        self.is_without_keys |= item.key.is_empty();
+        self.keys.push(if item.key.is_empty() { natural_key(&item.input) } else { item.key.clone() });
+        self.case_names.push(match self.is_partial {
+            true => case_name_of_some(item.index, &item.input, &item.key),
+            false => case_name(item.index, &item.input),
+        });
+    }
+
+    /// The keys by which items are found in other runs; those of files of the original, which have none, are worked out.
+    #[must_use]
+    pub fn keys(&self) -> Vec<String> {
+        if self.is_without_keys { unique(self.keys.clone()) } else { self.keys.clone() }
+    }
+
+    /// The names in test cases: slugs of ids, or else indexes as four digits, made unique.
+    #[must_use]
+    pub fn case_names(self) -> Vec<String> {
+        unique(self.case_names)
     }
 }

@@ -53,20 +53,13 @@
 
 mod check;
 pub mod comparison;
-mod counts;
 mod figures;
-mod gates;
 mod item;
-mod judges;
 mod measurements;
 mod model;
-mod names;
-mod run_config;
-mod run_verdict;
 #[cfg(feature = "schema")]
 mod schema;
 mod shard;
-mod shown;
 pub mod stats;
 mod summary;
 mod threshold;
@@ -75,20 +68,19 @@ mod verdict;
 pub use crate::timestamp::Timestamp;
 pub(crate) use check::check_item;
 pub use check::{ItemProblem, check_items};
-pub(crate) use counts::ItemCounts;
 pub use figures::Figures;
-pub(crate) use gates::{Against, judge_all};
+use figures::with_unit;
+pub(crate) use item::ItemCounts;
 pub use item::{Evaluations, Execution, ItemResult, RunAggregation, ScoredEvaluation, Status};
-pub use measurements::{EvaluatorSettings, MeasuredItem, Measurements, TrialAmounts};
-pub use model::{CiStatus, DatasetSummary, Fetch, GitState, Report, ReportJsonError, SourcePlace, Violation};
+pub use measurements::{EvaluatorSettings, ItemNames, MeasuredItem, Measurements, TrialAmounts};
+pub use model::{
+    CiStatus, DEFAULT_PASS_MARK, DatasetSummary, Fetch, GitState, Report, ReportJsonError, RunConfig,
+    SourcePlace, Violation,
+};
 pub(crate) use model::{SCHEMA, Said};
-pub use names::ItemNames;
-pub use run_config::{DEFAULT_PASS_MARK, RunConfig};
-pub use run_verdict::RunVerdict;
 pub use shard::Shard;
-use shown::with_unit;
 pub use summary::{LatencyStats, ScoreStats, Summary};
 pub(crate) use threshold::duration;
 pub use threshold::{Category, Comparison, LatencyBound, Metric, NumberBound, Threshold, ThresholdError};
-pub(crate) use verdict::ci_status;
-pub use verdict::{ThresholdOutcome, judge};
+pub(crate) use verdict::{Against, ci_status, judge_all};
+pub use verdict::{RunVerdict, ThresholdOutcome, judge};

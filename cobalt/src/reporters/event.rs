@@ -1,18 +1,17 @@
 //! What is told of a run, as data.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::explain::explain;
 use super::missing_key::MissingKey;
-use super::repeated::fold;
-
-use crate::report::Fetch;
 use crate::report::{
-    Category, DatasetSummary, Execution, ItemResult, Report, RunConfig, SourcePlace, Status, Threshold,
+    Category, DatasetSummary, Execution, Fetch, ItemResult, Report, RunConfig, SourcePlace, Status, Threshold,
 };
 use crate::wording::{count, cut};
 
@@ -436,4 +435,130 @@ fn failed_item(item: &ItemResult, names: &[String]) -> Option<FailedItem> {
     let error = item.why_in_error()?;
     let error = cut(&error, LONGEST_ERROR).into_owned();
     Some(FailedItem { item: names[item.index].clone(), error, more: 0, also: Vec::new() })
+}
+
+/// Where events are written: a file or a pipe.
+#[derive(Debug)]
+pub(crate) struct Stream(Option<BufWriter<File>>);
+
+impl Stream {
+    /// Opens what is there; a pipe waits for its reader.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().append(true).open(path)?;
+        Ok(Self(Some(BufWriter::with_capacity(1 << 15, file))))
+    }
+
+    /// Another stream to the same place. What the first has buffered comes later than what this one has flushed.
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        let file = self.0.as_ref().map(|file| file.get_ref().try_clone()).transpose()?;
+        Ok(Self(file.map(BufWriter::new)))
+    }
+
+    /// Adds an event, which is told at the latest when the stream is flushed.
+    pub(crate) fn send(&mut self, event: &Event) {
+        self.write(|to| {
+            serde_json::to_writer(&mut *to, event)?;
+            to.write_all(b"\n")
+        });
+    }
+
+    pub(crate) fn flush(&mut self) {
+        self.write(Write::flush);
+    }
+
+    /// Where nobody reads any more, the run goes on untold.
+    fn write(&mut self, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) {
+        if let Some(file) = &mut self.0
+            && write(file).is_err()
+            && let Some(file) = self.0.take()
+        {
+            // What is buffered has no reader either.
+            drop(file.into_parts());
+        }
+    }
+}
+
+/// The most items named beside the one whose error is shown.
+const MOST_REPEATED: usize = 3;
+
+/// What equal errors have in common: the text without places in lists, such as the `3` of `messages[3]`.
+fn pattern(error: &str) -> String {
+    let mut pattern = String::with_capacity(error.len());
+    let mut rest = error;
+    while let Some(start) = rest.find('[') {
+        let (before, list) = rest.split_at(start + 1);
+        let digits = list.len() - list.trim_start_matches(|digit: char| digit.is_ascii_digit()).len();
+        pattern.push_str(before);
+        rest = if list[digits..].starts_with(']') { &list[digits..] } else { list };
+    }
+    pattern + rest
+}
+
+/// Puts items with equal errors together, in the order of the first of each.
+pub(super) fn fold(items: impl IntoIterator<Item = FailedItem>) -> Vec<FailedItem> {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut folded: Vec<FailedItem> = Vec::new();
+    for item in items {
+        match places.get(&pattern(&item.error)) {
+            Some(place) => {
+                let first = &mut folded[*place];
+                first.more += 1;
+                if first.also.len() < MOST_REPEATED {
+                    first.also.push(item.item);
+                }
+            }
+            None => {
+                places.insert(pattern(&item.error), folded.len());
+                folded.push(item);
+            }
+        }
+    }
+    folded
+}
+
+/// The evaluators' errors that were shown so far, each with the first item that had it.
+#[derive(Debug, Default)]
+pub(crate) struct Repeated(HashMap<String, String>);
+
+impl Repeated {
+    /// The earlier item with the same evaluators' errors, where these are all that is wrong with an item. `name` is the item's
+    /// name in test cases.
+    pub(crate) fn earlier(&mut self, item: &ItemResult, name: &str, config: &RunConfig) -> Option<&str> {
+        let error = evaluation_errors(item);
+        if error.is_empty() || item.error().is_some() || config.low_scores(item).next().is_some() {
+            return None;
+        }
+        let first = self.0.entry(pattern(&error)).or_insert_with(|| name.to_owned());
+        (first != name).then_some(first)
+    }
+}
+
+fn evaluation_errors(item: &ItemResult) -> String {
+    let evaluations = item.runs.iter().flat_map(|run| run.evaluations.iter());
+    let errors = evaluations.filter(|(_, evaluation)| evaluation.score.is_none());
+    errors.map(|(name, it)| format!("{name}: {}\n", it.error.as_deref().unwrap_or_default())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(item: &str, error: &str) -> FailedItem {
+        FailedItem { item: item.to_owned(), error: error.to_owned(), more: 0, also: Vec::new() }
+    }
+
+    #[test]
+    fn equal_errors_are_one_with_a_count_whatever_place_they_name() {
+        let items = (0..60).map(|index| failed(&format!("e{index}"), &format!("`messages[{index}]` is odd")));
+        let folded = fold(items.chain([failed("other", "`messages[a]` is odd"), failed("last", "odd [")]));
+        assert_eq!(folded.len(), 3);
+        assert_eq!((&*folded[0].item, folded[0].more, folded[0].also.len()), ("e0", 59, MOST_REPEATED));
+        assert_eq!(folded[0].error, "`messages[0]` is odd");
+        assert_eq!((&*folded[1].item, &*folded[2].item), ("other", "last"));
+    }
+
+    #[test]
+    fn errors_that_differ_in_more_than_a_place_stay_apart() {
+        assert_eq!(fold([failed("a", "waited 2 s"), failed("b", "waited 3 s")]).len(), 2);
+    }
 }

@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
-use super::summary::figure;
+use super::difference::DifferenceFigures;
+use super::summary::{Paint, figure};
 use crate::item::Item;
-use crate::report::{Execution, ItemResult, RunConfig, ScoredEvaluation, Status};
-use crate::wording::printable;
-use crate::wording::{cut, decimal};
+use crate::report::comparison::{Comparison, Difference, Matching, RunIdentity, Verdict};
+use crate::report::{Execution, Fetch, ItemResult, RunConfig, ScoredEvaluation, Status};
+use crate::wording::{count, cut, decimal, printable};
 
 /// The longest text shown of a value, in characters.
 const LONGEST: usize = 600;
@@ -154,10 +156,76 @@ fn shortened(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The lines: what the run is held against, each figure, and what speaks against the comparison.
+pub(super) fn lines(comparison: &Comparison, paint: Paint) -> Vec<String> {
+    let figures = comparison.evaluators.iter().chain(&comparison.amounts);
+    let rows: Vec<_> = figures.map(|difference| row(difference, paint)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let [name, change, interval] = [0, 1, 2].map(width);
+    let rows =
+        rows.iter().map(|[a, b, c, verdict]| format!("{a:name$}  {b:change$}  {c:interval$}  {verdict}"));
+    let notes = comparison.notes.iter().map(|note| format!("note: {}", printable(note)));
+    [run(&comparison.base, &comparison.items)].into_iter().chain(rows).chain(notes).collect()
+}
+
+fn run(base: &RunIdentity, items: &Matching) -> String {
+    let date = &base.timestamp.to_string()[..10];
+    let commit = base.git.as_ref().map(|git| {
+        let dirty = if git.dirty { " with changes" } else { "" };
+        format!(", commit {}{dirty}", git.commit.get(..7).unwrap_or(&git.commit))
+    });
+    format!(
+        "run {} of {date}{}, {} in common",
+        printable(&base.id),
+        commit.unwrap_or_default(),
+        count(items.matched, "item")
+    )
+}
+
+/// A figure's name, its two values, the difference with its interval, and what can be said of it.
+fn row(difference: &Difference, paint: Paint) -> [String; 4] {
+    let DifferenceFigures { base, other, difference: change, ci95, .. } = DifferenceFigures::from(difference);
+    // Where no item's figure differs, the interval may have no width.
+    let has_width = difference.ci95.is_some_and(|ci| ci.low < ci.high);
+    let interval =
+        ci95.filter(|_| has_width).map(|interval| format!(" (95 %: {interval})")).unwrap_or_default();
+    let verdict = difference.verdict.to_string();
+    [
+        printable(&difference.name).into_owned(),
+        format!("{base} → {other}"),
+        format!("{change}{interval}"),
+        match difference.verdict {
+            Verdict::Better => paint.good(verdict),
+            Verdict::Worse => paint.bad(verdict),
+            Verdict::Inconclusive => paint.odd(verdict),
+            Verdict::WithinNoise => verdict,
+        },
+    ]
+}
+
+/// What a data set was fetched from, and how long ago: `langfuse:support, fetched 3 days ago`.
+#[must_use]
+pub fn fetched(source: &str, fetch: &Fetch) -> String {
+    let age = SystemTime::now().duration_since(fetch.at.time()).unwrap_or_default();
+    format!("{}, fetched {}", printable(source), ago(age))
+}
+
+/// A time that has passed, in its largest unit.
+fn ago(passed: Duration) -> String {
+    let minutes = usize::try_from(passed.as_secs() / 60).unwrap_or(usize::MAX);
+    match (minutes, minutes / 60, minutes / (24 * 60)) {
+        (0, _, _) => "just now".to_owned(),
+        (minutes, 0, _) => format!("{} ago", count(minutes, "minute")),
+        (_, hours, 0) => format!("{} ago", count(hours, "hour")),
+        (_, _, days) => format!("{} ago", count(days, "day")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Score;
+    use crate::timestamp::Timestamp;
 
     #[test]
     fn an_item_is_named_on_the_first_line_whatever_its_name() {
@@ -220,5 +288,21 @@ mod tests {
         let mut text = String::new();
         evaluation(&mut text, &ScoredEvaluation { error: Some(error), ..ScoredEvaluation::default() }, 0.5);
         assert_eq!(text, format!("no score: the program ended\n    {}", "x".repeat(LONGEST)));
+    }
+
+    #[test]
+    fn how_long_ago_data_was_fetched_is_told_in_the_largest_unit() {
+        let told = |seconds| ago(Duration::from_secs(seconds));
+        assert_eq!(
+            [59, 60, 3599, 7200, 86_400, 30 * 86_400].map(told),
+            ["just now", "1 minute ago", "59 minutes ago", "2 hours ago", "1 day ago", "30 days ago"]
+        );
+    }
+
+    #[test]
+    fn what_a_source_is_called_cannot_steer_the_terminal() {
+        let fetch = Fetch { at: Timestamp::now(), version: None };
+        assert!(!fetched("a\u{1b}[2J", &fetch).contains('\u{1b}'));
+        assert!(fetched("langfuse:support", &fetch).ends_with(", fetched just now"));
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::suggest;
+use crate::wording;
 
 /// A variable that should hold a key and does not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ impl fmt::Display for MissingKey {
              for `cargo cobalt`, or declare `ignore_without = \"{variable}\"` to have an experiment ignored where it is \
              missing",
             asked_for.join(" and "),
-            suggest::list(experiments.iter().map(String::as_str)),
+            wording::list(experiments.iter().map(String::as_str)),
         )
     }
 }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::Plan;
-use super::resolve::resolve;
+use super::plan::resolve;
 use crate::config::Config;
 use crate::dataset::Dataset;
 use crate::error::Error;
@@ -13,8 +13,8 @@ use crate::evaluators::{Evaluator, Setup};
 use crate::experiment::{Declaration, Definition};
 use crate::item::Item;
 use crate::llm::{CheckError, Unfit};
-use crate::panics;
 use crate::reporters::MissingKey;
+use crate::threads;
 
 /// The keys that are missing, each once.
 #[derive(Debug, Default)]
@@ -93,7 +93,7 @@ fn selected(dataset: &Dataset, items: Option<&[usize]>) -> Dataset {
 /// A panic is an error of that evaluator alone.
 fn ask(evaluator: &dyn Evaluator, setup: &Setup) -> Result<(), CheckError> {
     let asked = catch_unwind(AssertUnwindSafe(|| evaluator.check(setup)));
-    asked.unwrap_or_else(|panic| Err(CheckError::new(panics::describe(&*panic))))
+    asked.unwrap_or_else(|panic| Err(CheckError::new(threads::describe(&*panic))))
 }
 
 #[cfg(test)]

@@ -3,16 +3,11 @@
 //! The data takes one way: a [`Plan`] (what could be run) becomes a [`Run`] (what is run, with its journal), the engine
 //! turns its items into events, and the recorder turns these into the journal, the report and the result file.
 
-mod attempts;
-mod baseline;
 mod check;
-mod ending;
 mod judging;
 mod plan;
 mod record;
-mod recorder;
 mod rerun;
-mod resolve;
 mod run;
 mod value;
 
@@ -22,18 +17,14 @@ use std::thread::JoinHandle;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
-pub(crate) use baseline::Baseline;
-pub(crate) use check::MissingKeys;
-pub(crate) use ending::{Ending, Interrupted};
-pub(crate) use judging::judge;
-pub(crate) use plan::Plan;
-pub(crate) use recorder::Listener;
-pub(crate) use rerun::Rerun;
-pub(crate) use resolve::add_missing;
-pub(crate) use run::{Run, Selected, named_to_resume, to_resume};
-
 use crate::config::Config;
 use crate::engine::{self, Event};
+pub(crate) use check::MissingKeys;
+pub(crate) use judging::{Baseline, judge};
+pub(crate) use plan::{Ending, Interrupted, Plan, add_missing};
+pub(crate) use record::Listener;
+pub(crate) use rerun::Rerun;
+pub(crate) use run::{Run, Selected, named_to_resume, to_resume};
 
 /// Experiments on their way.
 #[derive(Debug)]
@@ -60,7 +51,7 @@ impl Session {
             records.push(record);
             tasks.push(task);
         }
-        let recorder = std::thread::spawn(move || recorder::record(records, config, listener, &received));
+        let recorder = std::thread::spawn(move || record::record(records, config, listener, &received));
         Self { interrupter: Interrupter { tasks: tasks.into(), events }, recorder }
     }
 

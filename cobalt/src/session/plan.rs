@@ -1,18 +1,19 @@
 //! An experiment whose data has been read: everything that could be run.
 
+use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::baseline::Baseline;
-use super::resolve::resolve;
+use super::judging::Baseline;
 use crate::causes::BoxError;
 use crate::config::Config;
 use crate::dataset::{Dataset, DatasetError};
 use crate::error::Error;
-use crate::experiment::{AgentFn, Definition, Experiment, Prepared, Progress};
+use crate::experiment::{AgentFn, Declaration, Definition, Experiment, Prepared, Progress};
 use crate::llm::Models;
 use crate::nesting::{DEEPEST, is_too_deep};
-use crate::report::{DatasetSummary, RunConfig, Threshold};
-use crate::reporters::Warning;
+use crate::report::{DatasetSummary, Report, RunConfig, Threshold};
+use crate::reporters::{ExperimentFinished, Warning};
 
 /// An experiment fit to run, with its items and their identities.
 pub(crate) struct Plan {
@@ -118,5 +119,103 @@ fn fit(dataset: Dataset) -> Result<Dataset, BoxError> {
     match dataset.iter().position(|item| item.values().any(is_too_deep)) {
         Some(index) => Err(DatasetError::TooDeep { index, deepest: DEEPEST }.into()),
         None => Ok(dataset),
+    }
+}
+
+/// The definition that is run. A declared value comes before one of the file, see [`crate::config`] for all of the order.
+pub(super) fn resolve(declaration: Declaration, config: &Config) -> Result<Definition, Error> {
+    let Declaration {
+        name,
+        runs,
+        concurrency,
+        timeout,
+        tags,
+        mut evaluators,
+        thresholds,
+        strict,
+        ignore_without: _,
+        source_hash,
+        declared_at,
+    } = declaration;
+    let refused = |problem| Error::Definition { experiment: name.clone(), problem };
+    if evaluators.is_empty() {
+        evaluators = config.evaluators().map_err(|error| refused(error.to_string()))?;
+    }
+    let mut thresholds = if thresholds.is_empty() { config.thresholds().to_vec() } else { thresholds };
+    // Before those are added that are for CI: they ask for more, never for less.
+    let strict = strict.unwrap_or(thresholds.is_empty());
+    add_missing(&mut thresholds, config.additional_thresholds());
+    let definition = Definition {
+        name: name.clone(),
+        runs: config.runs(runs),
+        concurrency: config.concurrency(concurrency),
+        timeout: config.timeout(timeout),
+        tags,
+        evaluators,
+        thresholds,
+        strict,
+        models: config.models().fingerprint(),
+        source_hash,
+        declared_at,
+    };
+    definition.check().map_err(refused)?;
+    Ok(definition)
+}
+
+/// Adds the thresholds that are not there yet under the same name.
+pub(crate) fn add_missing(thresholds: &mut Vec<Threshold>, more: &[Threshold]) {
+    let declared: HashSet<_> = thresholds.iter().map(Threshold::case_name).collect();
+    thresholds.extend(more.iter().filter(|threshold| !declared.contains(&threshold.case_name())).cloned());
+}
+
+/// How an experiment ended.
+#[derive(Debug)]
+pub(crate) enum Ending {
+    /// All items are done.
+    Finished(Box<Outcome>),
+    /// It was stopped before.
+    Interrupted(Interrupted),
+}
+
+/// A run that was stopped before its end.
+#[derive(Debug)]
+pub(crate) struct Interrupted {
+    pub(crate) experiment: String,
+    pub(crate) id: String,
+    /// How many items are in its journal, which stays unless there is none.
+    pub(crate) kept: usize,
+    /// Why it was stopped, where nobody asked for it: its journal could not be written.
+    pub(crate) error: Option<Error>,
+}
+
+impl From<Interrupted> for Error {
+    fn from(Interrupted { experiment, id, kept, error }: Interrupted) -> Self {
+        error.unwrap_or(Self::Interrupted { experiment, id, kept })
+    }
+}
+
+/// What a finished experiment came to.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) report: Report,
+    /// The result file, where one is written.
+    pub(crate) path: Option<PathBuf>,
+    /// Why none could be written.
+    pub(crate) unsaved: Option<Error>,
+}
+
+impl Outcome {
+    /// The event of the end of a run, its results kept or not. `names` are those of its items in test cases.
+    pub(crate) fn finished(&self, experiment: usize, names: &[String]) -> ExperimentFinished {
+        let unsaved = self.unsaved.as_ref().map(ToString::to_string);
+        let finished = ExperimentFinished::of(experiment, &self.report, names, self.path.as_deref());
+        ExperimentFinished { unsaved, ..finished }
+    }
+
+    pub(crate) fn into_report(self) -> Result<Report, Error> {
+        match self.unsaved {
+            None => Ok(self.report),
+            Some(source) => Err(Error::Unsaved { report: Box::new(self.report), source: Box::new(source) }),
+        }
     }
 }

@@ -1,13 +1,11 @@
 //! What tables of settings are made of: single values, each with what it may be, and tables that are told apart by their `type`.
 
-mod address;
 mod names;
 #[cfg(feature = "schema")]
 mod schema;
 mod table;
 mod values;
 
-pub(crate) use address::{host, is_address};
 pub(crate) use names::names;
 #[cfg(feature = "schema")]
 pub(crate) use schema::schema_of;
@@ -15,6 +13,6 @@ pub(crate) use table::{NoKeys, Table, take_type};
 pub(crate) use values::{
     Address, Age, AgeOrOff, Argument, Bound, Count, DEFAULT_TIMEOUT, Dollars, EmbeddingVendor,
     EnvironmentName, JudgeVendor, KeyVariable, LONGEST_TIMEOUT, Length, Limit, MOST_RUNS, Number, Retries,
-    Score, Target, Temperature, Text, VariableName, VariableValue, Weight, Word, at_least_one, bounds,
-    written,
+    Score, Target, Temperature, Text, VariableName, VariableValue, Weight, Word, at_least_one, bounds, host,
+    is_address, written,
 };

@@ -10,7 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, Error, ValueDeserializer};
 
 use super::values::Text;
-use crate::suggest::{self, unknown_name};
+use crate::wording::{self, unknown_name};
 
 /// A table that is read into two structs. In lists of its keys, the shared ones follow its own, but for a shared
 /// `name`, which is the first.
@@ -168,7 +168,7 @@ impl<Own: schemars::JsonSchema, Shared: schemars::JsonSchema> schemars::JsonSche
 /// Takes the `type` out of a table, as its index in the list of types.
 pub(crate) fn take_type(noun: &str, types: &[&str], table: &mut DeTable<'_>) -> Result<usize, Error> {
     let Some(kind) = table.remove("type") else {
-        let known = suggest::list(types.iter().copied());
+        let known = wording::list(types.iter().copied());
         return Err(serde::de::Error::custom(format!(
             "the key `type` is missing; the types of {noun}s are {known}"
         )));

@@ -11,10 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::checksum::{self, Checksum};
 use super::error::{StoreError, storage};
-use super::layout::Layout;
-use super::locking::Lock;
+use super::layout::{Layout, Lock};
 use super::results::{read_report, sync_folder};
 use crate::redact::redacted_document;
 use crate::report::{DatasetSummary, ItemResult, RunConfig, Shard, SourcePlace, check_item};
@@ -79,7 +77,7 @@ impl JournalHeader {
     /// Whether a line of the journal, the first one too, is as it was written, as far as its checksum tells.
     #[must_use]
     pub fn is_whole(&self, line: &[u8]) -> bool {
-        match checksum::verify(line) {
+        match verify(line) {
             Checksum::Right => true,
             Checksum::Missing => !self.checksums,
             Checksum::Wrong => false,
@@ -261,7 +259,7 @@ impl JournalWriter {
     fn push_line(&mut self, item: Option<usize>, line: &impl Serialize) -> io::Result<()> {
         let start = self.lines.len();
         serde_json::to_writer(&mut self.lines, line)?;
-        checksum::add(&mut self.lines, start);
+        add(&mut self.lines, start);
         self.lines.push(b'\n');
         self.queued.push_back(item);
         Ok(())
@@ -453,6 +451,46 @@ fn missing(layout: &Layout, id: &str) -> String {
     format!("there is no such run in `{}`; runs that can be resumed: {known}", layout.journals().display())
 }
 
+/// What stands before the digits.
+const FIELD: &[u8] = b",\"crc32\":\"";
+const DIGITS: usize = 8;
+/// What stands behind the digits: the ends of the text and of the object.
+const END: &[u8] = b"\"}";
+const LENGTH: usize = FIELD.len() + DIGITS + END.len();
+
+/// What a line says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Checksum {
+    Right,
+    /// The line has none, as in journals of earlier versions.
+    Missing,
+    Wrong,
+}
+
+/// Adds its checksum to the object that begins at `start` and ends with the text.
+pub(super) fn add(text: &mut Vec<u8>, start: usize) {
+    let checksum = crc32fast::hash(&text[start..]);
+    debug_assert_eq!(text.last(), Some(&b'}'), "only objects have a checksum");
+    text.pop();
+    text.extend_from_slice(FIELD);
+    write!(text, "{checksum:08x}").expect("a vector takes everything");
+    text.extend_from_slice(END);
+}
+
+/// Compares a line with its checksum, which is that of the object without it.
+pub(super) fn verify(line: &[u8]) -> Checksum {
+    let line = line.trim_ascii_end();
+    let Some((object, field)) = line.len().checked_sub(LENGTH).map(|end| line.split_at(end)) else {
+        return Checksum::Missing;
+    };
+    let digits = field.strip_prefix(FIELD).and_then(|rest| rest.strip_suffix(END));
+    let Some(digits) = digits else { return Checksum::Missing };
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(object);
+    hasher.update(b"}");
+    if format!("{:08x}", hasher.finalize()).as_bytes() == digits { Checksum::Right } else { Checksum::Wrong }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -507,7 +545,7 @@ mod tests {
         for line in [header, serde_json::json!({ "at": 1, "item": item })] {
             let start = lines.len();
             lines.extend(line.to_string().bytes());
-            checksum::add(&mut lines, start);
+            super::add(&mut lines, start);
             lines.push(b'\n');
         }
         crate::redact::register_secret("JOURNAL_KEY", "kn0wn-of-the-journal");
@@ -515,5 +553,28 @@ mod tests {
         assert_eq!(contents.damaged, 0);
         let item = serde_json::to_value(&contents.items[0]).unwrap();
         assert_eq!(item["output"]["output"], "it is [redacted:JOURNAL_KEY]");
+    }
+
+    #[test]
+    fn a_line_is_known_by_its_checksum_and_every_flipped_bit_of_it_is_found() {
+        let mut text = b"before {\"at\":1,\"item\":{}}".to_vec();
+        add(&mut text, 7);
+        let line = text[7..].to_vec();
+        assert_eq!(line, b"{\"at\":1,\"item\":{},\"crc32\":\"9694941c\"}".as_slice());
+        assert!(serde_json::from_slice::<serde_json::Value>(&line).is_ok());
+        assert_eq!(verify(&line), Checksum::Right);
+        assert_eq!(verify(&[&line[..], b"\n"].concat()), Checksum::Right);
+        for bit in 0..line.len() * 8 {
+            let mut damaged = line.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert_ne!(verify(&damaged), Checksum::Right, "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_an_earlier_version_has_no_checksum() {
+        for line in ["", "{}", "{\"at\":1,\"item\":{\"index\":0}}\n"] {
+            assert_eq!(verify(line.as_bytes()), Checksum::Missing, "{line}");
+        }
     }
 }

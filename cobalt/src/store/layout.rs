@@ -1,12 +1,16 @@
 //! Where the files lie: under `.cobalt/` at the workspace root, unless the configuration says otherwise.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+use std::{io, thread};
 
 use super::error::{CREATE, StoreError, storage};
-use crate::slug::slug;
+use crate::names::slug;
+use crate::paths::package_root;
+use crate::report::GitState;
 
 /// The longest slug in a file name, in bytes: names may be 255 long on the usual file systems.
 const LONGEST_SLUG: usize = 120;
@@ -201,6 +205,104 @@ fn is_hexadecimal(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
+/// An id that no other run has, in this process or another.
+pub(crate) fn new_run_id() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    id_of(&[
+        time.to_string(),
+        std::process::id().to_string(),
+        count.to_string(),
+        fastrand::u64(..).to_string(),
+    ])
+}
+
+/// The id that belongs to these texts, the same in every process.
+pub(crate) fn id_of(parts: &[String]) -> String {
+    crate::hash::sha256_hex(parts)[..12].to_owned()
+}
+
+/// The state of the source, or `None` where there is no git or no commit.
+pub(crate) fn git_state() -> Option<GitState> {
+    let output = Command::new("git")
+        .args(["describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"])
+        .current_dir(package_root())
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    if !output.status.success() {
+        return None;
+    }
+    parse(std::str::from_utf8(&output.stdout).ok()?.trim())
+}
+
+fn parse(description: &str) -> Option<GitState> {
+    let (commit, dirty) =
+        description.strip_suffix("-dirty").map_or((description, false), |commit| (commit, true));
+    let is_hash = commit.len() >= 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash.then(|| GitState { commit: commit.to_owned(), dirty })
+}
+
+/// How long a lock is waited for. A process that was killed as it started another one leaves its locks to that until it is
+/// under way.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Whether this process has a file to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lock {
+    /// It has, until the file is closed.
+    Held,
+    /// Another process has.
+    Busy,
+    /// Nobody can tell: files cannot be locked there.
+    Impossible,
+}
+
+impl Lock {
+    /// Locks a file if no other process has it.
+    pub(super) fn try_on(file: &File) -> io::Result<Self> {
+        Self::of(file.try_lock())
+    }
+
+    /// Shares a file with other readers, if no process has it to itself.
+    pub(super) fn try_shared_on(file: &File) -> io::Result<Self> {
+        Self::of(file.try_lock_shared())
+    }
+
+    /// The same as [`try_on`](Self::try_on), and waits a little for a process that has just ended.
+    pub(super) fn on(file: &File) -> io::Result<Self> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match Self::try_on(file)? {
+                Self::Busy if Instant::now() < deadline => thread::sleep(PATIENCE / 20),
+                lock => return Ok(lock),
+            }
+        }
+    }
+
+    fn of(outcome: Result<(), TryLockError>) -> io::Result<Self> {
+        match outcome {
+            Ok(()) => Ok(Self::Held),
+            Err(TryLockError::WouldBlock) => Ok(Self::Busy),
+            Err(TryLockError::Error(error)) if is_impossible(&error) => Ok(Self::Impossible),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+/// Whether the system says that it has no locks for the file: `ENOLCK`, `ENOSYS` or `EOPNOTSUPP`.
+fn is_impossible(error: &io::Error) -> bool {
+    let numbers: &[i32] = match std::env::consts::OS {
+        "linux" | "android" => &[37, 38, 95],
+        "macos" | "ios" | "freebsd" | "netbsd" | "openbsd" => &[77, 78, 45],
+        _ => &[],
+    };
+    error.kind() == io::ErrorKind::Unsupported
+        || error.raw_os_error().is_some_and(|number| numbers.contains(&number))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,5 +358,45 @@ mod tests {
         let (root, cache) = (folder.path().join(".cobalt"), folder.path().join("cache"));
         layout_in(&root, cache.clone()).create_folder(&cache).unwrap();
         assert!(cache.exists() && !root.exists());
+    }
+
+    #[test]
+    fn a_description_tells_the_commit_and_whether_files_differ() {
+        let hash = "0123456789abcdef0123456789abcdef01234567";
+        assert_eq!(parse(hash), Some(GitState { commit: hash.to_owned(), dirty: false }));
+        assert_eq!(parse(&format!("{hash}-dirty")), Some(GitState { commit: hash.to_owned(), dirty: true }));
+        assert_eq!(parse("v1.0-3-gabc"), None);
+    }
+
+    #[test]
+    fn a_file_has_one_owner_at_a_time() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let second = File::open(file.path()).unwrap();
+        assert_eq!(Lock::try_on(file.as_file()).unwrap(), Lock::Held);
+        assert_eq!(Lock::on(&second).unwrap(), Lock::Busy);
+        file.as_file().unlock().unwrap();
+        assert_eq!(Lock::on(&second).unwrap(), Lock::Held);
+    }
+
+    #[test]
+    fn readers_share_a_file_that_no_process_has_to_itself() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let [second, third] = [(); 2].map(|()| File::open(file.path()).unwrap());
+        assert_eq!(Lock::try_shared_on(&second).unwrap(), Lock::Held);
+        assert_eq!(Lock::try_shared_on(&third).unwrap(), Lock::Held);
+        assert_eq!(Lock::try_on(file.as_file()).unwrap(), Lock::Busy);
+        drop((second, third));
+        assert_eq!(Lock::try_on(file.as_file()).unwrap(), Lock::Held);
+        assert_eq!(Lock::try_shared_on(&File::open(file.path()).unwrap()).unwrap(), Lock::Busy);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn where_there_are_no_locks_is_no_error_and_any_other_reason_is_one() {
+        let refused = |number| Lock::of(Err(TryLockError::Error(io::Error::from_raw_os_error(number))));
+        for number in [37, 38, 95] {
+            assert_eq!(refused(number).unwrap(), Lock::Impossible, "{number}");
+        }
+        assert_eq!(refused(5).unwrap_err().raw_os_error(), Some(5), "an error of the device");
     }
 }

@@ -10,9 +10,9 @@ use regex::Regex;
 use serde::Deserializer as _;
 use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 
-use super::earlier::newest_file;
 use super::layout::Layout;
-use crate::name::case_name;
+use super::runs::newest_file;
+use crate::names::case_name;
 use crate::report::SourcePlace;
 
 /// An experiment that is declared elsewhere under a name that would have the same files.

@@ -1,13 +1,20 @@
 //! The runs of a project: their result files, listed by what their names tell and read one by one.
 
-use std::fs;
-use std::io;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use super::error::{StoreError, storage};
+use serde_json::Value;
+
+use super::error::{CREATE, StoreError, storage};
+use super::journal::read_journal;
 use super::layout::{Layout, file_slug};
-use super::results::{ResultFileName, read_report};
-use crate::report::Report;
+use super::results::{ResultFileName, read_report, without_mark, write_by_line};
+use super::unfinished::read_interrupted;
+use crate::prices::PriceTable;
+use crate::report::{Measurements, Report};
 use crate::timestamp::Timestamp;
 
 /// A run whose result file is kept, as far as the file's name tells of it.
@@ -92,6 +99,154 @@ pub fn runs(layout: &Layout) -> Result<Vec<StoredRun>, StoreError> {
     }
     runs.sort_by(|one, other| (other.start, &one.path).cmp(&(one.start, &other.path)));
     Ok(runs)
+}
+
+/// What an earlier run left.
+#[derive(Clone, Debug)]
+pub(crate) struct Earlier {
+    pub(crate) report: Report,
+    /// Whether it was interrupted, so that this is what its journal has.
+    pub(crate) is_interrupted: bool,
+}
+
+impl Earlier {
+    /// Whether all items were run.
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.report.partial && !self.is_interrupted
+    }
+}
+
+/// The newest whole run of an experiment, and the partial and interrupted ones that started after it, the newest first.
+///
+/// Of many result files only these are read: the names tell the experiment and the second in which a run started.
+pub(crate) fn latest_runs(layout: &Layout, experiment: &str) -> Result<Vec<Earlier>, StoreError> {
+    let mut runs: Vec<Earlier> = Vec::new();
+    let mut start_of_whole = None;
+    for (start, path) in result_files(layout, experiment)? {
+        if start_of_whole.as_ref().is_some_and(|whole| *whole != start) {
+            break;
+        }
+        let report = read_report(&path)?;
+        // Names that differ may be written alike in names of files.
+        if report.name == experiment {
+            start_of_whole = start_of_whole.or_else(|| (!report.partial).then_some(start));
+            runs.push(Earlier { report, is_interrupted: false });
+        }
+    }
+    runs.extend(interrupted(layout, experiment)?);
+    runs.sort_by_key(|run| Reverse(run.report.timestamp));
+    let whole = runs.iter().position(Earlier::is_whole);
+    runs.truncate(whole.map_or(runs.len(), |place| place + 1));
+    Ok(runs)
+}
+
+/// The runs of the experiment whose journals no process writes to any more.
+fn interrupted(layout: &Layout, experiment: &str) -> Result<Vec<Earlier>, StoreError> {
+    let folder = layout.journals();
+    let entries = match fs::read_dir(&folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|source| storage("read", &folder, source))?,
+    };
+    let paths = entries.flatten().map(|entry| entry.path());
+    let journals = paths.filter(|path| path.extension() == Some(OsStr::new("jsonl")));
+    Ok(journals.filter_map(|path| so_far(&path, experiment)).collect())
+}
+
+/// What is finished of an interrupted run. `None` where the run goes on, is another experiment's, or cannot be read: it cannot
+/// be resumed then either.
+fn so_far(path: &Path, experiment: &str) -> Option<Earlier> {
+    let contents = read_journal(&read_interrupted(path, experiment).ok()??).ok()?;
+    // An item that was run again stands there twice; the later one counts.
+    let items: BTreeMap<_, _> = contents.items.into_iter().map(|item| (item.index, item)).collect();
+    let report = contents.header.report(items.into_values().collect());
+    Some(Earlier { report, is_interrupted: true })
+}
+
+/// The newest result file that has the experiment's name, or one that is written alike in names of files.
+pub(super) fn newest_file(layout: &Layout, experiment: &str) -> Option<PathBuf> {
+    let files = result_files(layout, experiment).ok()?;
+    files.into_iter().next().map(|(_, path)| path)
+}
+
+/// The files whose names are those of the experiment's runs, the newest first, each with its start.
+pub(crate) fn result_files(layout: &Layout, experiment: &str) -> Result<Vec<(String, PathBuf)>, StoreError> {
+    let failed = |source| storage("read", layout.results(), source);
+    let entries = match fs::read_dir(layout.results()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(failed)?,
+    };
+    let slug = file_slug(experiment);
+    let mut files = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        if let Some(start) = entry.file_name().to_str().and_then(|name| start(name, &slug)) {
+            files.push((start.to_owned(), entry.path()));
+        }
+    }
+    files.sort_by(|one, other| other.cmp(one));
+    Ok(files)
+}
+
+/// The start in the name of a result file, where it is one of a run of the experiment with this slug.
+fn start<'a>(name: &'a str, slug: &str) -> Option<&'a str> {
+    ResultFileName::parse(name).filter(|name| name.experiment == slug).map(|name| name.start)
+}
+
+/// Writes the baseline of the run's experiment in place of an earlier one, and returns its path.
+///
+/// # Errors
+///
+/// The folder cannot be made, or the file not be written.
+pub fn write_baseline(layout: &Layout, run: &Measurements) -> Result<PathBuf, StoreError> {
+    let folder = layout.baselines();
+    layout.create_folder(&folder).map_err(|source| storage(CREATE, &folder, source))?;
+    let path = layout.baseline(&run.name);
+    let draft = folder.join(format!(".{}.tmp", run.id));
+    write_by_line(&path, &draft, &run.without_items(), &run.items)?;
+    Ok(path)
+}
+
+/// Reads what a comparison needs, from a baseline file or a result file, one of the original's too.
+///
+/// # Errors
+///
+/// The file cannot be read, or is neither; the message names the file, and the line and column.
+pub fn read_measurements(path: &Path, prices: &PriceTable) -> Result<Measurements, StoreError> {
+    let unfit = |error| unfit(path, &error);
+    let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
+    let bytes = without_mark(&bytes);
+    let is_baseline = is_baseline(bytes).map_err(unfit)?;
+    if is_baseline {
+        return serde_json::from_slice(bytes).map_err(unfit);
+    }
+    let report: Report = serde_json::from_slice(bytes).map_err(unfit)?;
+    Ok(Measurements::of(&report, prices))
+}
+
+/// The name of the experiment that a baseline file or a result file is of.
+pub(crate) fn experiment_of(path: &Path) -> Result<String, StoreError> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        name: String,
+    }
+
+    let bytes = fs::read(path).map_err(|source| storage("read", path, source))?;
+    let head: Head = serde_json::from_slice(without_mark(&bytes)).map_err(|error| unfit(path, &error))?;
+    Ok(head.name)
+}
+
+fn unfit(path: &Path, error: &serde_json::Error) -> StoreError {
+    let reason = format!("neither a baseline file nor a result file: {error}");
+    storage("read", path, io::Error::new(io::ErrorKind::InvalidData, reason))
+}
+
+fn is_baseline(bytes: &[u8]) -> serde_json::Result<bool> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        measurements: Option<Value>,
+    }
+
+    Ok(serde_json::from_slice::<Head>(bytes)?.measurements.is_some())
 }
 
 #[cfg(test)]

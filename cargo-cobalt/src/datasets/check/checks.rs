@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Check, Finding, Items, Place};
 use crate::datasets::duplicates::{Likeness, equal_inputs, expected, likeness, near_inputs};
-use crate::datasets::values::{Type, is_blank, is_empty};
+use crate::datasets::grid::{Type, is_blank, is_empty};
 
 /// What is found of fields.
 pub(super) fn fields(items: &Items<'_>) -> Vec<Finding> {

@@ -12,8 +12,8 @@ use cobalt::{Dataset, Item};
 use serde::Serialize;
 use serde_json::Value;
 
+use super::grid::plain;
 use super::resolve::{Set, place};
-use super::values::plain;
 use crate::cli::CheckDatasets;
 use crate::error::Error;
 use crate::terminal::{fit, one_line, paint, print, print_json, stdout_width};

@@ -9,14 +9,13 @@ use std::process::ExitCode;
 use cobalt::config::Flags;
 use cobalt::dataset::Fetch;
 use cobalt::reporters::{Paint, expected_field, fetched, printable};
-use cobalt::wording::{count, decimal, thousands};
-use cobalt::{Dataset, Item, suggest};
+use cobalt::wording::{self, count, decimal, thousands};
+use cobalt::{Dataset, Item};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::grid::{Column, grid};
+use super::grid::{Column, grid, plain};
 use super::resolve::Set;
-use super::values::plain;
 use crate::cli::ShowDataset;
 use crate::error::Error;
 use crate::terminal::{Align, one_line, paint, print, print_json, stdout_width};
@@ -110,7 +109,7 @@ fn find(key: &str, keys: &[String], source: &str) -> Result<usize, Error> {
     index.ok_or_else(|| {
         Error::NothingMatched(format!(
             "{source}: no item has the key `{key}`; {}",
-            suggest::instead(key, known())
+            wording::instead(key, known())
         ))
     })
 }

@@ -8,7 +8,7 @@ use cobalt::reporters::expected_field;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::datasets::values::{Type, is_empty};
+use crate::datasets::grid::{Type, is_empty};
 
 /// What the values of one field are like.
 #[derive(Debug, PartialEq, Serialize)]

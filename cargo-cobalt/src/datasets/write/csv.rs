@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use ::csv::{QuoteStyle, Terminator, WriterBuilder};
 use cobalt::dataset::csv_records;
-use cobalt::{Item, suggest};
+use cobalt::{Item, wording};
 use serde_json::Value;
 
 use super::file::{Edit, line_end, missing_line_end};
@@ -46,8 +46,8 @@ impl Header {
             return Err(format!(
                 "the header has no column for {}; it has {}: add the column, or name a file `.jsonl`, whose items may have \
                  fields of their own",
-                suggest::list(unknown),
-                suggest::list(self.names.iter().map(String::as_str)),
+                wording::list(unknown),
+                wording::list(self.names.iter().map(String::as_str)),
             ));
         }
         let field = |name: &String| Ok((name.clone(), Value::String(cell(name, item.get(name))?)));

@@ -8,9 +8,8 @@ use cobalt::reporters::{agent_usage, at_pass_marks, explained, judge_usage, prin
 use cobalt::wording::count;
 use maud::{Markup, html};
 
-use super::items;
 use super::parts::{
-    Mark, badge, code, difference_chart, latencies_chart, mean_chart, name, scores_chart, verdict_badge,
+    self, Mark, badge, code, difference_chart, latencies_chart, mean_chart, name, scores_chart, verdict_badge,
 };
 use crate::compare::words;
 use crate::results::{Finished, Results};
@@ -37,7 +36,7 @@ pub(super) fn section(index: usize, finished: &Finished, results: &Results) -> M
                 (scores(report))
                 (amounts(report))
                 @if let Some(comparison) = &report.baseline { (baseline(comparison)) }
-                (items::section(index, finished))
+                (parts::section(index, finished))
             }
         }
     }

@@ -2,10 +2,9 @@
 //! its script, which shows the items.
 
 mod experiment;
-mod items;
 mod page;
 mod parts;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::page::html;
+pub(crate) use page::html;

@@ -11,8 +11,8 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::news::News;
-use super::state::{State, nearest};
+use super::listener::News;
+use super::{State, nearest};
 use crate::cli::{Build, Selection};
 use crate::error::Error;
 use crate::mcp::projects::Project;

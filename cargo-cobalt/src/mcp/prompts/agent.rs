@@ -10,8 +10,7 @@ use cobalt::Report;
 use cobalt::paths::workspace_root;
 use walkdir::{DirEntry, WalkDir};
 
-use super::calls::Call;
-use super::source::{self, Function};
+use super::source::{self, Call, Function};
 
 /// The most places that are named.
 const MOST_PLACES: usize = 12;

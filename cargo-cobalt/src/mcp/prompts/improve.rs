@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use cobalt::Report;
-use cobalt::name::is_name_of;
+use cobalt::names::is_name_of;
 use cobalt::redact::redacted;
 use cobalt::reporters::figure;
 use cobalt::wording::count;

@@ -2,7 +2,6 @@
 //! and the places of the sources.
 
 mod agent;
-mod calls;
 mod difference;
 mod generate;
 mod improve;
@@ -13,17 +12,17 @@ mod text;
 
 use std::sync::Arc;
 
-use cobalt::suggest;
+use cobalt::wording;
 use rmcp::ErrorData;
 use rmcp::handler::server::prompt::cached_arguments_from_schema;
 use rmcp::model::{GetPromptRequestParams, GetPromptResult, JsonObject, Prompt, PromptMessage, Role};
 use tokio::task::spawn_blocking;
 
-use self::text::{Arguments, Tools};
+use super::guarded;
 use super::projects::Projects;
-use super::refusal;
 use super::tools::read;
 use crate::error::{Error, ErrorKind};
+use text::{Arguments, Tools};
 
 /// All prompts.
 pub(super) fn all() -> Vec<Prompt> {
@@ -62,7 +61,7 @@ pub(super) async fn get(
         regression::NAME => write::<regression::Arguments>(projects, arguments).await,
         unknown => {
             let names = [improve::NAME, generate::NAME, regression::NAME];
-            let instead = suggest::instead(unknown, names);
+            let instead = wording::instead(unknown, names);
             Err(Error::Arguments(format!("there is no prompt `{unknown}`; {instead}")))
         }
     }
@@ -71,7 +70,7 @@ pub(super) async fn get(
 
 /// An error of the protocol: whether the arguments are wrong, or what the prompt is made of cannot be read.
 fn refused(error: &Error) -> ErrorData {
-    let message = refusal::text(error);
+    let message = guarded::text(error);
     match error.kind() {
         ErrorKind::Arguments | ErrorKind::NothingMatched => ErrorData::invalid_params(message, None),
         _ => ErrorData::internal_error(message, None),

@@ -6,8 +6,7 @@ use cobalt::reporters::printable;
 use cobalt::wording::count;
 use rmcp::model::{Annotations, Resource, ResourceTemplate, Role};
 
-use super::address::{ITEM, OF_PROJECT, Place, RUN, SCHEMA};
-use super::contents::{self, JSON, json_text};
+use super::contents::{self, ITEM, JSON, OF_PROJECT, Place, RUN, SCHEMA, json_text};
 use crate::error::Error;
 use crate::mcp::past::{Past, State};
 use crate::mcp::projects::Project;

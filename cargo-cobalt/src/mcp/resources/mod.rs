@@ -1,6 +1,5 @@
 //! The resources that an assistant reads without calling a tool: the settings, the experiments, and what runs found.
 
-mod address;
 mod catalogue;
 mod contents;
 
@@ -11,19 +10,18 @@ use rmcp::model::{ReadResourceResult, Resource, ResourceContents};
 use serde_json::json;
 use tokio::task::block_in_place;
 
-pub(super) use self::address::{Address, Place, name_among};
-pub(super) use self::catalogue::{is_template, templates};
-use self::contents::{JSON, json_text};
-
+use super::guarded;
 use super::projects::Project;
-use super::refusal;
 use super::tools::{self, Call};
 use crate::error::{Error, ErrorKind};
+pub(super) use catalogue::{is_template, templates};
+pub(super) use contents::{Address, Place, name_among};
+use contents::{JSON, json_text};
 
 /// All resources of these projects, but for the runs that are too old.
 pub(super) fn all(projects: &[Arc<Project>]) -> Result<Vec<Resource>, ErrorData> {
     let all = block_in_place(|| catalogue::all(projects));
-    all.map_err(|error| ErrorData::internal_error(refusal::text(&error), None))
+    all.map_err(|error| ErrorData::internal_error(guarded::text(&error), None))
 }
 
 /// The project that a URI names.
@@ -57,7 +55,7 @@ async fn text(call: Call<'_>, uri: &str) -> Result<String, Error> {
 
 /// An error of the protocol: whether nothing is there, the URI is wrong, or what is there cannot be read.
 pub(super) fn refused(error: &Error, uri: &str) -> ErrorData {
-    let (message, data) = (refusal::text(error), Some(json!({ "uri": uri })));
+    let (message, data) = (guarded::text(error), Some(json!({ "uri": uri })));
     match error.kind() {
         ErrorKind::NothingMatched => ErrorData::resource_not_found(message, data),
         ErrorKind::Arguments => ErrorData::invalid_params(message, data),

@@ -3,7 +3,7 @@
 use cobalt::Report;
 use cobalt::hash::sha256_hex;
 
-use super::wanted::Wanted;
+use super::item::Wanted;
 use crate::error::Error;
 
 /// How many digits of the hash a cursor has.

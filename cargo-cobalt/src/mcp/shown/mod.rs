@@ -16,23 +16,20 @@ mod size;
 #[cfg(test)]
 mod tests;
 mod text;
-mod wanted;
 
 use cobalt::Report;
 use cobalt::report::{ItemNames, ItemResult};
-use cobalt::suggest;
-use cobalt::wording::count;
+use cobalt::wording::{self, count};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub(super) use self::item::change;
-pub(super) use self::size::{keep, size};
-pub(super) use self::text::{ROOM, list, text, up_to};
-pub(super) use self::wanted::{ItemStatus, Wanted};
 use crate::error::Error;
 use crate::formats::markdown::verdict;
 use crate::runs::ItemCounts;
+pub(super) use item::{ItemStatus, Wanted, change};
+pub(super) use size::{keep, size};
+pub(super) use text::{ROOM, list, text, up_to};
 
 /// How many bytes the structured part of an answer takes at the most, as [`size()`] counts them; beside it there is the text.
 pub(super) const BUDGET: usize = 48_000;
@@ -168,7 +165,7 @@ pub(super) fn item(report: &Report, key: &str, budget: usize) -> Result<ShownIte
     let (run_id, experiment) =
         (cut::text(&report.id, head::LONGEST_NAME), cut::text(&report.name, head::LONGEST_NAME));
     let Some(place) = keys.iter().position(|known| known == key) else {
-        let instead = suggest::closest(key, keys.iter().map(String::as_str));
+        let instead = wording::closest(key, keys.iter().map(String::as_str));
         let hint = instead.map_or(String::new(), |key| format!("; did you mean `{key}`?"));
         return Err(Error::Arguments(format!(
             "run `{run_id}` has no item `{key}`{hint}; `cobalt_results` with `runId` \"{run_id}\" shows its items"

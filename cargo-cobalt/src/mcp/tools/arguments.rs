@@ -1,7 +1,6 @@
 //! The arguments of tools and prompts: checked by their schema, so that what is wrong with them is said in one way for all.
 
-use cobalt::suggest;
-use cobalt::wording::cut;
+use cobalt::wording::{self, cut};
 use rmcp::model::JsonObject;
 use schemars::{JsonSchema, schema_for};
 use serde::de::DeserializeOwned;
@@ -46,7 +45,7 @@ fn checked(schema: &Value, given: JsonObject, problems: &mut Vec<String>) -> Jso
                 let name = cut(&name, LONGEST);
                 problems.push(format!(
                     "there is no argument `{name}`: {}",
-                    suggest::instead(&name, names().collect::<Vec<_>>())
+                    wording::instead(&name, names().collect::<Vec<_>>())
                 ));
             }
         }
@@ -143,8 +142,8 @@ mod tests {
     use serde::Deserialize;
     use serde_json::json;
 
-    use super::super::all;
     use super::*;
+    use crate::mcp::tools::all;
 
     #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
     #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use cobalt::wording::count;
 
 use crate::markdown::{code, fenced};
-use crate::mcp::diagnostics::Diagnostic;
+use crate::mcp::plain::Diagnostic;
 
 /// Where more is to be read.
 const MORE: &str = "\nMore errors stand in the structured part.\n";

@@ -15,13 +15,13 @@ use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, JsonObject, ProtocolVersion, Tool};
 use serde::Serialize;
 
-pub(super) use self::arguments::read;
-use self::failures::failures;
-use self::fetching::fetching;
-pub(super) use self::tool_call::Call;
-use self::tool_call::{Answer, answer, knows_structured, tool};
 use super::projects::Project;
 use crate::error::Error;
+pub(super) use arguments::read;
+use failures::failures;
+use fetching::fetching;
+pub(super) use tool_call::Call;
+use tool_call::{Answer, answer, knows_structured, tool};
 
 /// All tools, with their whole schemas.
 pub(super) fn all() -> Vec<Tool> {
@@ -53,7 +53,7 @@ pub(super) async fn call(
 
 /// What is said of a name that no tool has.
 fn no_tool(name: &str) -> String {
-    format!("there is no tool `{name}`; {}", cobalt::suggest::instead(name, names()))
+    format!("there is no tool `{name}`; {}", cobalt::wording::instead(name, names()))
 }
 
 /// The whole schema of what a tool answers.

@@ -13,8 +13,8 @@ use super::arguments::read;
 use super::schema;
 use crate::error::Error;
 use crate::mcp::command::Commands;
+use crate::mcp::guarded;
 use crate::mcp::projects::{Project, Projects};
-use crate::mcp::refusal;
 
 /// What a tool has at hand.
 #[derive(Clone, Copy)]
@@ -72,7 +72,7 @@ where
 
 /// What went wrong, and in which project, where that is known.
 fn failure(call: Call<'_>, project: Option<&str>, error: &Error) -> CallToolResult {
-    let mut text = format!("error: {}", refusal::text(error));
+    let mut text = format!("error: {}", guarded::text(error));
     if let Ok(Project { name, root }) = call.projects.choose(project).as_deref() {
         text += &format!("\nproject: {} ({})", printable(name), printable(&root.display().to_string()));
     }

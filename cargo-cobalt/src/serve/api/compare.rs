@@ -13,8 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::items::evaluator_of;
-use super::query::Asked;
-use super::respond::{Conditional, answer, respond, streamed};
+use super::respond::{Asked, Conditional, answer, respond, streamed};
 use crate::serve::error::ApiError;
 use crate::serve::store::{FileProblem, ItemReader, LoadedItem, LoadedRun, Matched, Store, change};
 

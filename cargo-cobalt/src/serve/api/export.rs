@@ -8,8 +8,7 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::query::Asked;
-use super::respond::with;
+use super::respond::{Asked, with};
 use crate::error::Error;
 use crate::formats::{csv, html, junit, markdown};
 use crate::results::{Finished, Results};

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use cobalt::report::{ItemResult, Status};
-use cobalt::suggest;
+use cobalt::wording;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::query::{Asked, Named, Order, known_first};
-use super::respond::{Conditional, answer};
+use super::respond::{Asked, Conditional, Named, Order, answer, known_first};
 use crate::serve::error::ApiError;
 use crate::serve::store::{FileProblem, LoadedItem, LoadedRun, Store};
 
@@ -289,7 +288,7 @@ pub(crate) fn evaluator_of(run: &LoadedRun, name: &str) -> Result<usize, ApiErro
         let id = &run.head.id;
         ApiError::bad_request(format!(
             "run `{id}` has no evaluator `{name}`; {}",
-            suggest::instead(name, names)
+            wording::instead(name, names)
         ))
     })
 }

@@ -8,7 +8,6 @@ mod events;
 mod export;
 mod items;
 mod openapi;
-mod query;
 mod respond;
 mod run;
 mod runs;

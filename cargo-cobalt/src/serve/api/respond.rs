@@ -1,22 +1,26 @@
 //! How answers are sent: with a tag, by which a client that has one already learns that it is still the same, and a long list
 //! while it is read, so that it is never in memory as a whole.
 
+use std::cmp::Ordering;
 use std::convert::Infallible;
-use std::io;
+use std::error::Error;
 use std::sync::Arc;
-use std::thread;
+use std::{io, thread};
 
 use axum::body::{Body, Bytes};
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio_stream::wrappers::ReceiverStream;
 
+use crate::cli::Since;
 use crate::serve::error::ApiError;
 use crate::serve::store::Store;
 
@@ -176,4 +180,79 @@ pub(crate) fn streamed<E: Send + 'static>(
         }
     });
     Body::from_stream(ReceiverStream::new(from))
+}
+
+/// Parameters that are understood, all of them.
+#[derive(Debug)]
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let query = Query::from_request_parts(parts, state).await;
+        query.map(|Query(asked)| Self(asked)).map_err(|refusal| not_understood(&refusal))
+    }
+}
+
+/// The parts of an address that name something.
+#[derive(Debug)]
+pub(crate) struct Named<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Named<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let path = Path::from_request_parts(parts, state).await;
+        path.map(|Path(named)| Self(named)).map_err(|refusal| not_understood(&refusal))
+    }
+}
+
+/// Says what is wrong with an address. The refusal itself only says that something is.
+fn not_understood(refusal: &(dyn Error + 'static)) -> ApiError {
+    let reason = refusal.source().unwrap_or(refusal);
+    ApiError::bad_request(format!(
+        "the address is not understood: {reason}; `/api/openapi.json` has what may be asked"
+    ))
+}
+
+/// Which way a list goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Order {
+    /// The smallest first.
+    Asc,
+    /// The largest first.
+    Desc,
+}
+
+/// By a figure: those without it come last, whichever way the others go.
+pub(crate) fn known_first(one: Option<f64>, two: Option<f64>, is_descending: bool) -> Ordering {
+    match (one, two) {
+        (Some(one), Some(two)) if is_descending => two.total_cmp(&one),
+        (Some(one), Some(two)) => one.total_cmp(&two),
+        (one, two) => two.is_some().cmp(&one.is_some()),
+    }
+}
+
+/// A moment as timestamps of runs are written.
+pub(crate) fn moment(name: &str, text: &str) -> Result<String, ApiError> {
+    let moment: Result<Since, _> = text.parse();
+    moment.map(Since::timestamp).map_err(|error| ApiError::bad_request(format!("`{name}={text}`: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_figure_comes_last_both_ways() {
+        let sorted = |is_descending| {
+            let mut figures = [None, Some(1.0), Some(3.0), None, Some(2.0)];
+            figures.sort_by(|one, two| known_first(*one, *two, is_descending));
+            figures
+        };
+        assert_eq!(sorted(false), [Some(1.0), Some(2.0), Some(3.0), None, None]);
+        assert_eq!(sorted(true), [Some(3.0), Some(2.0), Some(1.0), None, None]);
+    }
 }

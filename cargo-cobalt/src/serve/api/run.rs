@@ -15,8 +15,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio_util::io::ReaderStream;
 
 use super::items::{ItemState, is_in};
-use super::query::Named;
-use super::respond::{Conditional, answer, respond};
+use super::respond::{Conditional, Named, answer, respond};
 use crate::runs::RunView;
 use crate::serve::error::ApiError;
 use crate::serve::live::RunState;

@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use cobalt::name::is_name_of;
+use cobalt::names::is_name_of;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::query::{Asked, Order, known_first, moment};
-use super::respond::{Conditional, answer};
+use super::respond::{Asked, Conditional, Order, answer, known_first, moment};
 use crate::index::RunStatus;
 use crate::runs::{RunFigures, RunVerdict, RunView};
 use crate::serve::error::ApiError;

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use cobalt::name;
+use cobalt::names;
 use cobalt::report::{Category, Metric, Threshold};
 use cobalt::store::ReportText;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::query::{Asked, moment};
-use super::respond::{Conditional, answer};
+use super::respond::{Asked, Conditional, answer, moment};
 use super::runs::RunFacts;
 use crate::runs::RunView;
 use crate::serve::error::ApiError;
@@ -92,7 +91,7 @@ pub(crate) async fn trends(
 fn over_time(store: &Store, query: &TrendsQuery) -> Result<Trends, ApiError> {
     let known = store.known()?;
     let since = query.since.as_deref().map(|text| moment("since", text)).transpose()?;
-    let experiment = name::find(&query.experiment, known.runs.iter().map(|run| &*run.experiment));
+    let experiment = names::find(&query.experiment, known.runs.iter().map(|run| &*run.experiment));
     let is_meant = |run: &&RunView| {
         Some(&*run.experiment) == experiment
             && query.tag.as_ref().is_none_or(|tag| run.tags.contains(tag))

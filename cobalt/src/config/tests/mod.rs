@@ -2,17 +2,13 @@
 
 mod baselines;
 mod datasets;
-mod documented;
 #[cfg(feature = "judge")]
 mod judges;
 mod mistakes;
 mod origins;
-mod platforms;
 mod registered;
 mod sources;
 mod texts;
-mod tool_calls;
-mod webhooks;
 #[cfg(not(feature = "judge"))]
 mod without_judges;
 

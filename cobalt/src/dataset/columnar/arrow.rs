@@ -8,8 +8,7 @@ use arrow_ipc::reader::{FileDecoder, read_footer_length};
 use arrow_ipc::{MetadataVersion, root_as_footer};
 use arrow_schema::ArrowError;
 
-use super::caught::caught;
-use super::items::Items;
+use super::items::{Items, caught};
 use super::message::{Message, append};
 use crate::dataset::DatasetError;
 use crate::dataset::read::{Content, Rest};

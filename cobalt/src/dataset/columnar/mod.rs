@@ -3,10 +3,6 @@
 #[cfg(feature = "parquet")]
 mod arrow;
 #[cfg(feature = "parquet")]
-mod caught;
-#[cfg(feature = "parquet")]
-mod encoders;
-#[cfg(feature = "parquet")]
 mod items;
 #[cfg(feature = "parquet")]
 mod message;
@@ -17,7 +13,9 @@ mod refused;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "parquet")]
+pub(super) use arrow::read_arrow;
+#[cfg(feature = "parquet")]
+pub(super) use parquet::read_parquet;
 #[cfg(not(feature = "parquet"))]
 pub(super) use refused::{refuse as read_arrow, refuse as read_parquet};
-#[cfg(feature = "parquet")]
-pub(super) use {arrow::read_arrow, parquet::read_parquet};

@@ -11,8 +11,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::errors::ParquetError;
 use parquet::file::reader::ChunkReader;
 
-use super::caught::caught;
-use super::items::Items;
+use super::items::{Items, caught};
 use crate::dataset::DatasetError;
 use crate::dataset::read::{Content, Rest};
 use crate::item::Item;

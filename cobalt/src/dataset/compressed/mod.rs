@@ -1,14 +1,14 @@
 //! Compressed files: gzip and zstd, told by their first bytes, read as a stream with all their members and frames.
 
+#[cfg(test)]
+mod tests;
+#[cfg(feature = "remote")]
+mod zstd;
+
 use std::fmt;
 use std::io::Read;
 
 use super::DatasetError;
-
-#[cfg(feature = "remote")]
-mod limited;
-#[cfg(feature = "remote")]
-mod zstd;
 
 /// How a file is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Compression {
         max_bytes: Option<u64>,
         _shown: &str,
     ) -> Result<Box<dyn Read>, DatasetError> {
-        use limited::Limited;
+        use zstd::Limited;
         Ok(match self {
             Compression::Gzip => {
                 Box::new(Limited::new(self, flate2::bufread::MultiGzDecoder::new(reader), max_bytes))
@@ -68,6 +68,3 @@ impl fmt::Display for Compression {
         })
     }
 }
-
-#[cfg(test)]
-mod tests;

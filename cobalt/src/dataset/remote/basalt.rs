@@ -6,17 +6,14 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::RemoteDataset;
-use super::bearer::{Access, Bearer};
-use super::error::FetchError;
+use super::builder::{Access, Bearer, FetchError, Fetched, Source};
 use super::platform::{self, Platform, check_name};
 use super::session::Session;
-use super::source::{Fetched, Source};
 use crate::dataset::{Dataset, settings};
 use crate::http::said;
 use crate::item::Item;
 use crate::redact::Secret;
-use crate::suggest;
-use crate::wording::printable;
+use crate::wording::{self, printable};
 
 static BASALT: Platform = Platform {
     id: settings::Platform::Basalt,
@@ -197,7 +194,7 @@ async fn missing(api: &Bearer<'_>, slug: &str) -> FetchError {
     match api.get::<Datasets>(&["datasets"], &[]).await {
         Ok(Datasets { datasets }) if !datasets.is_empty() => {
             let slugs = datasets.iter().map(|dataset| dataset.slug.as_str());
-            FetchError::problem(format!("there is no such data set: {}", suggest::instead(slug, slugs)))
+            FetchError::problem(format!("there is no such data set: {}", wording::instead(slug, slugs)))
         }
         Ok(_) => FetchError::problem("there is no such data set, nor any other that the key may read"),
         Err(error) => error,

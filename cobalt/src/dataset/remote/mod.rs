@@ -4,21 +4,14 @@
 //! is to take the [`kept`] copy, or to fetch it in a [`session`] and keep that.
 
 mod basalt;
-mod bearer;
 mod braintrust;
 mod builder;
-mod download;
-mod error;
-mod expected;
 mod kept;
 mod langfuse;
 mod langsmith;
 mod load;
 mod platform;
-mod request;
 mod session;
-mod source;
-mod terms;
 #[cfg(test)]
 mod tests;
 mod url;
@@ -26,8 +19,8 @@ mod url;
 pub use basalt::Basalt;
 pub use braintrust::Braintrust;
 pub use builder::RemoteDataset;
+pub(crate) use builder::Source;
 pub use kept::KeptDataset;
 pub use langfuse::Langfuse;
 pub use langsmith::LangSmith;
-pub(crate) use source::Source;
 pub use url::Url;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use reqwest::Url;
 use serde_json::Value;
 
-use super::error::FetchError;
+use super::builder::FetchError;
 use super::session::{FoundKey, Session};
 use crate::dataset::settings::{self, Account, Key};
 use crate::item::Item;

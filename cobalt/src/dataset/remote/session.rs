@@ -5,21 +5,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use reqwest::Url;
-use reqwest::header::DATE;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, Url};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use super::error::FetchError;
-pub(super) use super::request::Request;
-use super::terms::Terms;
+use super::builder::{FetchError, Terms};
 use crate::back_off::BackOff;
 use crate::dataset::settings::{Account, FetchSettings, Key, Platform};
 use crate::http::{
     self, Answer, AttemptError, Call, Connections, Limit, Patience, Problem, Redirects, Refusal, Tries, said,
     without_key,
 };
-use crate::redact::Secret;
-use crate::redact::register_secret;
+use crate::redact::{Secret, register_secret};
 use crate::wording::decimal;
 
 /// Looks up an environment variable.
@@ -281,4 +281,48 @@ fn size(bytes: u64) -> String {
     let step = (1..UNITS.len()).rev().find(|step| bytes >> (10 * step) > 0).unwrap_or(0);
     let number = decimal(bytes as f64 / (1_u64 << (10 * step)) as f64, 1);
     format!("{number} {}", UNITS[step])
+}
+
+/// A request.
+#[derive(Clone, Debug)]
+pub(super) struct Request {
+    pub(super) method: Method,
+    pub(super) url: Url,
+    /// Those with a secret are marked as such.
+    pub(super) headers: Vec<(HeaderName, HeaderValue)>,
+    /// Sent as JSON.
+    pub(super) body: Option<Value>,
+}
+
+impl Request {
+    pub(super) fn get(url: Url) -> Self {
+        Self { method: Method::GET, url, headers: Vec::new(), body: None }
+    }
+
+    pub(super) fn post(url: Url, body: Value) -> Self {
+        Self { method: Method::POST, url, headers: Vec::new(), body: Some(body) }
+    }
+
+    /// With a header that holds a secret.
+    pub(super) fn secret(mut self, name: &'static str, value: &str) -> Result<Self, FetchError> {
+        let value = http::secret(value).map_err(FetchError::Problem)?;
+        self.headers.push((HeaderName::from_static(name), value));
+        Ok(self)
+    }
+
+    /// With a user and a password, or a public key and a secret one.
+    pub(super) fn basic(self, user: &str, password: &str) -> Result<Self, FetchError> {
+        let pair = BASE64_STANDARD.encode(format!("{user}:{password}"));
+        self.secret(AUTHORIZATION.as_str(), &format!("Basic {pair}"))
+    }
+
+    /// The same, ready to be sent.
+    pub(super) fn call(&self, redirects: Redirects) -> Call {
+        let mut headers: HeaderMap = self.headers.iter().cloned().collect();
+        if self.body.is_some() {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        let body = self.body.as_ref().map(|body| body.to_string().into_bytes()).unwrap_or_default();
+        Call { method: self.method.clone(), url: self.url.clone(), headers, body, redirects }
+    }
 }

@@ -5,4 +5,3 @@ pub(super) mod answer_schema;
 pub(super) mod model_setters;
 pub(super) mod prompt;
 pub(super) mod source;
-pub(super) mod tagged;

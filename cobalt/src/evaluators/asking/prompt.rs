@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use crate::dataset::Item;
 use crate::evaluators::places::{METADATA, OUTPUT};
 use crate::evaluators::{CheckError, EvalContext, EvalError};
-use crate::suggest;
 use crate::template::{Template, Variable};
+use crate::wording;
 
 /// A prompt with `{{variables}}`. `output` wins over a field of the item; where the agent reports no `metadata`, it is the
 /// item's field.
@@ -45,7 +45,7 @@ impl Prompt {
             [name, ..] => {
                 let from =
                     self.source(name).map_or_else(String::new, |path| format!(", from `{}`,", path.name()));
-                let fields = suggest::list(cx.item().keys().map(String::as_str));
+                let fields = wording::list(cx.item().keys().map(String::as_str));
                 Err(EvalError::new(format!(
                     "the prompt's `{{{{{name}}}}}`{from} is missing or null in this item, which has {fields}"
                 )))
@@ -67,7 +67,7 @@ impl Prompt {
         match self.fields.keys().find(is_used) {
             Some(field) => Err(CheckError::new(format!(
                 "the prompt has no variable `{{{{{field}}}}}`; {}",
-                suggest::instead(field, roots().collect::<BTreeSet<_>>())
+                wording::instead(field, roots().collect::<BTreeSet<_>>())
             ))),
             None => Ok(()),
         }
@@ -101,7 +101,7 @@ impl Prompt {
             let names = self.template.variables().into_iter().map(Variable::name);
             return Err(CheckError::new(format!(
                 "no item has all that the prompt shows; each lacks a part of {}",
-                suggest::list(names.filter(|name| self.is_of_items(name)))
+                wording::list(names.filter(|name| self.is_of_items(name)))
             )));
         };
         let path = self.source(name).map_or(name, Variable::name);
@@ -109,7 +109,7 @@ impl Prompt {
             items.flat_map(Item::keys).map(String::as_str).chain([OUTPUT, METADATA]).collect();
         Err(CheckError::new(format!(
             "the prompt's `{{{{{name}}}}}` would stay empty: no item has `{path}`; {}",
-            suggest::instead(path, known.iter().copied())
+            wording::instead(path, known.iter().copied())
         )))
     }
 

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
+use super::classify::Choice;
+use super::correctness::Weights;
+use super::{Autoeval, AutoevalKind, Options, Sources, Task};
 use crate::evaluators::asking::prompt::Prompt;
-use crate::evaluators::autoeval::classify::Choice;
-use crate::evaluators::autoeval::correctness::Weights;
-use crate::evaluators::autoeval::{Autoeval, AutoevalKind, Options, Sources, Task};
 use crate::evaluators::context::Remap;
 use crate::evaluators::{DEFAULT_PASS_MARK, EvalContext};
 use crate::llm::Provider;
@@ -234,12 +234,12 @@ impl Autoeval {
         }
     }
 
-    /// The likeness of output and expected text by their letters, see [`levenshtein`](crate::metrics::levenshtein).
+    /// The likeness of output and expected text by their letters, see [`levenshtein`](crate::metrics::word_errors).
     pub fn levenshtein(name: impl Into<String>) -> Self {
         Self::new(AutoevalKind::Levenshtein, name)
     }
 
-    /// The nearness of two numbers, or texts of numbers, see [`numeric_diff`](crate::metrics::numeric_diff).
+    /// The nearness of two numbers, or texts of numbers, see [`numeric_diff`](crate::metrics::exact_match).
     pub fn numeric_diff(name: impl Into<String>) -> Self {
         Self::new(AutoevalKind::NumericDiff, name)
     }
@@ -249,19 +249,19 @@ impl Autoeval {
         Self::new(AutoevalKind::ExactMatch, name)
     }
 
-    /// The likeness of two JSON values, see [`json_diff`](crate::metrics::json_diff).
+    /// The likeness of two JSON values, see [`json_diff`](crate::metrics::json).
     pub fn json_diff(name: impl Into<String>) -> Self {
         Self::new(AutoevalKind::JsonDiff, name)
     }
 
-    /// 1 where the output is a JSON object or list (see [`valid_json`](crate::metrics::valid_json)), or, where a
+    /// 1 where the output is a JSON object or list (see [`valid_json`](crate::metrics::json)), or, where a
     /// [`schema`](Self::schema) is given or the item has one, JSON that the schema allows.
     pub fn valid_json(name: impl Into<String>) -> Self {
         Self::new(AutoevalKind::ValidJson, name)
     }
 
     /// How far the output, a list, holds the elements of the expected one, see
-    /// [`list_contains`](crate::metrics::list_contains); elements are compared by their letters, or by embeddings where
+    /// [`list_contains`](crate::metrics::lists); elements are compared by their letters, or by embeddings where
     /// [`semantic`](Self::semantic) is set.
     pub fn list_contains(name: impl Into<String>) -> Self {
         Self::new(AutoevalKind::ListContains, name)

@@ -4,15 +4,14 @@ use std::pin::Pin;
 
 use serde_json::{Map, Value};
 
-use super::judge::Judge;
+use super::classify::Judge;
 use crate::evaluators::asking::answer;
 use crate::evaluators::asking::answer_schema::{list_of, object, string};
-use crate::evaluators::asking::source::Inputs;
-use crate::evaluators::asking::tagged::prompt;
+use crate::evaluators::asking::source::{Inputs, prompt};
 use crate::evaluators::{EvalError, Score};
-use crate::future::join_all;
 use crate::llm::Schema;
 use crate::metrics::f_beta;
+use crate::threads::join_all;
 use crate::wording::count;
 
 /// What factual agreement and likeness count for in the correctness of an answer.

@@ -1,11 +1,9 @@
 //! `Autoeval`: the evaluators that autoevals is known for, by their names.
 
 mod builder;
-mod check;
 mod classify;
 mod correctness;
 mod evaluate;
-mod judge;
 mod options;
 mod ragas;
 mod table;
@@ -14,14 +12,13 @@ mod tests;
 
 use std::time::Duration;
 
+use super::asking::prompt::Prompt;
+use super::asking::source::Sources;
+use super::context::Remap;
+use super::{AutoevalKind, CheckError, EvalContext, Evaluation, Evaluator, Setup};
 use classify::Choice;
 use options::Options;
 pub(crate) use table::AutoevalOptions;
-
-use super::asking::prompt::Prompt;
-use super::asking::source::Sources;
-use super::{AutoevalKind, CheckError, EvalContext, Evaluation, Evaluator, Setup};
-use crate::evaluators::context::Remap;
 
 /// Scores with one of the evaluators that autoevals is known for; each kind has its constructor.
 ///

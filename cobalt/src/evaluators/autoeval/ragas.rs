@@ -4,16 +4,15 @@ use std::pin::Pin;
 
 use serde_json::{Map, Value};
 
+use super::classify::Judge;
+use super::{AutoevalKind, Options};
 use crate::evaluators::asking::answer;
 use crate::evaluators::asking::answer_schema::{flag, list_of, object, string};
-use crate::evaluators::asking::source::Inputs;
-use crate::evaluators::asking::tagged::prompt;
-use crate::evaluators::autoeval::judge::Judge;
-use crate::evaluators::autoeval::{AutoevalKind, Options};
+use crate::evaluators::asking::source::{Inputs, prompt};
 use crate::evaluators::{EvalError, Score};
-use crate::future::join_all;
 use crate::llm::Schema;
 use crate::metrics::list_contains;
+use crate::threads::join_all;
 use crate::wording::{count, decimal};
 
 type Part<'a> = Pin<Box<dyn Future<Output = Result<Score, EvalError>> + Send + 'a>>;

@@ -1,13 +1,11 @@
 //! What agents do: the calls of tools that they made, read from what they gave, and the evaluators of these calls.
 
 mod call;
-mod check;
 mod compare;
 mod evaluator;
 pub(super) mod places;
 mod read;
 mod score;
-mod shown;
 #[cfg(test)]
 mod tests;
 

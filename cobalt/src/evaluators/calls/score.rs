@@ -4,11 +4,10 @@ use std::cmp::Reverse;
 
 use serde_json::{Map, Value, json};
 
+use super::call::ToolCall;
+use super::compare::{self, Comparison, Pairing};
+use super::evaluator::Measure;
 use crate::evaluators::Score;
-use crate::evaluators::calls::call::ToolCall;
-use crate::evaluators::calls::check::Measure;
-use crate::evaluators::calls::compare::{Comparison, Pairing};
-use crate::evaluators::calls::shown;
 use crate::metrics::{exact_match, f_beta};
 use crate::wording::{count, decimal};
 
@@ -22,14 +21,14 @@ pub(in crate::evaluators::calls) fn called(tool: &str, calls: &[ToolCall]) -> Sc
     let (right, unread): (Vec<_>, Vec<_>) =
         calls.iter().filter(|call| call.name == tool).partition(|call| call.arguments_error.is_none());
     let reason = match (right.first(), unread.first()) {
-        (Some(first), _) => format!("called {}: {}", times(right.len()), shown::call(first)),
-        (None, Some(first)) => format!("called in vain: {}", shown::failed(first)),
+        (Some(first), _) => format!("called {}: {}", times(right.len()), compare::call(first)),
+        (None, Some(first)) => format!("called in vain: {}", compare::failed(first)),
         (None, None) if calls.is_empty() => format!("`{tool}` was not called; nothing was"),
         (None, None) => {
             let mut others = names(calls);
             others.sort_unstable();
             others.dedup();
-            format!("`{tool}` was not called, but {}", shown::list(&others))
+            format!("`{tool}` was not called, but {}", compare::list(&others))
         }
     };
     Score::from(!right.is_empty()).reason(reason).metadata("calls", right.len())
@@ -41,8 +40,8 @@ pub(in crate::evaluators::calls) fn not_called(tool: &str, calls: &[ToolCall]) -
     let reason = match &of_tool[..] {
         [] => format!("`{tool}` was not called"),
         of_tool => {
-            let shown: Vec<_> = of_tool.iter().map(|call| shown::call(call)).collect();
-            format!("called {}: {}", times(of_tool.len()), shown::list(&shown))
+            let shown: Vec<_> = of_tool.iter().map(|call| compare::call(call)).collect();
+            format!("called {}: {}", times(of_tool.len()), compare::list(&shown))
         }
     };
     Score::from(of_tool.is_empty()).reason(reason).metadata("calls", of_tool.len())
@@ -50,12 +49,13 @@ pub(in crate::evaluators::calls) fn not_called(tool: &str, calls: &[ToolCall]) -
 
 /// The share of the calls that did not fail; 1 of none.
 pub(in crate::evaluators::calls) fn succeeded(calls: &[ToolCall]) -> Score {
-    let failed: Vec<_> = calls.iter().filter(|call| !call.succeeded()).map(shown::failed).collect();
+    let failed: Vec<_> = calls.iter().filter(|call| !call.succeeded()).map(compare::failed).collect();
     let right = calls.len() - failed.len();
     if calls.is_empty() {
         return Score::new(1.0).reason("no calls were made").metadata("calls", 0).metadata("failed", 0);
     }
-    let tail = if failed.is_empty() { String::new() } else { format!("; failed: {}", shown::list(&failed)) };
+    let tail =
+        if failed.is_empty() { String::new() } else { format!("; failed: {}", compare::list(&failed)) };
     Score::new(share(right, calls.len()))
         .reason(format!("{right} of {} succeeded{tail}", count(calls.len(), "call")))
         .metadata("calls", calls.len())
@@ -66,7 +66,7 @@ pub(in crate::evaluators::calls) fn succeeded(calls: &[ToolCall]) -> Score {
 pub(in crate::evaluators::calls) fn at_most(most: usize, calls: &[ToolCall]) -> Score {
     let made = calls.len();
     let score = if made <= most { 1.0 } else { share(most, made) };
-    let tail = if made <= most { String::new() } else { format!(": {}", shown::list(&names(calls))) };
+    let tail = if made <= most { String::new() } else { format!(": {}", compare::list(&names(calls))) };
     Score::new(score)
         .reason(format!("{}, at most {most}{tail}", count(made, "call")))
         .metadata("calls", made)
@@ -98,16 +98,17 @@ fn repeated(repeats: &Repeats, calls: &[ToolCall]) -> String {
     let mut text = String::new();
     let mut in_a_row = 0;
     if let Some(Loop { start, length, times: often }) = repeats.longest {
-        let round = shown::list(&names(&calls[start..start + length]));
+        let round = compare::list(&names(&calls[start..start + length]));
         text = format!("; in a row: {round} {}", times(often));
         in_a_row = length * (often - 1);
     }
     if in_a_row < repeats.count {
         let mut most_first = repeats.calls.clone();
         most_first.sort_by_key(|(_, times)| Reverse(*times));
-        let of = |(index, often): (usize, usize)| format!("{} {}", shown::call(&calls[index]), times(often));
+        let of =
+            |(index, often): (usize, usize)| format!("{} {}", compare::call(&calls[index]), times(often));
         let all: Vec<_> = most_first.into_iter().map(of).collect();
-        text = format!("{text}; in all: {}", shown::list(&all));
+        text = format!("{text}; in all: {}", compare::list(&all));
     }
     text
 }
@@ -224,9 +225,9 @@ fn described(
     needless_matters: bool,
 ) -> Score {
     let expected =
-        |places: &[usize]| places.iter().map(|place| shown::call(&calls.expected[*place])).collect();
-    let made = |places: &[usize]| places.iter().map(|place| shown::call(&calls.made[*place])).collect();
-    let wrong = |(one, other): &(usize, usize)| shown::wrong(&calls.expected[*one], &calls.made[*other]);
+        |places: &[usize]| places.iter().map(|place| compare::call(&calls.expected[*place])).collect();
+    let made = |places: &[usize]| places.iter().map(|place| compare::call(&calls.made[*place])).collect();
+    let wrong = |(one, other): &(usize, usize)| compare::wrong(&calls.expected[*one], &calls.made[*other]);
     let out_of_order: Vec<usize> = pairing.out_of_order.iter().map(|(_, made)| *made).collect();
     let parts: [(&str, &str, Vec<String>, bool); 4] = [
         ("wrong arguments", "wrongArguments", pairing.other_arguments.iter().map(wrong).collect(), true),
@@ -238,7 +239,7 @@ fn described(
     let mut score = score.metadata("matched", pairing.met.len());
     for (title, key, texts, matters) in parts {
         if matters && !texts.is_empty() {
-            reason.push_str(&format!("; {title}: {}", shown::list(&texts)));
+            reason.push_str(&format!("; {title}: {}", compare::list(&texts)));
         }
         if !texts.is_empty() {
             score = score.metadata(key, texts.into_iter().map(Value::from).collect::<Vec<_>>());

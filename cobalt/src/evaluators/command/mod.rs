@@ -5,16 +5,11 @@
 
 mod answer;
 mod evaluator;
-mod failure;
 mod pool;
 mod process;
-mod program;
-mod request;
-mod running;
-mod streams;
 #[cfg(all(test, unix))]
 mod tests;
 
 pub use evaluator::CommandEvaluator;
 pub(crate) use evaluator::CommandOptions;
-pub(crate) use running::EndsAll;
+pub(crate) use process::EndsAll;

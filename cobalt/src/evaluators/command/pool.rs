@@ -6,12 +6,11 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
-use super::answer::{self, NoAnswer};
-use super::failure::{ended, ended_unasked, too_long, too_much, too_slow, with_messages};
-use super::process::{Between, Process};
-use super::program::Program;
-use super::request::Request;
-use super::streams::{Ends, Heard};
+use super::answer::{self, NoAnswer, Request};
+use super::evaluator::Program;
+use super::process::{
+    Between, Ends, Heard, Process, ended, ended_unasked, too_long, too_much, too_slow, with_messages,
+};
 use crate::evaluators::{EvalError, Score};
 use crate::wording::count;
 

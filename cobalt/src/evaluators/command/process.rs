@@ -1,17 +1,21 @@
 //! A program at work: asked, heard, and ended.
 
-use std::io;
-use std::process::ExitStatus;
-use std::sync::mpsc;
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc as channel;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::time::{sleep, timeout};
 
-use super::program::Program;
-use super::running::Running;
-use super::streams::{self, Ends, Heard, Messages};
+use super::answer::quoted;
+use super::evaluator::Program;
+use crate::evaluators::EvalError;
+use crate::wording::count;
 
 /// How often it is looked whether a process has ended.
 const LOOK: Duration = Duration::from_millis(2);
@@ -52,8 +56,8 @@ impl Process {
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         };
         let lost = || io::Error::other("a pipe is missing");
-        let requests = Some(streams::write(stdin.ok_or_else(lost)?)?);
-        let answers = streams::read(stdout.ok_or_else(lost)?, ends)?;
+        let requests = Some(write(stdin.ok_or_else(lost)?)?);
+        let answers = read(stdout.ok_or_else(lost)?, ends)?;
         let messages = Messages::of(stderr.ok_or_else(lost)?)?;
         Ok(Self { running, requests, answers, messages, answered: 0 })
     }
@@ -124,5 +128,304 @@ impl Process {
             }
             std::thread::sleep(LOOK);
         }
+    }
+}
+
+/// The longest answer, in bytes.
+pub(super) const LONGEST: u64 = 64 << 20;
+/// How many of the last lines of stderr are kept, and how many bytes of each.
+const LINES: usize = 20;
+const LINE: usize = 500;
+
+/// What was heard of a program.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// An answer, and whether more came with it.
+    Answer { bytes: Vec<u8>, more: bool },
+    /// More than an answer may have.
+    TooLong,
+}
+
+/// How the answers are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ends {
+    /// At the end of a line.
+    WithLine,
+    /// At the end of all.
+    WithStream,
+}
+
+/// Writes what comes through the channel. When nothing more will come, the stream is closed.
+pub(super) fn write(mut to: impl Write + Send + 'static) -> io::Result<mpsc::Sender<Vec<u8>>> {
+    let (sender, requests) = mpsc::channel::<Vec<u8>>();
+    named("stdin", move || {
+        for request in requests {
+            // A program that does not read to the end may answer all the same; if it is gone, that is seen by its stdout.
+            if to.write_all(&request).and_then(|()| to.flush()).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok(sender)
+}
+
+/// Reads answers. No further one is read before the last was taken, so that a program that never stops fills no memory.
+pub(super) fn read(from: impl Read + Send + 'static, ends: Ends) -> io::Result<channel::Receiver<Heard>> {
+    let (sender, answers) = channel::channel(1);
+    named("stdout", move || {
+        let mut from = BufReader::with_capacity(1 << 16, from);
+        while let Some(heard) = next(&mut from, ends) {
+            let is_last = matches!(heard, Heard::TooLong);
+            if sender.blocking_send(heard).is_err() || is_last {
+                return;
+            }
+        }
+    })?;
+    Ok(answers)
+}
+
+/// The next answer, `None` at the end of the stream. Blank lines are none.
+fn next<R: Read>(from: &mut BufReader<R>, ends: Ends) -> Option<Heard> {
+    loop {
+        match next_bytes(from, ends)? {
+            Heard::Answer { bytes, .. } if ends == Ends::WithLine && bytes.trim_ascii().is_empty() => {}
+            heard => return Some(heard),
+        }
+    }
+}
+
+fn next_bytes<R: Read>(from: &mut BufReader<R>, ends: Ends) -> Option<Heard> {
+    let mut bytes = Vec::new();
+    let mut limited = from.take(LONGEST + 1);
+    let read = match ends {
+        Ends::WithLine => limited.read_until(b'\n', &mut bytes),
+        Ends::WithStream => limited.read_to_end(&mut bytes),
+    };
+    if read.is_err() || bytes.is_empty() {
+        return None;
+    }
+    if bytes.len() as u64 > LONGEST {
+        return Some(Heard::TooLong);
+    }
+    Some(Heard::Answer { bytes, more: !from.buffer().trim_ascii().is_empty() })
+}
+
+/// The last lines that a program wrote to stderr.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Messages {
+    lines: Arc<Mutex<VecDeque<String>>>,
+    is_complete: Arc<AtomicBool>,
+}
+
+impl Messages {
+    /// Keeps the last lines of a stream.
+    pub(super) fn of(from: impl Read + Send + 'static) -> io::Result<Self> {
+        let messages = Self::default();
+        let kept = messages.clone();
+        named("stderr", move || {
+            let mut from = BufReader::new(from);
+            let mut bytes = Vec::new();
+            // A line that is too long comes in pieces.
+            while from.by_ref().take(LINE as u64).read_until(b'\n', &mut bytes).is_ok_and(|read| read > 0) {
+                kept.push(String::from_utf8_lossy(&bytes).trim_end());
+                bytes.clear();
+            }
+            kept.is_complete.store(true, Ordering::Release);
+        })?;
+        Ok(messages)
+    }
+
+    fn push(&self, line: &str) {
+        if line.is_empty() {
+            return;
+        }
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() == LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line.to_owned());
+    }
+
+    /// Whether the stream is at its end.
+    pub(super) fn is_complete(&self) -> bool {
+        self.is_complete.load(Ordering::Acquire)
+    }
+
+    /// What is kept at this moment.
+    pub(super) fn last_lines(&self) -> Vec<String> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+}
+
+fn named(stream: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name(format!("cobalt-{stream}")).spawn(work).map(drop)
+}
+
+static RUNNING: Mutex<Registry> = Mutex::new(Registry { children: BTreeMap::new(), closed: false });
+
+struct Registry {
+    /// By their process ids, which are those of their groups.
+    children: BTreeMap<u32, Arc<Mutex<Child>>>,
+    /// Set when the process is about to end: no further one is started.
+    closed: bool,
+}
+
+/// A process that ends with this.
+#[derive(Debug)]
+pub(super) struct Running {
+    id: u32,
+    child: Arc<Mutex<Child>>,
+}
+
+impl Running {
+    pub(super) fn start(command: &mut Command) -> io::Result<Self> {
+        let mut registry = lock(&RUNNING);
+        if registry.closed {
+            return Err(io::Error::other("the run is over"));
+        }
+        let child = command.spawn()?;
+        let id = child.id();
+        let child = Arc::new(Mutex::new(child));
+        registry.children.insert(id, Arc::clone(&child));
+        Ok(Self { id, child })
+    }
+
+    pub(super) fn child(&self) -> MutexGuard<'_, Child> {
+        lock(&self.child)
+    }
+
+    /// How it ended, if it has.
+    pub(super) fn status(&self) -> Option<ExitStatus> {
+        self.child().try_wait().ok().flatten()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself, and what it has started may be left. Whoever ends all may have been first.
+        if lock(&RUNNING).children.contains_key(&self.id) {
+            kill_groups(&[self.id]);
+            kill(&mut self.child());
+        }
+        lock(&RUNNING).children.remove(&self.id);
+    }
+}
+
+/// Ends all processes when it goes, and has no further one started: for the end of this process.
+#[derive(Debug)]
+pub(crate) struct EndsAll;
+
+impl Drop for EndsAll {
+    fn drop(&mut self) {
+        let mut registry = lock(&RUNNING);
+        registry.closed = true;
+        let children = std::mem::take(&mut registry.children);
+        drop(registry);
+        let groups: Vec<_> = children.keys().copied().collect();
+        kill_groups(&groups);
+        children.values().for_each(|child| kill(&mut lock(child)));
+    }
+}
+
+/// Ends a process, and waits until it is gone.
+fn kill(child: &mut Child) {
+    // It may have ended by itself.
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+#[cfg(unix)]
+fn kill_groups(ids: &[u32]) {
+    if ids.is_empty() {
+        return;
+    }
+    use std::process::Stdio;
+
+    let groups: String = ids.iter().map(|id| format!(" -{id}")).collect();
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", &format!("kill -KILL{groups}")]);
+    // A group may be gone already; without `sh`, its first process is ended all the same.
+    let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+}
+
+#[cfg(not(unix))]
+fn kill_groups(_: &[u32]) {}
+
+/// What a panic elsewhere has left is still a list of processes.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An error with the last lines that the program wrote to stderr.
+pub(super) fn with_messages(problem: &str, process: &Process) -> EvalError {
+    let lines = process.messages.last_lines();
+    EvalError::new(match lines.is_empty() {
+        true => format!("{problem}; it wrote nothing to stderr"),
+        false => format!("{problem}; its last lines on stderr:\n{}", lines.join("\n")),
+    })
+}
+
+/// How it ended, as after "the program".
+pub(super) fn ended(status: Option<ExitStatus>) -> String {
+    match status {
+        Some(status) => status.code().map_or_else(
+            || format!("was ended by a {}", signal(status)),
+            |code| format!("ended with exit code {code}"),
+        ),
+        None => "closed its stdout".to_owned(),
+    }
+}
+
+#[cfg(unix)]
+fn signal(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt as _;
+    status.signal().map_or_else(|| "signal".to_owned(), |number| format!("signal {number}"))
+}
+
+#[cfg(not(unix))]
+fn signal(_: ExitStatus) -> String {
+    "signal".to_owned()
+}
+
+/// A program that is kept ended while it was asked.
+pub(super) fn ended_unasked(status: Option<ExitStatus>, answered: usize) -> String {
+    let how = ended(status);
+    match answered {
+        0 => format!("the program {how} before its first answer"),
+        1 => format!(
+            "the program {how} after one answer, and is to answer a line for each line until its stdin ends; set \
+             `keep-alive = false` for one that answers once"
+        ),
+        answered => format!("the program {how} after {} and before this one", count(answered, "answer")),
+    }
+}
+
+/// The time is up.
+pub(super) fn too_slow(limit: Duration, keep_alive: bool, is_first: bool) -> String {
+    let limit = humantime::format_duration(limit);
+    let start = if is_first { "; its start is counted with its first answer" } else { "" };
+    match keep_alive {
+        true => format!(
+            "the program gave no answer within {limit}{start}. It must flush its stdout after each line; one that reads \
+             its stdin to the end before it answers needs `keep-alive = false`; else give it more time by `timeout`"
+        ),
+        false => format!("the program did not end within {limit}; give it more time by `timeout`"),
+    }
+}
+
+/// Nothing is heard of it any more.
+pub(super) fn too_long() -> String {
+    format!("the program's answer is longer than {} MiB", LONGEST >> 20)
+}
+
+/// It wrote more than one answer.
+pub(super) fn too_much(heard: &Heard) -> String {
+    match heard {
+        Heard::TooLong => too_long(),
+        Heard::Answer { bytes, .. } => format!(
+            "the program wrote more than one line for an output, such as {}; write a score as JSON in one line, and \
+             nothing else, to stdout",
+            quoted(&String::from_utf8_lossy(bytes))
+        ),
     }
 }

@@ -1,9 +1,13 @@
 //! What a judge answers, read strictly: what is no verdict or score is asked for again, not guessed at.
 
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
-use super::super::DEFAULT_PASS_MARK;
-use crate::evaluators::asking::answer::shown;
+use serde_json::{Map, Value, json};
+
+use crate::evaluators::DEFAULT_PASS_MARK;
+use crate::evaluators::asking::answer::{self, shown};
+use crate::evaluators::asking::answer_schema::{list_of, object, string};
+use crate::wording::{count, cut, decimal};
 
 /// What a judge found.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,12 +52,259 @@ pub(super) fn score(answer: &Map<String, Value>) -> Result<Option<f64>, String> 
     }
 }
 
+/// A list of findings that a judge makes.
+#[derive(Debug)]
+pub(super) struct List {
+    /// The field that holds it.
+    pub(super) field: &'static str,
+    /// What an entry is called; the field of its text. In the alphabet it stands before `reason`, as that does before
+    /// `verdict`: schemas are sent in this order, but a server may sort them, and models write in the order that they see.
+    pub(super) noun: &'static str,
+    /// What the entries are, and in which order.
+    pub(super) what: &'static str,
+    /// The verdict that speaks for the output.
+    pub(super) good: Mark,
+    /// Those that speak against it.
+    pub(super) bad: &'static [Mark],
+    /// The share of good ones in the metadata, where there are several lists.
+    pub(super) figure: Option<&'static str>,
+    /// The reason for the 1 that a list without entries scores; `None` where such a list is no answer.
+    pub(super) none: Option<&'static str>,
+}
+
+/// A verdict on an entry.
+#[derive(Debug)]
+pub(super) struct Mark {
+    /// The word for it in the answer.
+    pub(super) word: &'static str,
+    /// When it is right, as the judge is told.
+    pub(super) meaning: &'static str,
+    /// What it says of entries, in reasons.
+    pub(super) says: &'static str,
+}
+
+impl List {
+    /// All verdicts; the good one last, so that it can be told as none of the others.
+    fn marks(&self) -> impl Iterator<Item = &Mark> {
+        self.bad.iter().chain([&self.good])
+    }
+
+    /// The list as a field of the answer.
+    pub(super) fn field(&self) -> Field {
+        let marks: Vec<_> =
+            self.marks().map(|mark| format!("\"{}\", where {}", mark.word, mark.meaning)).collect();
+        let empty = if self.none.is_some() { "; an empty list where there is none" } else { "" };
+        let (noun, what) = (self.noun, self.what);
+        let text = format!(
+            "a list of objects, one for each {noun}: {what}{empty}. Each has these fields, in this order: `{noun}`, text; \
+             `reason`, text, one sentence that names what decides; `verdict`, one of these words: {}.",
+            marks.join("; ")
+        );
+        let words: Vec<_> = self.marks().map(|mark| mark.word).collect();
+        let entry = object(&[
+            (noun, string(&format!("the {noun}"))),
+            ("reason", string("what decides")),
+            ("verdict", json!({ "type": "string", "enum": words })),
+        ]);
+        Field { name: self.field, text, schema: list_of(&entry, what) }
+    }
+
+    /// The entries of the list in an answer, each with its mark. One that is there again counts once; where its verdict is
+    /// another then, there is no answer.
+    fn read<'a>(&'a self, answer: &Map<String, Value>) -> Result<Vec<(&'a Mark, Value)>, String> {
+        let (field, noun) = (self.field, self.noun);
+        let entries = answer::objects(answer, field)?;
+        if entries.is_empty() && self.none.is_none() {
+            return Err(format!("`{field}` is empty; it must hold at least one {noun}"));
+        }
+        let (mut found, mut verdicts) = (Vec::new(), BTreeMap::new());
+        for (number, entry) in (1..).zip(entries) {
+            let told = |problem: String| format!("{noun} {number} of `{field}`: {problem}");
+            let (text, mark) = self.entry(entry).map_err(told)?;
+            match verdicts.insert(text.to_lowercase(), (number, mark.word)) {
+                None => {
+                    let reason = answer::reasons(entry, "reason");
+                    found.push((mark, json!({ noun: text, "verdict": mark.word, "reason": reason })));
+                }
+                Some((_, before)) if before == mark.word => {}
+                Some((first, before)) => {
+                    return Err(told(format!(
+                        "`verdict` is \"{}\", and \"{before}\" for the same text in {noun} {first}; list it once",
+                        mark.word
+                    )));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The text of an entry, and its mark.
+    fn entry<'v>(&self, entry: &'v Map<String, Value>) -> Result<(&'v str, &Mark), String> {
+        let text = answer::text(entry, self.noun)?.trim();
+        if text.is_empty() {
+            return Err(format!("`{}` is empty", self.noun));
+        }
+        let word = answer::field(entry, "verdict")?;
+        let mark = self.marks().find(|mark| word == mark.word).ok_or_else(|| {
+            let words: Vec<_> = self.marks().map(|mark| format!("\"{}\"", mark.word)).collect();
+            format!("`verdict` is {}; it must be one of {}", answer::shown(word), words.join(", "))
+        })?;
+        Ok((text, mark))
+    }
+}
+
+/// The score of the lists in an answer, its reason, and what is kept: the entries, and the shares of several lists.
+pub(super) fn read(
+    answer: &Map<String, Value>,
+    lists: &[List],
+) -> Result<(f64, String, Map<String, Value>), String> {
+    let (mut lowest, mut reasons, mut figures) = (1.0_f64, Vec::new(), Map::new());
+    for list in lists {
+        let entries = list.read(answer)?;
+        let share = share(list, &entries);
+        let reason = reason(list, &entries);
+        lowest = lowest.min(share);
+        reasons.push(match list.figure {
+            Some(figure) => {
+                figures.insert(figure.to_owned(), share.into());
+                format!("{figure} {}: {reason}", decimal(share, 2))
+            }
+            None => reason,
+        });
+        figures.insert(list.field.to_owned(), entries.into_iter().map(|(_, entry)| entry).collect());
+    }
+    Ok((lowest, reasons.join("; "), figures))
+}
+
+fn good(list: &List, entries: &[(&Mark, Value)]) -> usize {
+    entries.iter().filter(|(mark, _)| mark.word == list.good.word).count()
+}
+
+/// The share of good entries, 1 of none.
+fn share(list: &List, entries: &[(&Mark, Value)]) -> f64 {
+    if entries.is_empty() { 1.0 } else { good(list, entries) as f64 / entries.len() as f64 }
+}
+
+/// How many entries are good, and which are not.
+fn reason(list: &List, entries: &[(&Mark, Value)]) -> String {
+    if entries.is_empty() {
+        return list.none.unwrap_or_default().to_owned();
+    }
+    let (good, all) = (good(list, entries), count(entries.len(), list.noun));
+    let mut parts = vec![format!("{good} of {all} {}", list.good.says)];
+    for mark in list.bad {
+        let texts = entries.iter().filter(|(found, _)| found.word == mark.word);
+        let texts: Vec<&str> = texts.filter_map(|(_, entry)| entry[list.noun].as_str()).collect();
+        if !texts.is_empty() {
+            parts.push(format!("{}: {}", mark.says, quoted(&texts)));
+        }
+    }
+    parts.join("; ")
+}
+
+/// The first few texts, each in quotes.
+fn quoted(texts: &[&str]) -> String {
+    const SHOWN: usize = 3;
+    const LONGEST: usize = 120;
+    let first: Vec<_> = texts.iter().take(SHOWN).map(|text| format!("“{}”", cut(text, LONGEST))).collect();
+    match texts.len().saturating_sub(SHOWN) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
+/// A form of answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form {
+    /// Whether the criteria are met: 1 or 0.
+    Verdict,
+    /// How far they are met, from 0 to 1.
+    Scale,
+    /// Lists of findings, each with a verdict. A list scores the share of good ones, and several the lowest of theirs.
+    Findings(&'static [List]),
+}
+
+/// A field of the answer.
+pub(super) struct Field {
+    pub(super) name: &'static str,
+    /// What it has to hold, as the judge is told.
+    pub(super) text: String,
+    pub(super) schema: Value,
+}
+
+const THOUGHTS: &str = "\
+text. Write this first. Go through the criteria one by one, say for each what in the material \
+speaks for it and what against it, and only then come to a conclusion.";
+const THOUGHTS_OF_FINDINGS: &str = "\
+text. Write this first. Read the texts with the question in mind, and work out what belongs into each list below and what \
+speaks for each verdict and what against it. The lists follow from this.";
+const REASON: &str = "text. One or two sentences that name what decided, so that a person can check it.";
+const VERDICT: &str = "`true` where all criteria are met, `false` where any is not.";
+const SCORE: &str = "\
+a number from 0 to 1. 1 means that the criteria are met in full, 0 that they are not met at all; in between \
+it says how far they are met, and 0.5 is halfway. Where the criteria speak of another scale, convert it to this one.";
+
+impl Form {
+    /// Whether a judge reasons at length unless that is set. Findings have a reason each.
+    pub(super) fn thinks(self) -> bool {
+        matches!(self, Self::Verdict)
+    }
+
+    /// Whether an answer says yes or no, so that its 1 is not to be measured by a pass mark.
+    pub(super) fn is_verdict(self) -> bool {
+        matches!(self, Self::Verdict)
+    }
+
+    /// The fields of the answer. Models write them in this order: first the thoughts, then what follows from them.
+    pub(super) fn fields(self, chain_of_thought: bool) -> Vec<Field> {
+        let field = |name, text: &str, kind: &str| Field {
+            name,
+            text: text.to_owned(),
+            schema: json!({ "type": kind }),
+        };
+        let mut fields = Vec::new();
+        if chain_of_thought {
+            let thoughts = if let Self::Findings(_) = self { THOUGHTS_OF_FINDINGS } else { THOUGHTS };
+            fields.push(field("chainOfThought", thoughts, "string"));
+        }
+        match self {
+            Self::Verdict => {
+                fields.extend([field("reason", REASON, "string"), field("verdict", VERDICT, "boolean")]);
+            }
+            Self::Scale => {
+                fields.extend([field("reason", REASON, "string"), field("score", SCORE, "number")]);
+            }
+            Self::Findings(lists) => fields.extend(lists.iter().map(List::field)),
+        }
+        fields
+    }
+
+    /// The judgement in an answer, or what is wrong with it.
+    pub(super) fn read(self, answer: &Map<String, Value>) -> Result<Judgement, String> {
+        let chain_of_thought = text(answer, "chainOfThought");
+        match self {
+            Self::Verdict => {
+                let (score, reason) = (verdict(answer)?, text(answer, "reason"));
+                Ok(Judgement { score, reason, chain_of_thought, figures: Map::new() })
+            }
+            Self::Scale => {
+                let missing = "the field `score` is missing; it must be a number from 0 to 1";
+                let (score, reason) = (score(answer)?.ok_or(missing)?, text(answer, "reason"));
+                Ok(Judgement { score, reason, chain_of_thought, figures: Map::new() })
+            }
+            Self::Findings(lists) => {
+                let (score, reason, figures) = read(answer, lists)?;
+                Ok(Judgement { score, reason: Some(reason), chain_of_thought, figures })
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::super::form::Form;
-    use super::*;
+    use super::{Form, *};
 
     fn reads(form: Form, answer: &Value) -> Result<f64, String> {
         form.read(answer.as_object().unwrap()).map(|judgement| judgement.score)

@@ -7,24 +7,21 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::answer::{Form, Judgement};
+use super::task::{Task, Vote, role, schema, system, together};
 use crate::evaluators::asking::model_setters::{JudgeOptions, model_setters};
 use crate::evaluators::asking::prompt::Prompt;
 use crate::evaluators::choices::{Aggregate, Preset};
 use crate::evaluators::context::Remap;
-use crate::evaluators::llm_judge::answer::Judgement;
-use crate::evaluators::llm_judge::form::Form;
-use crate::evaluators::llm_judge::panel::{Vote, together};
-use crate::evaluators::llm_judge::system::{role, schema, system};
-use crate::evaluators::llm_judge::task::Task;
 use crate::evaluators::options::Options;
 use crate::evaluators::{
     CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, Evaluation, Evaluator, Score, Setup,
 };
-use crate::future::join_all;
 use crate::llm::{Asking, ModelChoice, Question};
 use crate::settings::{self, Text, Word, at_least_one, names};
-use crate::suggest::{self, unknown_name};
 use crate::template::Template;
+use crate::threads::join_all;
+use crate::wording::{self, unknown_name};
 
 /// Lets a model judge the output by a prompt of yours.
 ///
@@ -339,7 +336,7 @@ impl Options for LlmJudgeOptions {
             (None, None) => {
                 return Err(format!(
                     "the key `prompt` is missing; write what is judged, or name a `preset`: {}",
-                    suggest::list(PresetName::known())
+                    wording::list(PresetName::known())
                 ));
             }
         };

@@ -4,12 +4,10 @@
 //! share of findings, task completion as one figure, summarisation as the lower of two) and, where claims are checked one
 //! by one, RAGAS (Es et al., 2023).
 
-use super::super::DEFAULT_PASS_MARK;
-use super::super::choices::Preset;
-use super::findings::{List, Mark};
-use super::form::Form;
-use crate::evaluators::asking::source::TRACE;
-use crate::evaluators::asking::source::{Need, Texts};
+use super::answer::{Form, List, Mark};
+use crate::evaluators::DEFAULT_PASS_MARK;
+use crate::evaluators::asking::source::{Need, TRACE, Texts};
+use crate::evaluators::choices::Preset;
 
 const HALLUCINATION: &str = "\
 An AI agent was given the context and answered with the output. The input, where there is one, is what it was asked. Take \

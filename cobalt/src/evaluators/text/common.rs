@@ -1,14 +1,18 @@
 //! What all evaluators of text have in common: a name, the part of an output that they look at, and a pass mark.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::share;
 use crate::dataset::Item;
 use crate::evaluators::context::Remap;
 use crate::evaluators::places::{AgentField, ItemField, OUTPUT};
 use crate::evaluators::{CheckError, DEFAULT_PASS_MARK, EvalContext, EvalError, LARGE, Score, Setup};
-use crate::settings;
-use crate::settings::Word;
+use crate::metrics::Overlap;
+use crate::settings::{self, Word, names};
+use crate::template::to_text;
 use crate::threads;
 
 /// The settings that all of them have.
@@ -162,3 +166,166 @@ macro_rules! text_evaluator {
 }
 
 pub(super) use text_evaluator;
+
+/// A field of the item with one right text, or a list of them.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline, transparent))]
+pub(crate) struct References(ItemField);
+
+/// What the comparison with the nearest of several references gave.
+pub(super) struct Nearest<T> {
+    pub(super) found: T,
+    /// Which reference it was, from 0, and of how many.
+    index: usize,
+    of: usize,
+}
+
+impl References {
+    pub(super) fn new(path: impl AsRef<str>) -> Self {
+        Self(ItemField::new(path.as_ref()))
+    }
+
+    pub(super) fn field(&self) -> &ItemField {
+        &self.0
+    }
+
+    /// The references as templates show them: at least one.
+    pub(super) fn texts<'v>(&self, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
+        let texts = texts_in(&self.0, item)?;
+        if texts.is_empty() {
+            let name = self.0.name();
+            return Err(EvalError::new(format!(
+                "the item's `{name}` is an empty list; write at least one text"
+            )));
+        }
+        Ok(texts)
+    }
+
+    /// Compares with each reference, and takes the one with the highest score, the first of equal ones.
+    pub(super) fn nearest<T>(
+        &self,
+        item: &Item,
+        compare: impl Fn(&str) -> T,
+        score: impl Fn(&T) -> f64,
+    ) -> Result<Nearest<T>, EvalError> {
+        let texts = self.texts(item)?;
+        let of = texts.len();
+        let compared =
+            texts.iter().enumerate().map(|(index, text)| Nearest { found: compare(text), index, of });
+        let better = |best: Nearest<T>, next: Nearest<T>| {
+            if score(&next.found) > score(&best.found) { next } else { best }
+        };
+        Ok(compared.reduce(better).expect("there is at least one reference"))
+    }
+}
+
+impl<T> Nearest<T> {
+    /// Keeps beside a score which of several references it is for.
+    pub(super) fn kept(&self, score: Score) -> Score {
+        if self.of > 1 { score.metadata("reference", self.index) } else { score }
+    }
+}
+
+/// The elements of a list, or the value itself, as templates show them. A list may be empty.
+pub(super) fn texts_in<'v>(field: &ItemField, item: &'v Item) -> Result<Vec<Cow<'v, str>>, EvalError> {
+    let value = field.find(item)?;
+    let Value::Array(elements) = value else { return Ok(vec![to_text(value)]) };
+    if let Some(index) = elements.iter().position(Value::is_null) {
+        return Err(EvalError::new(format!("the item's `{}[{index}]` is null; write a text", field.name())));
+    }
+    Ok(elements.iter().map(to_text).collect())
+}
+
+/// Something that is asked of outputs.
+#[derive(Clone, Debug)]
+pub(super) enum Wanted<T> {
+    /// Each item has its own.
+    InItem(ItemField),
+    /// All items have this.
+    Given(T),
+}
+
+impl<T> Wanted<T> {
+    /// The field, where each item has its own.
+    pub(super) fn field(&self) -> Option<&ItemField> {
+        match self {
+            Self::InItem(field) => Some(field),
+            Self::Given(_) => None,
+        }
+    }
+
+    /// What each item asks, read of all items that have the field, so that a mistake is found before the first of them
+    /// is run.
+    pub(super) fn check_items<R>(
+        &self,
+        setup: &Setup,
+        read: impl Fn(&ItemField, &Item) -> Result<R, EvalError>,
+    ) -> Result<(), CheckError> {
+        let Self::InItem(field) = self else { return Ok(()) };
+        field.check(setup)?;
+        let with_field = setup.items().enumerate().filter(|(_, item)| field.find(item).is_ok());
+        for (index, item) in with_field {
+            if let Err(problem) = read(field, item) {
+                let key = &setup.dataset.case_keys()[index];
+                return Err(CheckError::new(format!("item `{key}`: {problem}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The text of an item's field.
+pub(super) fn text_in<'v>(field: &ItemField, item: &'v Item) -> Result<&'v str, EvalError> {
+    match field.find(item)? {
+        Value::String(text) => Ok(text),
+        other => Err(EvalError::new(format!(
+            "the item's `{}` is {}, which is no text",
+            field.name(),
+            super::shown(&other.to_string())
+        ))),
+    }
+}
+
+/// Which figure of an overlap is the score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Measure {
+    /// The harmonic mean of precision and recall.
+    #[default]
+    F1,
+    /// The share of the output that is in the reference.
+    Precision,
+    /// The share of the reference that is in the output.
+    Recall,
+}
+
+names! {
+    /// Which figure of an overlap is the score.
+    MeasureName(Measure), "measure", "measures": "f1" => F1, "precision" => Precision, "recall" => Recall;
+}
+
+impl Measure {
+    /// The figure.
+    pub(super) fn of(self, overlap: &Overlap) -> f64 {
+        match self {
+            Self::F1 => overlap.f1,
+            Self::Precision => overlap.precision,
+            Self::Recall => overlap.recall,
+        }
+    }
+
+    /// The figure as a score, with the others beside it.
+    pub(super) fn score(self, overlap: &Overlap) -> Score {
+        let Overlap { precision, recall, f1 } = *overlap;
+        let value = self.of(overlap).clamp(0.0, 1.0);
+        let score = Score::new(value);
+        let score = if value < 1.0 {
+            let figures = [precision, recall, f1].map(share);
+            score.reason(format!("precision {}, recall {}, F1 {}", figures[0], figures[1], figures[2]))
+        } else {
+            score
+        };
+        score.metadata("precision", precision).metadata("recall", recall).metadata("f1", f1)
+    }
+}

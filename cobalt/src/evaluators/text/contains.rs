@@ -6,19 +6,17 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::common::{Common, TextEvaluator, TextOptions, text_evaluator};
+use super::common::{Common, TextEvaluator, TextOptions, Wanted, text_evaluator, texts_in};
 use super::shown;
 use crate::dataset::Item;
 #[cfg(feature = "schema")]
 use crate::evaluators::options::one_of;
 use crate::evaluators::options::{Options, exactly_one};
 use crate::evaluators::places::ItemField;
-use crate::evaluators::text::references::Wanted;
-use crate::evaluators::text::references::texts_in;
 use crate::evaluators::{CheckError, EvalError, Evaluator, Score, Setup};
 use crate::settings::{Text, at_least_one, names};
-use crate::suggest;
 use crate::template::to_text;
+use crate::wording;
 
 /// Scores 1 where the output contains texts, and 0 elsewhere.
 ///
@@ -187,7 +185,7 @@ impl Contains {
         };
         let texts: Vec<_> = texts.iter().map(|text| shown(text)).collect();
         let output = self.common.output.name();
-        format!("`{output}` {says} {}", suggest::list(texts.iter().map(|text| &**text)))
+        format!("`{output}` {says} {}", wording::list(texts.iter().map(|text| &**text)))
     }
 }
 

@@ -7,14 +7,13 @@ use std::{fmt, fs};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::common::{Common, TextEvaluator, TextOptions, text_evaluator};
+use super::common::{Common, TextEvaluator, TextOptions, Wanted, text_evaluator};
 use crate::dataset::Item;
 #[cfg(feature = "schema")]
 use crate::evaluators::options::one_of;
 use crate::evaluators::options::{Options, exactly_one};
 use crate::evaluators::places::ItemField;
 use crate::evaluators::schema::{Validator, conforms, validator};
-use crate::evaluators::text::references::Wanted;
 use crate::evaluators::{CheckError, EvalError, Evaluator, Score, Setup};
 use crate::paths::resolve;
 

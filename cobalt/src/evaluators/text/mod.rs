@@ -7,18 +7,17 @@ mod common;
 mod contains;
 #[cfg(feature = "judge")]
 mod json_schema;
-mod overlap;
-mod references;
 mod regex_match;
 mod rouge;
-mod squad_exact_match;
+mod squad;
 #[cfg(all(test, feature = "judge"))]
 mod tests;
-mod token_f1;
 mod wer;
 
 use std::borrow::Cow;
 
+use super::CheckError;
+use crate::wording::{cut, decimal};
 pub use bleu::Bleu;
 pub(crate) use bleu::BleuOptions;
 pub use chrf::ChrF;
@@ -33,15 +32,10 @@ pub use regex_match::RegexMatch;
 pub(crate) use regex_match::RegexOptions;
 pub use rouge::Rouge;
 pub(crate) use rouge::RougeOptions;
-pub use squad_exact_match::SquadExactMatch;
-pub(crate) use squad_exact_match::SquadExactMatchOptions;
-pub use token_f1::TokenF1;
-pub(crate) use token_f1::TokenF1Options;
+pub use squad::{SquadExactMatch, TokenF1};
+pub(crate) use squad::{SquadExactMatchOptions, TokenF1Options};
 pub use wer::Wer;
 pub(crate) use wer::WerOptions;
-
-use super::CheckError;
-use crate::wording::{cut, decimal};
 
 /// A text, cut to what fits into a reason.
 fn shown(text: &str) -> Cow<'_, str> {

@@ -7,14 +7,13 @@ use regex::{Error, Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use super::common::{Common, TextEvaluator, TextOptions, Wanted, text_evaluator, text_in};
+use super::shown;
 use crate::dataset::Item;
 #[cfg(feature = "schema")]
 use crate::evaluators::options::one_of;
 use crate::evaluators::options::{Options, exactly_one};
 use crate::evaluators::places::ItemField;
-use crate::evaluators::text::common::{Common, TextEvaluator, TextOptions, text_evaluator};
-use crate::evaluators::text::references::{Wanted, text_in};
-use crate::evaluators::text::shown;
 use crate::evaluators::{CheckError, EvalError, Evaluator, Score, Setup};
 use crate::settings::Text;
 use crate::template::to_text;

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::common::{Common, TextEvaluator, TextOptions, text_evaluator};
-use super::references::References;
+use super::common::{Common, References, TextEvaluator, TextOptions, text_evaluator};
 use crate::dataset::Item;
 use crate::evaluators::options::Options;
 use crate::evaluators::places::ItemField;

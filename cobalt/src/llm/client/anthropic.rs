@@ -8,9 +8,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::form::Form;
-use super::remembered::Manner;
-use super::{ClientError, Reply, Target, temperature, useless};
+use super::remembered::{self, Form, Manner};
+use super::{ClientError, Reply, Target, send};
 use crate::llm::Schema;
 use crate::prices::Tokens;
 
@@ -42,7 +41,7 @@ pub(super) fn body(target: &Target, system: &str, prompt: &str, schema: &Schema,
     body.insert("max_tokens".to_owned(), json!(if manner.long { LONG } else { SHORT }));
     body.insert("system".to_owned(), json!(manner.form.instruction(system, schema)));
     body.insert("messages".to_owned(), json!([{"role": "user", "content": prompt}]));
-    if let Some(temperature) = temperature::temperature(target).filter(|_| manner.temperature) {
+    if let Some(temperature) = remembered::temperature(target).filter(|_| manner.temperature) {
         body.insert("temperature".to_owned(), json!(temperature));
     }
     let Schema { name, schema } = schema;
@@ -80,16 +79,16 @@ pub(super) fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
     let useless = |problem: String| ClientError::malformed(problem, tokens);
     match answer["stop_reason"].as_str() {
         Some("max_tokens" | "model_context_window_exceeded") => {
-            return Err(useless(useless::CUT_OFF.to_owned()));
+            return Err(useless(send::CUT_OFF.to_owned()));
         }
-        Some("refusal") => return Err(useless(useless::refused(None))),
+        Some("refusal") => return Err(useless(send::refused_as_useless(None))),
         _ => {}
     }
     let no_content = || useless("the answer holds no list of contents".to_owned());
     let content = answer["content"].as_array().ok_or_else(no_content)?;
     let text = match content.iter().find(|block| block["type"] == "tool_use") {
         Some(call) if call["name"] == name => call["input"].to_string(),
-        Some(call) => return Err(useless(useless::other_tool(call["name"].as_str(), name))),
+        Some(call) => return Err(useless(send::other_tool(call["name"].as_str(), name))),
         // Thinking is a block of another type.
         None => {
             let texts = content.iter().filter(|block| block["type"] == "text");
@@ -97,7 +96,7 @@ pub(super) fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
         }
     };
     if text.trim().is_empty() {
-        return Err(useless(useless::EMPTY.to_owned()));
+        return Err(useless(send::EMPTY.to_owned()));
     }
     Ok(Reply { text, tokens })
 }

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::remembered::Manner;
 use super::request::Request;
-use super::send::SendError;
-use super::{Client, ClientError, Reply, Target, anthropic, failure, openai, useless};
+use super::send::{self, SendError};
+use super::{Client, ClientError, Reply, Target, anthropic, openai};
 use crate::llm::{Provider, Schema};
 
 impl Client {
@@ -28,7 +28,7 @@ impl Client {
                 // Each turn leaves something out, so there is a last one.
                 Err(SendError::Refused(refusal)) => match manner.without(&refusal, target) {
                     Some(next) => manner = next,
-                    None => return Err(failure::refused(target, &request, &refusal)),
+                    None => return Err(send::refused(target, &request, &refusal)),
                 },
                 Err(SendError::Failed(error)) => return Err(error),
             }
@@ -46,8 +46,8 @@ fn request(target: &Target, system: &str, prompt: &str, schema: &Schema, manner:
 }
 
 fn read(target: &Target, request: &Request, answer: &[u8], schema: &Schema) -> Result<Reply, ClientError> {
-    let said = |error| failure::of_answer(target, request, error);
-    let answer: Value = useless::parsed(answer, "JSON").map_err(said)?;
+    let said = |error| send::of_answer(target, request, error);
+    let answer: Value = send::parsed(answer, "JSON").map_err(said)?;
     let reply = match target.provider {
         Provider::Anthropic => anthropic::read(&answer, schema.name),
         _ => openai::read(&answer, schema.name),

@@ -5,7 +5,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{ClientError, Embedded, Target, useless};
+use super::{ClientError, Embedded, Target, send};
 use crate::prices::Tokens;
 
 /// Below the base URL.
@@ -30,7 +30,7 @@ pub(super) fn body(target: &Target, texts: &[&str]) -> Value {
 
 /// What an answer says.
 pub(super) fn read(answer: &[u8]) -> Result<Embedded, ClientError> {
-    let answer: Answer = useless::parsed(answer, "embeddings")?;
+    let answer: Answer = send::parsed(answer, "embeddings")?;
     let input = answer.meta["billed_units"]["input_tokens"].as_f64().unwrap_or(0.0);
     Ok(Embedded { vectors: answer.embeddings.float, tokens: Tokens::new(input as u64, 0) })
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::request::Request;
-use super::{Client, ClientError, Embedded, Target, cohere, failure, openai, useless};
+use super::{Client, ClientError, Embedded, Target, cohere, openai, send};
 use crate::llm::Provider;
 
 const PATH: &str = "/embeddings";
@@ -41,7 +41,7 @@ impl Client {
             _ => read(&answer),
         };
         let embedded = embedded.and_then(|embedded| whole(embedded, texts.len()));
-        embedded.map_err(|error| failure::of_answer(target, &request, error))
+        embedded.map_err(|error| send::of_answer(target, &request, error))
     }
 }
 
@@ -54,7 +54,7 @@ fn body(target: &Target, texts: &[&str], encoding: Option<&str>) -> Value {
 }
 
 fn read(answer: &[u8]) -> Result<Embedded, ClientError> {
-    let answer: Answer = useless::parsed(answer, "embeddings")?;
+    let answer: Answer = send::parsed(answer, "embeddings")?;
     let mut tokens = openai::tokens(&answer.usage);
     if tokens.input == 0 {
         // Voyage counts the whole alone.

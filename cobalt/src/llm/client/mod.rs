@@ -9,22 +9,15 @@ mod anthropic;
 mod chat;
 mod cohere;
 mod embed;
-mod failure;
-mod form;
 mod moderate;
 mod openai;
 mod ordered;
 mod remembered;
 mod request;
 mod send;
-mod temperature;
-mod transport;
-mod types;
-mod useless;
-
 #[cfg(test)]
 mod tests;
 
 pub(super) use ordered::Ordered;
+pub(crate) use request::{ClientError, Embedded, Reply, Target};
 pub(crate) use send::Client;
-pub(crate) use types::{ClientError, Embedded, Reply, Target};

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::request::Request;
-use super::{Client, ClientError, Target, failure, useless};
+use super::{Client, ClientError, Target, send};
 use crate::llm::Moderation;
 use crate::prices::Tokens;
 
@@ -32,12 +32,12 @@ impl Client {
     pub(crate) async fn moderate(&self, target: &Target, text: &str) -> Result<Moderation, ClientError> {
         let request = Request::new(target, PATH, &json!({"model": target.model, "input": text}));
         let answer = self.send_whole(target, &request).await?;
-        read(&answer).map_err(|error| failure::of_answer(target, &request, error))
+        read(&answer).map_err(|error| send::of_answer(target, &request, error))
     }
 }
 
 fn read(answer: &[u8]) -> Result<Moderation, ClientError> {
-    let answer: Answer = useless::parsed(answer, "moderation")?;
+    let answer: Answer = send::parsed(answer, "moderation")?;
     let nothing = || ClientError::malformed("the answer holds no result", Tokens::default());
     let found = answer.results.into_iter().next().ok_or_else(nothing)?;
     let scores = found.category_scores.into_iter();

@@ -7,9 +7,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::form::Form;
-use super::remembered::Manner;
-use super::{ClientError, Reply, Target, temperature, useless};
+use super::remembered::{self, Form, Manner};
+use super::{ClientError, Reply, Target, send};
 use crate::http::said;
 use crate::llm::Schema;
 use crate::prices::Tokens;
@@ -28,7 +27,7 @@ pub(super) fn body(target: &Target, system: &str, prompt: &str, schema: &Schema,
             {"role": "user", "content": prompt},
         ]),
     );
-    if let Some(temperature) = temperature::temperature(target).filter(|_| manner.temperature) {
+    if let Some(temperature) = remembered::temperature(target).filter(|_| manner.temperature) {
         body.insert("temperature".to_owned(), json!(temperature));
     }
     let Schema { name, schema } = schema;
@@ -58,12 +57,12 @@ pub(super) fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
     let choice = answer["choices"].get(0).ok_or_else(|| useless(no_choice(answer)))?;
     let message = &choice["message"];
     match choice["finish_reason"].as_str() {
-        Some("length") => return Err(useless(useless::CUT_OFF.to_owned())),
-        Some("content_filter") => return Err(useless(useless::FILTERED.to_owned())),
+        Some("length") => return Err(useless(send::CUT_OFF.to_owned())),
+        Some("content_filter") => return Err(useless(send::FILTERED.to_owned())),
         _ => {}
     }
     if let Some(refusal) = message["refusal"].as_str().filter(|refusal| !refusal.is_empty()) {
-        return Err(useless(useless::refused(Some(refusal))));
+        return Err(useless(send::refused_as_useless(Some(refusal))));
     }
     // Before the tools there was one function, which some servers still answer by.
     let call = message["tool_calls"].get(0).map(|call| &call["function"]);
@@ -73,7 +72,7 @@ pub(super) fn read(answer: &Value, name: &str) -> Result<Reply, ClientError> {
         None => text(&message["content"]),
     };
     let text = text.filter(|text| !text.trim().is_empty());
-    let text = text.ok_or_else(|| useless(useless::EMPTY.to_owned()))?;
+    let text = text.ok_or_else(|| useless(send::EMPTY.to_owned()))?;
     Ok(Reply { text, tokens })
 }
 
@@ -88,7 +87,7 @@ fn no_choice(answer: &Value) -> String {
 /// The arguments of a call of the tool that was asked for: JSON in a text, or an object with servers that are not strict.
 fn arguments(call: &Value, name: &str) -> Result<String, String> {
     if call["name"] != name {
-        return Err(useless::other_tool(call["name"].as_str(), name));
+        return Err(send::other_tool(call["name"].as_str(), name));
     }
     Ok(call["arguments"].as_str().map_or_else(|| call["arguments"].to_string(), str::to_owned))
 }

@@ -9,11 +9,10 @@ use serde_json::json;
 use tokio::time::{sleep, timeout};
 
 use super::{WEEK, ask, models, of, question, score, settings, with_cache};
-use crate::future::join_all;
 use crate::llm::test_server::{Answer, TestServer};
 use crate::llm::{Meter, ModelChoice, ModelSettings};
-use crate::prices::JudgeUsage;
-use crate::prices::Tokens;
+use crate::prices::{JudgeUsage, Tokens};
+use crate::threads::join_all;
 
 #[tokio::test]
 async fn an_answer_is_read_counted_and_priced() {

@@ -1,12 +1,15 @@
 //! Embeddings of texts.
 
+use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tokio::time::timeout;
 
 use super::{WEEK, models, of, settings, with_cache};
+use crate::config::Config;
 use crate::llm::models::Models;
 use crate::llm::test_server::{Answer, Asked, TestServer};
 use crate::llm::{Meter, ModelChoice, Provider};
@@ -171,4 +174,25 @@ fn a_runtime_that_stands_still_keeps_no_text_of_another() {
     let other = runtime();
     let embedded = async { timeout(Duration::from_secs(5), embed(&models, &["bb"])).await };
     assert_eq!(other.block_on(embedded).unwrap().0, Ok(vec![2.0]));
+}
+
+fn config(folder: &TempDir, text: &str) -> Config {
+    fs::write(folder.path().join("cobalt.toml"), text).unwrap();
+    Config::load(folder.path(), |_| None).unwrap()
+}
+
+#[test]
+fn all_who_have_the_same_settings_share_their_models() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = config(&folder, "judge.model = \"a\"").shared_models();
+    assert!(Arc::ptr_eq(
+        &models,
+        &config(&folder, "judge.model = \"a\"\n[ci]\ntimeout = \"9s\"").shared_models()
+    ));
+    for other in ["judge.model = \"b\"", "judge.model = \"a\"\nprices.a = { input = 1, output = 1 }"] {
+        assert!(!Arc::ptr_eq(&models, &config(&folder, other).shared_models()), "{other}");
+    }
+    let elsewhere = tempfile::tempdir().unwrap();
+    let other = config(&elsewhere, "judge.model = \"a\"").shared_models();
+    assert!(!Arc::ptr_eq(&models, &other), "their cache is another one");
 }

@@ -2,7 +2,6 @@
 
 mod asking;
 mod embedding;
-mod sharing;
 mod targets;
 
 use std::path::Path;

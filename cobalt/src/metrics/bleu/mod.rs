@@ -1,12 +1,9 @@
 //! BLEU: how many n-grams of a text its references have too.
 
-mod classes;
-mod smoothing;
 mod tokenizer;
 
 use super::n_grams::{clipped_matches, n_grams};
 use super::sequences::Numbers;
-pub use smoothing::BleuSmoothing;
 pub use tokenizer::BleuTokenizer;
 
 /// BLEU (Papineni et al. 2002), as sacrebleu 2.6 works it out; these are its options. The default is that of sacrebleu for
@@ -165,6 +162,64 @@ fn brevity_penalty(output_length: usize, reference_length: usize) -> f64 {
         length if length >= reference_length => 1.0,
         0 => 0.0,
         length => (1.0 - reference_length as f64 / length as f64).exp(),
+    }
+}
+
+/// What [`Bleu`](Bleu) takes for the precision of an order in which nothing matches. Where nothing matches in any
+/// order, the score is 0 all the same. The methods are those of Chen and Cherry (2014) that sacrebleu has; in place of a value
+/// below 0, 0 is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum BleuSmoothing {
+    /// 0, so that the score is 0.
+    None,
+    /// So many matches instead of none (method 1). sacrebleu takes 0.1.
+    Floor(f64),
+    /// So many more matches and n-grams in each order above 1 (method 2). sacrebleu takes 1.
+    AddK(f64),
+    /// 1/2 of a match in the first order without one, 1/4 in the second, and so on (method 3, that of NIST).
+    #[default]
+    Exponential,
+}
+
+impl BleuSmoothing {
+    /// The precision of each order: all 0 where nothing matches in any.
+    pub(super) fn precisions(self, matches: &[usize], totals: &[usize]) -> Vec<f64> {
+        if matches.iter().all(|matches| *matches == 0) {
+            return vec![0.0; matches.len()];
+        }
+        let mut next = 1.0;
+        let precision = |(order, (matches, total)): (usize, (&usize, &usize))| {
+            let more = self.added(order);
+            let (mut matches, total) = (*matches as f64 + more, *total as f64 + more);
+            if total == 0.0 {
+                return 0.0;
+            }
+            if matches == 0.0 {
+                matches = match self {
+                    Self::None | Self::AddK(_) => 0.0,
+                    Self::Floor(value) => value.max(0.0),
+                    Self::Exponential => {
+                        next /= 2.0;
+                        next
+                    }
+                };
+            }
+            matches / total
+        };
+        (1..).zip(matches.iter().zip(totals)).map(precision).collect()
+    }
+
+    /// How many orders have an n-gram.
+    pub(super) fn orders(self, totals: &[usize]) -> usize {
+        (1..).zip(totals).filter(|(order, total)| **total as f64 + self.added(*order) > 0.0).count()
+    }
+
+    /// How many matches and n-grams an order has more.
+    fn added(self, order: usize) -> f64 {
+        match self {
+            Self::AddK(k) if order > 1 => k.max(0.0),
+            _ => 0.0,
+        }
     }
 }
 

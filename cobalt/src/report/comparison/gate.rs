@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Quantity;
-use super::excess::{COLLAPSE, Excess};
-use super::matching::{Pair, pairs};
+use super::compare::{Pair, pairs};
+use super::estimate::{COLLAPSE, Excess};
 use super::paired::{Figure, Paired};
 use crate::report::stats::holm;
 use crate::report::verdict::unknown;

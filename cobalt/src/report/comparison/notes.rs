@@ -1,10 +1,12 @@
 //! What makes two runs hard to compare, in sentences.
 
+use std::time::Duration;
+
 use super::Matching;
-use super::matching::{Pair, pairs};
+use super::compare::{Pair, pairs};
 use crate::report::{EvaluatorSettings, MeasuredItem, Measurements};
-use crate::suggest;
-use crate::wording::count;
+use crate::timestamp::Timestamp;
+use crate::wording::{self, count};
 
 /// What makes two runs hard to compare: other data, other evaluators. It is what [`compare`](super::compare) notes, without
 /// its figures.
@@ -73,7 +75,7 @@ fn of_evaluators(base: &Measurements, other: &Measurements) -> Vec<String> {
             .map(|one| &*one.name)
             .filter(|name| settings(run, name).is_none())
             .collect();
-        (!names.is_empty()).then(|| format!("only the {which} has {}", suggest::list(names)))
+        (!names.is_empty()).then(|| format!("only the {which} has {}", wording::list(names)))
     };
     let is_set_otherwise = |now: &&EvaluatorSettings| {
         let before = settings(base, &now.name).and_then(|before| before.hash.as_ref());
@@ -81,7 +83,7 @@ fn of_evaluators(base: &Measurements, other: &Measurements) -> Vec<String> {
     };
     let otherwise: Vec<_> = other.evaluators.iter().filter(is_set_otherwise).map(|one| &*one.name).collect();
     let otherwise = (!otherwise.is_empty()).then(|| {
-        format!("{} had other settings in the base, which may explain a difference", suggest::list(otherwise))
+        format!("{} had other settings in the base, which may explain a difference", wording::list(otherwise))
     });
     [missing(base, other, "other run"), missing(other, base, "base"), otherwise]
         .into_iter()
@@ -99,11 +101,52 @@ fn not_scored(base: &Measurements, other: &Measurements, pairs: &[Pair<'_>]) -> 
     (!names.is_empty()).then(|| {
         format!(
             "no item has a score of {} in both runs, which leaves nothing to compare",
-            suggest::list(names)
+            wording::list(names)
         )
     })
 }
 
 fn settings<'a>(run: &'a Measurements, name: &str) -> Option<&'a EvaluatorSettings> {
     run.evaluators.iter().find(|evaluator| evaluator.name == name)
+}
+
+const HOUR: u64 = 60 * 60;
+const DAY: u64 = 24 * HOUR;
+
+/// Says that a baseline is older than it may be at a moment, as that of the run that is held against it.
+#[must_use]
+pub fn too_old(baseline: &Measurements, at: Timestamp, most: Duration) -> Option<String> {
+    let age = at.time().duration_since(baseline.timestamp.time()).ok().filter(|age| *age > most)?;
+    let hours = age.as_secs() / HOUR;
+    let age = match usize::try_from(hours * HOUR / DAY).unwrap_or(usize::MAX) {
+        0 => count(usize::try_from(hours).unwrap_or_default(), "hour"),
+        days => count(days, "day"),
+    };
+    Some(format!("the baseline is {age} old; `cargo cobalt baseline set` keeps a newer run"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn age_of(hours: u64) -> Option<String> {
+        let at = |hours| Timestamp::from(SystemTime::UNIX_EPOCH + Duration::from_secs(hours * HOUR));
+        let baseline = json!({
+            "measurements": 1, "id": "a", "name": "desk", "timestamp": at(0), "runs": 1, "evaluators": [], "items": [],
+        });
+        let baseline: Measurements = serde_json::from_value(baseline).unwrap();
+        too_old(&baseline, at(hours), Duration::from_secs(12 * HOUR))
+    }
+
+    #[test]
+    fn a_baseline_is_old_only_beyond_its_age() {
+        assert_eq!(age_of(12), None);
+        let said = age_of(13).unwrap();
+        assert_eq!(said, "the baseline is 13 hours old; `cargo cobalt baseline set` keeps a newer run");
+        assert!(age_of(49).unwrap().contains(" 2 days old"));
+    }
 }

@@ -4,34 +4,26 @@
 //! that no NaN ever reaches a report. Each names the source of its formula.
 
 mod bootstrap;
-mod clusters;
 mod describe;
-mod holm;
 mod matched_pairs;
 mod normal;
 mod paired_t;
-mod pass_at_k;
 mod proportion;
-mod ratio;
 mod sign_flip;
-mod stratified;
 mod student_t;
 
-pub use bootstrap::{BootstrapMean, bootstrap_mean};
-pub use clusters::{Cluster, by_cluster};
-pub use describe::{Describe, describe, percentile, root_mean_square_deviation, sum};
-pub use holm::holm;
-pub use matched_pairs::{MatchedShares, Mcnemar, RunWeights, ShareSpread, matched_shares, mcnemar};
-pub use normal::{normal_cdf, normal_quantile};
-pub use paired_t::{PairedT, paired_t, pairs_to_show, smallest_detectable};
-pub use pass_at_k::{pass_at_k, pass_hat_k};
-pub use proportion::{wilson, wilson_clustered};
-pub use ratio::ratio_of_means;
-pub use sign_flip::{SignFlip, sign_flip};
-pub use stratified::{Stratum, stratified_permutation};
-pub use student_t::{student_t_cdf, student_t_quantile};
-
 use serde::{Deserialize, Serialize};
+
+pub use bootstrap::{BootstrapMean, bootstrap_mean};
+pub use describe::{Describe, describe, percentile, root_mean_square_deviation, sum};
+pub use matched_pairs::{
+    Cluster, MatchedShares, Mcnemar, RunWeights, ShareSpread, by_cluster, matched_shares, mcnemar,
+};
+pub use normal::{normal_cdf, normal_quantile};
+pub use paired_t::{PairedT, holm, paired_t, pairs_to_show, ratio_of_means, smallest_detectable};
+pub use proportion::{pass_at_k, pass_hat_k, wilson, wilson_clustered};
+pub use sign_flip::{SignFlip, Stratum, sign_flip, stratified_permutation};
+pub use student_t::{student_t_cdf, student_t_quantile};
 
 /// A closed interval, such as a confidence interval, in the unit of the data that it was worked out from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

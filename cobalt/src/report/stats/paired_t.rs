@@ -1,6 +1,6 @@
 //! Student's t test of paired differences, and the smallest difference that it would show.
 
-use super::{ROUNDING, describe, normal_quantile, student_t_cdf, student_t_quantile};
+use super::{Interval, ROUNDING, describe, normal_quantile, student_t_cdf, student_t_quantile, sum};
 
 /// A paired t test.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,6 +75,53 @@ pub fn pairs_to_show(stddev: f64, difference: f64, tail: f64) -> Option<f64> {
     Some(high)
 }
 
+/// The interval of the ratio of two means, second over first, of which each pair of values was observed together, at the
+/// two-sided `confidence` (0.95 for 95 %): all ratios ρ for which the t test of second - ρ · first finds no difference from
+/// 0 (Fieller, "Some problems in interval estimation", Journal of the Royal Statistical Society B 16, 1954).
+///
+/// `None` for fewer than two pairs or lists of unequal length, where a number is not finite, for a confidence outside of
+/// `0 < confidence < 1`, and where the first mean may be 0 at this confidence: the interval has no ends then.
+#[must_use]
+pub fn ratio_of_means(first: &[f64], second: &[f64], confidence: f64) -> Option<Interval> {
+    if first.len() != second.len() || !(confidence > 0.0 && confidence < 1.0) {
+        return None;
+    }
+    let (base, other) = (describe(first)?, describe(second)?);
+    let t = student_t_quantile(0.5 + 0.5 * confidence, (first.len() as f64) - 1.0)?;
+    let products = first.iter().zip(second).map(|(a, b)| (a - base.mean) * (b - other.mean));
+    let n = first.len() as f64;
+    // The variances of the means, and what they have in common, by the square of t.
+    let squared = |error: f64| (t * error).powi(2);
+    let (of_base, of_other) = (squared(base.std_error?), squared(other.std_error?));
+    let common = t * t * sum(products) / (n - 1.0) / n;
+    // The roots of (base² - of_base) ρ² - 2 (base · other - common) ρ + other² - of_other.
+    let (square, half) = (base.mean * base.mean - of_base, base.mean * other.mean - common);
+    let rest = other.mean * other.mean - of_other;
+    let root = (half * half - square * rest).max(0.0).sqrt();
+    let interval = Interval { low: (half - root) / square, high: (half + root) / square };
+    (square > 0.0 && interval.low.is_finite() && interval.high.is_finite()).then_some(interval)
+}
+
+/// The p-values corrected for being several by Holm's method, in the order given: the i-th smallest of m times
+/// `m - i + 1`, at most 1, and never below the corrected value of a smaller one (Holm, "A simple sequentially rejective
+/// multiple test procedure", Scandinavian Journal of Statistics 6, 1979).
+///
+/// The chance that even one true null hypothesis is rejected stays below the level, however the tests depend on each
+/// other. A NaN says nothing and counts as 1; other values outside of 0 to 1 are cut to it.
+#[must_use]
+pub fn holm(p_values: &[f64]) -> Vec<f64> {
+    let p = |index: usize| if p_values[index].is_nan() { 1.0 } else { p_values[index].clamp(0.0, 1.0) };
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|a, b| p(*a).total_cmp(&p(*b)));
+    let mut adjusted = vec![0.0; p_values.len()];
+    let mut largest = 0.0_f64;
+    for (rank, index) in order.into_iter().enumerate() {
+        largest = largest.max(p(index) * (p_values.len() - rank) as f64).min(1.0);
+        adjusted[index] = largest;
+    }
+    adjusted
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -144,6 +191,74 @@ mod tests {
             let p = paired_t(&differences).unwrap().p;
             prop_assume!((p - 0.05).abs() > 1e-9);
             prop_assert_eq!(p < 0.05, interval.low > 0.0 || interval.high < 0.0);
+        }
+    }
+
+    #[test]
+    fn equal_values_have_an_interval_of_no_width() {
+        let interval = ratio_of_means(&[2.0, 2.0, 2.0], &[3.0, 3.0, 3.0], 0.95).unwrap();
+        assert_eq!((interval.low, interval.high), (1.5, 1.5));
+    }
+
+    #[test]
+    fn a_first_mean_that_may_be_0_leaves_no_interval() {
+        assert_eq!(ratio_of_means(&[1.0, -1.0, 0.5], &[1.0, 2.0, 3.0], 0.95), None);
+        assert_eq!(ratio_of_means(&[0.0, 0.0], &[0.0, 0.0], 0.95), None);
+        assert_eq!(ratio_of_means(&[1.0], &[1.0], 0.95), None);
+        assert_eq!(ratio_of_means(&[1.0, 2.0], &[1.0], 0.95), None);
+        assert_eq!(ratio_of_means(&[1.0, f64::NAN], &[1.0, 1.0], 0.95), None);
+    }
+
+    proptest! {
+        #[test]
+        fn at_its_ends_the_t_test_is_at_the_level(pairs in prop::collection::vec((1.0..3.0_f64, 0.5..4.0_f64), 3..40)) {
+            let (first, second): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+            let Some(interval) = ratio_of_means(&first, &second, 0.95) else { return Ok(()) };
+            for ratio in [interval.low, interval.high] {
+                let differences: Vec<_> = first.iter().zip(&second).map(|(a, b)| b - ratio * a).collect();
+                let p = paired_t(&differences).unwrap().p;
+                prop_assert!((p - 0.05).abs() < 1e-6, "{ratio}: {p}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_smallest_is_multiplied_by_the_count_and_the_largest_by_one() {
+        assert_eq!(holm(&[0.25, 0.03125, 0.0625]), [0.25, 0.09375, 0.125]);
+    }
+
+    #[test]
+    fn a_corrected_value_is_never_below_that_of_a_smaller_one() {
+        assert_eq!(holm(&[0.0625, 0.078125]), [0.125, 0.125]);
+    }
+
+    #[test]
+    fn one_value_stays_as_it_is_and_none_stay_none() {
+        assert_eq!(holm(&[0.5]), [0.5]);
+        assert_eq!(holm(&[]), [] as [f64; 0]);
+    }
+
+    #[test]
+    fn a_nan_counts_as_1_and_as_one_of_the_tests() {
+        assert_eq!(holm(&[f64::NAN, 0.125, -f64::NAN]), [1.0, 0.375, 1.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_value_gets_smaller_and_the_order_stays(p_values in prop::collection::vec(0.0..=1.0_f64, 0..30)) {
+            let adjusted = holm(&p_values);
+            for (i, p) in p_values.iter().enumerate() {
+                prop_assert!((*p..=1.0).contains(&adjusted[i]));
+                for (j, other) in p_values.iter().enumerate() {
+                    prop_assert!(p > other || adjusted[i] <= adjusted[j]);
+                }
+            }
+        }
+
+        #[test]
+        fn the_least_is_bonferronis(p_values in prop::collection::vec(0.0..=1.0_f64, 1..30)) {
+            let least = |values: &[f64]| values.iter().copied().fold(1.0, f64::min);
+            prop_assert_eq!(least(&holm(&p_values)), (least(&p_values) * p_values.len() as f64).min(1.0));
         }
     }
 }

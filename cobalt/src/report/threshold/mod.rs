@@ -1,15 +1,14 @@
 //! Thresholds: what an experiment as a whole must reach, written as `correctness.pass_rate >= 0.95`.
 
-mod bounds;
 mod parse;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 
 pub use cobalt_thresholds::{Category, Comparison, Metric};
-
-pub use bounds::{LatencyBound, NumberBound};
-pub use parse::ThresholdError;
 pub(crate) use parse::duration;
+pub use parse::{LatencyBound, NumberBound, ThresholdError};
 
 /// A bound that a figure of the report must keep.
 ///
@@ -178,6 +177,3 @@ impl fmt::Display for Threshold {
         write!(formatter, "{figure} {} {}", self.comparison, self.bound_text())
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Dependency, DependencyKind, Metadata, MetadataCommand, Package, Target, TargetKind};
-use cobalt::suggest;
+use cobalt::wording;
 
 use super::reach::{self, Callable};
 use crate::error::Error;
@@ -62,7 +62,7 @@ impl Agent {
                     false => {
                         format!(
                             "`{name}` (with {})",
-                            suggest::list(dependency.features.iter().map(|it| &**it))
+                            wording::list(dependency.features.iter().map(|it| &**it))
                         )
                     }
                 }

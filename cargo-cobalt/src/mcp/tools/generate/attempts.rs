@@ -7,20 +7,17 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use super::super::run::Progress;
 use super::agent::Agent;
-use super::check::{Checked, check};
-use super::items::{self, Kinds};
-use super::place::Place;
-use super::question::{Draft, FORM, SYSTEM, mended, question, schema};
+use super::check::{Checked, Place, Taken, check};
+use super::items::{self, Draft, FORM, Kinds, SYSTEM, mended, question, schema};
 use super::source::Source;
-use super::taken::Taken;
 use super::transaction::Transaction;
 use crate::error::Error;
 use crate::init::with_target;
 use crate::mcp::command::Commands;
 use crate::mcp::projects::Project;
 use crate::mcp::shown::size;
+use crate::mcp::tools::run::Progress;
 use crate::project::{LOCK, MANIFEST};
 
 /// How often the model may write: once, and three times more where something is wrong.

@@ -1,14 +1,24 @@
 //! Has cargo check the test target, without running any of it.
 
-use cargo_metadata::Message;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{Message, TargetKind};
+use cobalt::names::case_name;
+use cobalt::wording;
 use tokio_util::sync::CancellationToken;
 
-use super::super::run::Progress;
-use super::Wanted;
-use super::place::Place;
+use super::agent::{Agent, package_around};
+use super::{Wanted, reach};
 use crate::error::Error;
+use crate::init::is_there;
 use crate::mcp::command::Commands;
-use crate::mcp::diagnostics::Diagnostic;
+use crate::mcp::paths::{inside, inside_new};
+use crate::mcp::plain::Diagnostic;
+use crate::mcp::projects::Project;
+use crate::mcp::tools::Call;
+use crate::mcp::tools::list::rows;
+use crate::mcp::tools::run::Progress;
+use crate::project::MANIFEST;
 
 /// What cargo says of the target.
 pub(super) enum Checked {
@@ -67,4 +77,213 @@ pub(super) async fn check(
 fn is_of_target(line: &str, place: &Place) -> bool {
     let Ok(Message::CompilerMessage(message)) = serde_json::from_str(line) else { return false };
     message.target.name == place.target && message.target.src_path == *place.test
+}
+
+/// The names, each with the place where it is declared.
+#[derive(Debug, Default)]
+pub(super) struct Taken(Vec<(String, String)>);
+
+impl Taken {
+    /// Builds the project and lists its experiments, but for those of the target that is written. Beside it, what should be known
+    /// where they cannot be listed.
+    pub(super) async fn list(
+        call: Call<'_>,
+        wanted: &Wanted,
+        progress: &mut Progress,
+    ) -> Result<(Self, Option<String>), Error> {
+        let Wanted { project, agent, place, .. } = wanted;
+        let listing = rows(call, project, &["--workspace".to_owned()], progress).await?;
+        let is_other = |row: &&crate::list::Row| {
+            row.package != agent.package.name.as_str() || row.target != place.target
+        };
+        let others = listing.rows.iter().filter(is_other).map(|row| &row.experiment);
+        let taken = others.map(|other| (other.name.clone(), format!("{}:{}", other.file, other.line)));
+        let note = (!listing.compile_errors.is_empty()).then(|| {
+            "The project does not build, so its experiments could not be listed: the name of the new one may be taken. \
+             `cobalt_list` tells."
+                .to_owned()
+        });
+        Ok((Self(taken.collect()), note))
+    }
+
+    /// The place of the experiment that has this name, or another name that is the same in test cases.
+    fn place_of(&self, name: &str) -> Option<&str> {
+        let case = case_name(name);
+        let other = self.0.iter().find(|(other, _)| case_name(other) == case)?;
+        Some(&other.1)
+    }
+
+    /// A name for the new experiment: that of the agent, or else of the target, or else one with a number.
+    pub(super) fn free_name(&self, agent: &Agent, place: &Place) -> String {
+        let numbered = (2..).map(|number| format!("{}_{number}", agent.name));
+        let mut names = [agent.name.clone(), place.target.clone()].into_iter().chain(numbered);
+        names.find(|name| self.place_of(name).is_none()).unwrap_or_default()
+    }
+
+    /// Which names of experiments cannot be used, in the words for the model.
+    pub(super) fn problems(&self, experiments: &[String], free: &str) -> Vec<String> {
+        let problem = |name: &String| {
+            let place = self.place_of(name)?;
+            Some(format!("another experiment is named `{name}`, at {place}: name this one `{free}`"))
+        };
+        experiments.iter().filter_map(problem).collect()
+    }
+
+    /// The names, in a sentence for the model.
+    pub(super) fn told(&self) -> String {
+        if self.0.is_empty() {
+            return String::new();
+        }
+        let names = wording::list(self.0.iter().map(|(name, _)| name.as_str()));
+        format!("\nThese names of experiments are taken: {names}.\n")
+    }
+}
+
+/// Where the files go.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The name of the test target.
+    pub(super) target: String,
+    pub(super) test: PathBuf,
+    /// The test's path as the manifest has to name it, where cargo would not find it by its name.
+    pub(super) test_in_manifest: Option<String>,
+    pub(super) data: PathBuf,
+    /// The data set's path as an experiment names it.
+    pub(super) data_in_package: String,
+}
+
+impl Place {
+    /// Works out the places, and refuses those that are taken.
+    pub(super) fn of(
+        project: &Project,
+        agent: &Agent,
+        output: Option<&str>,
+        overwrite: bool,
+    ) -> Result<Self, Error> {
+        let below = |path: &str| agent.folder.join(path).display().to_string();
+        let argument = output.map_or_else(|| below(&format!("tests/{}_evals.rs", agent.name)), str::to_owned);
+        let test = inside_new(project, "outputFile", &argument)?;
+        let target = target(agent, &test, &argument)?;
+        let data_in_package = format!("data/{target}.jsonl");
+        let data = inside_new(project, "outputFile", &below(&data_in_package))?;
+        let is_found = test == agent.folder.join(format!("tests/{target}.rs"));
+        let in_package = || test.strip_prefix(&agent.folder).unwrap_or(&test);
+        let test_in_manifest = (!is_found).then(|| with_slashes(in_package()));
+        // What a link of this name leads to would be edited.
+        inside(project, "agentFile", &below(MANIFEST))?;
+        let place = Self { test_in_manifest, target, test, data, data_in_package };
+        place.is_free(project, overwrite)?;
+        Ok(place)
+    }
+
+    /// Refuses places that are taken, unless these files may be replaced.
+    pub(super) fn is_free(&self, project: &Project, overwrite: bool) -> Result<(), Error> {
+        let Some(path) = [&self.test, &self.data].into_iter().find(|path| is_there(path) && !overwrite)
+        else {
+            return Ok(());
+        };
+        let shown = path.strip_prefix(&project.root).unwrap_or(path).display();
+        Err(Error::Arguments(format!(
+            "`{shown}` is there already: pass `overwrite: true` to have it replaced, or another `outputFile`"
+        )))
+    }
+
+    /// Refuses places that lie elsewhere by now, since something has become a link.
+    pub(super) fn is_still_inside(&self, project: &Project) -> Result<(), Error> {
+        for path in [&self.test, &self.data] {
+            let named = path.display().to_string();
+            if inside_new(project, "outputFile", &named)? != *path {
+                return Err(Error::Arguments(format!(
+                    "`outputFile`: there has come a link on the way to `{named}`; call again"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name of the target, which is that of its file.
+fn target(agent: &Agent, test: &Path, argument: &str) -> Result<String, Error> {
+    let refused = |problem: &str| Err(Error::Arguments(format!("`outputFile`: `{argument}` {problem}")));
+    if test.extension().is_none_or(|extension| extension != "rs") {
+        return refused("is no Rust source: name a `.rs` file, as `tests/agent_evals.rs`");
+    }
+    let package = package_around(&agent.metadata, test).map(|(package, _)| &package.id);
+    if package != Some(&agent.package.id) {
+        return refused(&format!(
+            "is in another package than the agent: name a file in `{}`, which has the package `{}`",
+            agent.folder.display(),
+            agent.package.name
+        ));
+    }
+    if is_of_another_target(agent, test) {
+        return refused("is among the sources of the package: name a file in `tests/`");
+    }
+    let name = test.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let is_of_name =
+        |character: char| character.is_ascii_alphanumeric() || character == '_' || character == '-';
+    if !name.starts_with(|first: char| first.is_ascii_alphabetic()) || !name.chars().all(is_of_name) {
+        return refused(
+            "gives the target a name that cargo does not take: use letters of ASCII, digits, `_` and `-`",
+        );
+    }
+    let is_another = |target: &&cargo_metadata::Target| {
+        target.kind.contains(&TargetKind::Test) && target.name == name && target.src_path != test
+    };
+    match agent.package.targets.iter().find(is_another) {
+        Some(other) => refused(&format!(
+            "would be the second test target `{name}`, beside `{}`: name another",
+            other.src_path
+        )),
+        None => Ok(name),
+    }
+}
+
+/// Whether a file is a part of another target than a test of its own, or would become one: cargo takes up what lies in some
+/// places by itself, and would run a `build.rs` as soon as it checks.
+fn is_of_another_target(agent: &Agent, test: &Path) -> bool {
+    let below = test.strip_prefix(&agent.folder).unwrap_or(test);
+    let is_taken_up = ["src", "examples", "benches", "build.rs"].iter().any(|place| below.starts_with(place))
+        || below.starts_with("tests") && below.components().count() > 2 && below.ends_with("main.rs");
+    let mut targets = agent.package.targets.iter();
+    is_taken_up
+        || targets.any(|target| {
+            let is_its_own = target.kind.contains(&TargetKind::Test) && target.src_path == test;
+            !is_its_own && reach::is_in(target.src_path.as_std_path(), test)
+        })
+}
+
+/// A path as manifests have it on every system.
+fn with_slashes(path: &Path) -> String {
+    let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
+    parts.join("/")
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_becomes_a_link_is_not_written_to() {
+        let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let root = folder.path().canonicalize().unwrap();
+        let project = Project { name: "desk".to_owned(), root: root.clone() };
+        let place = Place {
+            target: "evals".to_owned(),
+            test: root.join("tests/evals.rs"),
+            test_in_manifest: None,
+            data: root.join("data/evals.jsonl"),
+            data_in_package: "data/evals.jsonl".to_owned(),
+        };
+        place.is_still_inside(&project).unwrap();
+        symlink(outside.path(), root.join("data")).unwrap();
+        assert!(place.is_still_inside(&project).unwrap_err().to_string().contains("outside of the project"));
+        fs::remove_file(root.join("data")).unwrap();
+        fs::create_dir(root.join("other")).unwrap();
+        symlink(root.join("other"), root.join("data")).unwrap();
+        assert!(place.is_still_inside(&project).unwrap_err().to_string().contains("a link"));
+    }
 }

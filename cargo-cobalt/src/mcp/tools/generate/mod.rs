@@ -8,11 +8,8 @@ mod agent;
 mod attempts;
 mod check;
 mod items;
-mod place;
-mod question;
 mod reach;
 mod source;
-mod taken;
 mod transaction;
 
 use std::fs;
@@ -25,11 +22,6 @@ use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::agent::Agent;
-use self::attempts::{Attempt, Attempts, Outcome, Wanted};
-use self::items::Kinds;
-use self::place::Place;
-use self::taken::Taken;
 use super::run::Progress;
 use super::{Answer, Call, tool};
 use crate::config::settings_of;
@@ -38,6 +30,10 @@ use crate::error::Error;
 use crate::init::{InitError, with_target};
 use crate::markdown::{code, fenced};
 use crate::mcp::projects::Project;
+use agent::Agent;
+use attempts::{Attempt, Attempts, Outcome, Wanted};
+use check::{Place, Taken};
+use items::Kinds;
 
 pub(super) const NAME: &str = "cobalt_generate";
 

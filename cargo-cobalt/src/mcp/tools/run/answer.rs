@@ -12,7 +12,6 @@ use cobalt::wording::{count, cut};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::super::{Answer, failures};
 use super::child::Outcome;
 use super::conclusion::{
     LONGEST, NotRun, WhyNotRun, errors, has_broken, has_cut_off, is_passed, not_run, still_failed, verdict,
@@ -20,11 +19,12 @@ use super::conclusion::{
 };
 use crate::error::Error;
 use crate::markdown::code;
-use crate::mcp::diagnostics::Diagnostic;
 use crate::mcp::past::Past;
+use crate::mcp::plain::Diagnostic;
 use crate::mcp::projects::Project;
 use crate::mcp::shown::{self, ShownRun, Wanted, keep, size, up_to};
 use crate::mcp::stderr;
+use crate::mcp::tools::{Answer, failures};
 
 /// The least room that a run is shown in, and that for what is said of one that is not shown.
 const LEAST: usize = 10_000;

@@ -4,20 +4,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cobalt::exit_code::UNFIT;
-use cobalt::name::is_name_of;
+use cobalt::names::is_name_of;
 use cobalt::paths::workspace_root;
 use rmcp::model::{Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::super::{Answer, Call, fetching, tool};
 use super::answer::{self, Ran};
-use super::child::{Outcome, run};
-use super::progress::Progress;
+use super::child::{Outcome, Progress, run};
 use crate::error::Error;
 use crate::mcp::past::{Past, State};
 use crate::mcp::paths;
 use crate::mcp::projects::Project;
+use crate::mcp::tools::{Answer, Call, fetching, tool};
 
 pub(in crate::mcp::tools) const NAME: &str = "cobalt_run";
 /// The exit code where nothing matched.

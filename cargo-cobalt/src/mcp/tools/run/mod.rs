@@ -4,7 +4,6 @@ mod answer;
 mod call;
 mod child;
 mod conclusion;
-mod progress;
 
-pub(super) use self::call::{NAME, call, description};
-pub(super) use self::progress::Progress;
+pub(super) use call::{NAME, call, description};
+pub(super) use child::Progress;

@@ -4,10 +4,6 @@
 mod damaged;
 #[cfg(feature = "parquet")]
 mod round_trip;
-#[cfg(feature = "parquet")]
-mod types;
-#[cfg(feature = "parquet")]
-mod written;
 
 #[cfg(not(feature = "parquet"))]
 #[test]

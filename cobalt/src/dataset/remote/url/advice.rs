@@ -3,7 +3,7 @@
 use reqwest::Url as Address;
 
 use super::{Url, Value};
-use crate::dataset::remote::error::FetchError;
+use crate::dataset::remote::builder::FetchError;
 
 /// A refusal with what to do about it.
 pub(super) fn advised(error: FetchError, source: &Url) -> FetchError {

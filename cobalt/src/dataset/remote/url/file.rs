@@ -4,10 +4,9 @@ use reqwest::Url;
 use reqwest::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, LAST_MODIFIED};
 
 use super::advice::on_page;
-use crate::dataset::remote::download::Download;
-use crate::dataset::remote::error::FetchError;
+use crate::dataset::remote::builder::{FetchError, Fetched};
+use crate::dataset::remote::load::Download;
 use crate::dataset::remote::session::Session;
-use crate::dataset::remote::source::Fetched;
 use crate::dataset::{DatasetError, Format, Told, content, read as read_file};
 use crate::http::said::{html_page, shown};
 use crate::wording::cut;
@@ -15,7 +14,7 @@ use crate::wording::cut;
 /// How much of the content is looked at where it is no data set, in bytes.
 const HEAD_BYTES: usize = 16 * 1024;
 /// How much of it is shown, in characters.
-const MOST_SHOWN: usize = 80;
+const MOST_SHOWN_IN_FILE: usize = 80;
 
 /// The items, and which version of them.
 pub(super) fn read(
@@ -72,7 +71,7 @@ fn explain(
     };
     let begins = || {
         let head = session.told(&shown(head));
-        format!("it begins with `{}`", cut(&head, MOST_SHOWN))
+        format!("it begins with `{}`", cut(&head, MOST_SHOWN_IN_FILE))
     };
     match error {
         DatasetError::UnknownFormat { .. } => {

@@ -9,13 +9,11 @@ use std::fmt;
 use reqwest::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
 
 use super::RemoteDataset;
-use super::error::FetchError;
+use super::builder::{FetchError, Fetched, Source};
 use super::session::{Request, Session};
-use super::source::{Fetched, Source};
 use crate::dataset::{Dataset, Format};
 use crate::http::is_harmless;
-use crate::redact::Secret;
-use crate::redact::{is_secret, register_address, register_secret};
+use crate::redact::{Secret, is_secret, register_address, register_secret};
 use address::Address;
 
 /// A file at a URL.

@@ -2,8 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::fields::Fields;
-use super::plain;
+use super::{Fields, vendors};
 use crate::wording::cut;
 
 /// Types of what stands beside calls in the lists of the APIs, and is none.
@@ -180,7 +179,7 @@ pub(super) fn is_block(fields: Fields<'_>) -> bool {
         !is_of_a_call(kind) && fields.object.iter().all(is_known)
     };
     let may_hold_calls = || {
-        plain::is_call(fields.object)
+        vendors::is_call(fields.object)
             || fields.object.iter().any(|(name, value)| may_hold_call_under(name, value))
     };
     (is_of_type || has_no_other()) && !may_hold_calls()
@@ -206,7 +205,7 @@ pub(in crate::evaluators::calls) fn may_hold_call(value: &Value) -> bool {
     match value {
         Value::Array(values) => values.iter().any(may_hold_call),
         Value::Object(object) => {
-            plain::is_call(object) || object.iter().any(|(name, value)| may_hold_call_under(name, value))
+            vendors::is_call(object) || object.iter().any(|(name, value)| may_hold_call_under(name, value))
         }
         _ => false,
     }

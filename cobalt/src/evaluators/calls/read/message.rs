@@ -2,10 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::fields::Fields;
 use super::harmless::{self, may_hold_call};
-use super::{EXPECTED, Reader, anthropic, openai, plain, refused};
-use crate::evaluators::calls::call::ToolCallError;
+use super::{Answer, EXPECTED, Fields, Reader, is_flagged, refused, said, vendors};
+use crate::evaluators::calls::call::{ToolCall, ToolCallError};
 
 /// Fields of a message with lists of calls: OpenAI's, that of other frameworks, and that of Vercel's older UI messages.
 const LISTS: [&str; 3] = ["tool_calls", "toolCalls", "toolInvocations"];
@@ -100,7 +99,7 @@ impl Reader {
         let fields = Fields { object, path };
         if self.known(fields)? || harmless::is_block(fields) {
             Ok(())
-        } else if fields.kind().is_empty() && plain::is_call(object) {
+        } else if fields.kind().is_empty() && vendors::is_call(object) {
             self.plain(fields)
         } else {
             Err(overlooked(path, block))
@@ -134,10 +133,10 @@ pub(super) fn check_beside(read: &str, fields: Fields<'_>) -> Result<(), ToolCal
 /// Whether the whole is a call by its type, or by what it names.
 fn is_call(fields: Fields<'_>) -> bool {
     let kind = fields.kind();
-    plain::is_call(fields.object)
-        || anthropic::is_use(kind)
-        || openai::is_item(kind)
-        || harmless::is_of_a_call(kind) && !plain::is_answer(kind)
+    vendors::is_call(fields.object)
+        || vendors::is_use(kind)
+        || vendors::is_item(kind)
+        || harmless::is_of_a_call(kind) && !vendors::is_answer(kind)
 }
 
 /// Whether a field of a message may hold calls and is none of those that are read.
@@ -153,4 +152,208 @@ fn overlooked_object(fields: Fields<'_>) -> ToolCallError {
 fn overlooked(path: &str, piece: &Value) -> ToolCallError {
     let piece = harmless::outline(piece);
     refused(path, &format!("may be a call in a shape that is not known, `{piece}`; {EXPECTED}"))
+}
+
+/// What an answer refers to: `call` is rig's, `ref` Genkit's, `toolUseId` Bedrock's.
+const IDS: [&str; 7] = ["id", "call", "call_id", "tool_call_id", "toolCallId", "toolUseId", "ref"];
+const RESULTS: [&str; 4] = ["output", "result", "response", "content"];
+
+impl Reader {
+    /// `false` where the type is of none of them.
+    pub(super) fn tagged(&mut self, fields: Fields<'_>) -> Result<bool, ToolCallError> {
+        match fields.kind() {
+            // rig has the vendor's own items in it, as it got them.
+            "opaque" => match fields.get("item") {
+                Some(item) => self.block(item, &fields.at("item"))?,
+                None => return Ok(false),
+            },
+            "tool_call" | "tool-call" | "toolcall"
+                if vendors::NAMES.iter().any(|name| fields.get(name).is_some()) =>
+            {
+                self.plain(fields)?;
+            }
+            "server_tool_call" => {
+                let call = ToolCall { name: fields.text("name")?.to_owned(), ..ToolCall::default() };
+                let arguments = fields.get("server_tool_call").or_else(|| fields.get("arguments"));
+                self.add(call.with_arguments(arguments), &fields.ids(&IDS));
+            }
+            "server_tool_call_response" => {
+                let result = fields.get("server_tool_call_response").or_else(|| fields.get("response"));
+                let answer = Answer { result: result.cloned(), error: None };
+                self.answer_any(&fields.ids(&IDS), name(fields), answer, fields.path)?;
+            }
+            "toolresult" | "tool_call_response" | "tool-result" | "tool-error" => {
+                self.response(fields, &[])?
+            }
+            "dynamic-tool" => self.ui_tool(fields, fields.text("toolName")?)?,
+            kind => match kind.strip_prefix("tool-") {
+                Some(name) if fields.get("state").is_some() && fields.get("toolCallId").is_some() => {
+                    self.ui_tool(fields, name)?;
+                }
+                _ => return Ok(false),
+            },
+        }
+        Ok(true)
+    }
+
+    /// A part of a message of Vercel's UI: a call with what came of it so far.
+    fn ui_tool(&mut self, fields: Fields<'_>, name: &str) -> Result<(), ToolCallError> {
+        if name.is_empty() {
+            return Err(fields.refused("type", "names no tool; expected it behind `tool-`"));
+        }
+        let call = ToolCall { name: name.to_owned(), ..ToolCall::default() };
+        let mut call = call.with_input(fields.get("input").or_else(|| fields.get("rawInput")));
+        call.result = fields.get("output").cloned();
+        call.error = fields.get("errorText").map(said);
+        if fields.text_if_any("state") == Some("output-denied") {
+            let reason = fields.get("approval").and_then(|approval| approval.get("reason"));
+            call.error = Some(denied(reason));
+        }
+        self.add(call, &[fields.text("toolCallId")?]);
+        Ok(())
+    }
+
+    /// What came of a call; `outer` are identities from around it.
+    pub(super) fn response(&mut self, fields: Fields<'_>, outer: &[&str]) -> Result<(), ToolCallError> {
+        let result = RESULTS.iter().find_map(|name| fields.get(name));
+        let failed = is_flagged(fields.object) || fields.text_if_any("status") == Some("error");
+        let error = fields.get("error").map(said);
+        let error = error.or_else(|| failed.then(|| result.map_or_else(|| "an error".to_owned(), said)));
+        let answer = match (error, result) {
+            (None, Some(result)) => output(result),
+            (error, result) => Answer { result: result.filter(|_| error.is_none()).cloned(), error },
+        };
+        let ids = [&fields.ids(&IDS)[..], outer].concat();
+        self.answer_any(&ids, name(fields), answer, fields.path)
+    }
+
+    /// An answer that genai wrote.
+    pub(super) fn tool_response(&mut self, answer: &Value, path: &str) -> Result<(), ToolCallError> {
+        match answer.as_object() {
+            Some(object) => self.response(Fields { object, path }, &[]),
+            None => Err(refused(path, "is no object; expected what came of a call")),
+        }
+    }
+}
+
+fn name(fields: Fields<'_>) -> Option<&str> {
+    vendors::NAMES.iter().find_map(|name| fields.text_if_any(name))
+}
+
+/// A result; Vercel's says of which type it is.
+fn output(result: &Value) -> Answer {
+    let value = || result.get("value").cloned();
+    match result.get("type").and_then(Value::as_str) {
+        Some("error-text" | "error-json") => Answer { result: None, error: value().as_ref().map(said) },
+        Some("execution-denied") => Answer { result: None, error: Some(denied(result.get("reason"))) },
+        Some("text" | "json" | "content") if result.get("value").is_some() => {
+            Answer { result: value(), error: None }
+        }
+        _ => Answer { result: Some(result.clone()), error: None },
+    }
+}
+
+fn denied(reason: Option<&Value>) -> String {
+    match reason.and_then(Value::as_str) {
+        Some(reason) => format!("denied: {reason}"),
+        None => "denied".to_owned(),
+    }
+}
+
+const WRAPPED_CALLS: [&str; 12] = [
+    "functionCall",
+    "function_call",
+    "toolUse",
+    "tool_use",
+    "toolCall",
+    "tool_call",
+    "serverToolCall",
+    "server_tool_call",
+    "toolRequest",
+    "tool_request",
+    "ToolCall",
+    "toolInvocation",
+];
+const ANSWERS: [&str; 9] = [
+    "functionResponse",
+    "function_response",
+    "toolResult",
+    "tool_result",
+    "toolResponse",
+    "tool_response",
+    "serverToolResponse",
+    "server_tool_response",
+    "ToolResponse",
+];
+/// Code that a vendor runs: a call of a tool of this name.
+const CODE: [&str; 2] = ["executableCode", "executable_code"];
+const CODE_RESULTS: [&str; 2] = ["codeExecutionResult", "code_execution_result"];
+const CODE_EXECUTION: &str = "code_execution";
+/// A vendor's item as genai got it.
+const CUSTOM: &str = "Custom";
+const WRAPPED_IDS: [&str; 6] = ["id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "ref"];
+/// Names of a vendor's own tool, where it has no other.
+const TYPES: [&str; 2] = ["toolType", "tool_type"];
+
+impl Reader {
+    /// `false` where there is no such field.
+    pub(super) fn wrapped(&mut self, fields: Fields<'_>) -> Result<bool, ToolCallError> {
+        let mut found = false;
+        for (name, value) in fields.object {
+            let Value::Object(object) = value else { continue };
+            let path = fields.at(name);
+            let inner = Fields { object, path: &path };
+            match &**name {
+                name if WRAPPED_CALLS.contains(&name) => self.wrapped_call(inner, fields)?,
+                name if ANSWERS.contains(&name) => self.wrapped_answer(inner, fields)?,
+                name if CODE.contains(&name) => {
+                    let call = ToolCall { name: CODE_EXECUTION.to_owned(), ..ToolCall::default() };
+                    self.add(call.with_arguments(Some(value)), &inner.ids(&WRAPPED_IDS));
+                }
+                name if CODE_RESULTS.contains(&name) => self.code_result(inner)?,
+                CUSTOM => match inner.get("data") {
+                    Some(data) => self.block(data, &inner.at("data"))?,
+                    None => continue,
+                },
+                _ => continue,
+            }
+            found = true;
+        }
+        Ok(found)
+    }
+
+    fn wrapped_call(&mut self, call: Fields<'_>, around: Fields<'_>) -> Result<(), ToolCallError> {
+        let name = match call.one_of(&vendors::NAMES)? {
+            Some((key, _)) => call.text(key)?,
+            None => {
+                let nameless = || refused(call.path, &format!("has no name; {EXPECTED}"));
+                TYPES.iter().find_map(|key| call.text_if_any(key)).ok_or_else(nameless)?
+            }
+        };
+        let ids = [call.ids(&WRAPPED_IDS), around.ids(&["id"])].concat();
+        self.add(vendors::call(name, call)?, &ids);
+        Ok(())
+    }
+
+    /// Gemini has no sign of failure but an `error` in what the function gave.
+    fn wrapped_answer(&mut self, answer: Fields<'_>, around: Fields<'_>) -> Result<(), ToolCallError> {
+        let outer = around.ids(&["id"]);
+        let error = answer.get("response").and_then(|response| response.get("error"));
+        match error.filter(|error| !error.is_null()) {
+            Some(error) => {
+                let failed = Answer { result: None, error: Some(said(error)) };
+                let ids = [answer.ids(&WRAPPED_IDS), outer].concat();
+                self.answer_any(&ids, answer.text_if_any("name"), failed, answer.path)
+            }
+            None => self.response(answer, &outer),
+        }
+    }
+
+    fn code_result(&mut self, result: Fields<'_>) -> Result<(), ToolCallError> {
+        let output = result.get("output").cloned();
+        let outcome = result.text_if_any("outcome").filter(|outcome| *outcome != "OUTCOME_OK");
+        let error = outcome.map(|outcome| output.as_ref().map_or_else(|| outcome.to_owned(), said));
+        let answer = Answer { result: output.filter(|_| error.is_none()), error };
+        self.answer_any(&result.ids(&WRAPPED_IDS), Some(CODE_EXECUTION), answer, result.path)
+    }
 }

@@ -1,24 +1,18 @@
 //! Reads the calls of tools from JSON: what a list may hold, and which answer belongs to which call.
 
-mod anthropic;
-mod fields;
 mod harmless;
 mod message;
-mod openai;
-mod plain;
-mod tagged;
-mod wrapped;
+mod vendors;
 
 use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use self::fields::{Fields, kind_of};
-use self::harmless::NO_CALLS;
-pub(super) use self::harmless::may_hold_call;
 use super::call::{ToolCall, ToolCallError};
 use crate::metrics::tree_of;
 use crate::nesting::{is_too_deep, too_deep};
+use harmless::NO_CALLS;
+pub(super) use harmless::may_hold_call;
 
 const EXPECTED: &str = "expected a call as `{\"name\": …, \"arguments\": …}` or the tool's name as text, a message with a \
                         `role`, or an item or block of one of the known types";
@@ -155,8 +149,8 @@ impl Reader {
             // The event of an agent, as of adk, or Gemini's candidate.
             message::check_beside("content", fields)?;
             self.object(Fields { object: content, path: &fields.at("content") })
-        } else if plain::is_answer(kind) {
-            Err(plain::nameless(fields))
+        } else if vendors::is_answer(kind) {
+            Err(vendors::nameless(fields))
         } else if fields.get("content").is_some() || fields.get("tool_calls").is_some() {
             let expected = "expected one, as in messages of OpenAI's and Anthropic's APIs";
             Err(refused(fields.path, &format!("looks like a message, but has no `role`; {expected}")))
@@ -170,17 +164,17 @@ impl Reader {
         let kind = fields.kind();
         if fields.get("function").is_some() {
             self.tool_call(fields)?;
-        } else if anthropic::is_use(kind) {
+        } else if vendors::is_use(kind) {
             self.tool_use(fields)?;
-        } else if anthropic::is_result(kind) {
+        } else if vendors::is_result(kind) {
             self.tool_result(fields)?;
-        } else if openai::is_item(kind) {
+        } else if vendors::is_item(kind) {
             self.item(fields)?;
-        } else if openai::is_item_output(kind) {
+        } else if vendors::is_item_output(kind) {
             self.item_output(fields)?;
         } else if !self.tagged(fields)? {
             // What names a tool and its arguments is itself the call.
-            return Ok(!plain::is_call(fields.object) && self.wrapped(fields)?);
+            return Ok(!vendors::is_call(fields.object) && self.wrapped(fields)?);
         }
         Ok(true)
     }
@@ -275,4 +269,123 @@ fn texts(parts: &[Value]) -> Option<String> {
 /// Whether an object says by a flag that it is an error, as results of MCP do.
 fn is_flagged(object: &Map<String, Value>) -> bool {
     ["is_error", "isError"].iter().any(|flag| object.get(*flag) == Some(&Value::Bool(true)))
+}
+
+/// An entry, and where it stands.
+#[derive(Clone, Copy)]
+pub(super) struct Fields<'v> {
+    pub(super) object: &'v Map<String, Value>,
+    pub(super) path: &'v str,
+}
+
+impl<'v> Fields<'v> {
+    /// Where a field stands.
+    pub(super) fn at(&self, name: &str) -> String {
+        format!("{}.{name}", self.path)
+    }
+
+    /// A field that is not `null`.
+    pub(super) fn get(&self, name: &str) -> Option<&'v Value> {
+        self.object.get(name).filter(|value| !value.is_null())
+    }
+
+    /// A text that must be there, and not be blank.
+    pub(super) fn text(&self, name: &str) -> Result<&'v str, ToolCallError> {
+        match self.object.get(name) {
+            Some(Value::String(text)) if !text.trim().is_empty() => Ok(text),
+            Some(other) => Err(self.refused(name, &format!("is {}; expected text", kind_of(other)))),
+            None => Err(self.refused(name, "is missing; expected text")),
+        }
+    }
+
+    /// A text, where there is one.
+    pub(super) fn text_if_any(&self, name: &str) -> Option<&'v str> {
+        self.get(name).and_then(Value::as_str)
+    }
+
+    /// Its `type`; blank where it has none.
+    pub(super) fn kind(&self) -> &'v str {
+        self.text_if_any("type").unwrap_or_default()
+    }
+
+    /// An object, where there is one.
+    pub(super) fn object_if_any(&self, name: &str) -> Option<&'v Map<String, Value>> {
+        self.get(name).and_then(Value::as_object)
+    }
+
+    /// The identities under these names: texts, or objects around one, as rig's `{"provider": "call_1"}`.
+    pub(super) fn ids(&self, names: &[&str]) -> Vec<&'v str> {
+        let id = |value: &'v Value| match value {
+            Value::Object(around) if around.len() == 1 => around.values().next()?.as_str(),
+            other => other.as_str(),
+        };
+        names.iter().filter_map(|name| id(self.get(name)?)).filter(|id| !id.is_empty()).collect()
+    }
+
+    /// A list, where the field is there.
+    pub(super) fn list(&self, name: &str) -> Result<Option<&'v [Value]>, ToolCallError> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::Array(values)) => Ok(Some(values)),
+            Some(other) => Err(self.refused(name, &format!("is {}; expected a list", kind_of(other)))),
+        }
+    }
+
+    /// The only one of several fields that mean the same, with its name.
+    pub(super) fn one_of<'n>(
+        &self,
+        names: &[&'n str],
+    ) -> Result<Option<(&'n str, &'v Value)>, ToolCallError> {
+        let mut found = names.iter().filter_map(|name| self.get(name).map(|value| (*name, value)));
+        let first = found.next();
+        match (first, found.next()) {
+            (Some((one, _)), Some((other, _))) => {
+                Err(refused(self.path, &format!("has both `{one}` and `{other}`; leave one of them out")))
+            }
+            _ => Ok(first),
+        }
+    }
+
+    pub(super) fn refused(&self, name: &str, problem: &str) -> ToolCallError {
+        refused(&self.at(name), problem)
+    }
+}
+
+/// What a value is, in words.
+pub(super) fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(text) if text.trim().is_empty() => "blank",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+impl ToolCall {
+    /// Takes arguments that are JSON, or the text of JSON, as models write them. A blank text is none. One that is no JSON is
+    /// kept with the reason.
+    pub(super) fn with_arguments(mut self, arguments: Option<&Value>) -> Self {
+        match arguments {
+            Some(Value::String(text)) if text.trim().is_empty() => {}
+            Some(Value::String(text)) => match serde_json::from_str(text) {
+                Ok(read) => self.arguments = Some(read),
+                Err(error) => {
+                    self.arguments = Some(Value::String(text.clone()));
+                    self.arguments_error = Some(format!("the arguments are no JSON: {error}"));
+                }
+            },
+            other => self.arguments = other.cloned(),
+        }
+        self
+    }
+
+    /// Takes an input that may be any text, for tools that are given no object. Text that is an object or a list is read.
+    pub(super) fn with_input(mut self, input: Option<&Value>) -> Self {
+        let read = input.and_then(Value::as_str).and_then(tree_of);
+        self.arguments = read.or_else(|| input.cloned());
+        self
+    }
 }

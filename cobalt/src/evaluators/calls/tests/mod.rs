@@ -1,12 +1,8 @@
 //! The rules of `cobalt/docs/calls.md`, each with a test.
 
-mod mistakes;
-mod places;
-mod rules;
 mod scores;
 mod settings;
 mod shapes;
-mod transcripts;
 mod vendors;
 
 use serde_json::{Value, json};

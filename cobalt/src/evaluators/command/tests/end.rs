@@ -4,10 +4,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{COUNTS, PLENTY, ask, assert_says, loop_of, pid, refused, shell};
+use super::{COUNTS, PLENTY, ask, assert_says, cx, loop_of, pid, refused, shell};
 use crate::dataset::Dataset;
-use crate::evaluators::Evaluator;
-use crate::experiment::Experiment;
+use crate::evaluators::{CommandEvaluator, EvalContext, Evaluator, Setup};
+use crate::experiment::{Experiment, Output};
 
 fn is_alive(pid: u64) -> bool {
     let mut kill = Command::new("sh");
@@ -127,4 +127,127 @@ async fn what_a_program_leaves_behind_that_ends_by_itself_is_ended() {
     let left = pid(&ask(&kept).await.unwrap());
     kept.finish();
     assert_ends(left);
+}
+
+#[tokio::test]
+async fn the_environment_is_passed_on_with_what_is_added() {
+    let script = r#"echo "{\"score\": 1, \"reason\": \"$MODE $PWD ${PATH:+set}\"}""#;
+    let score = ask(&loop_of(script).env("MODE", "strict")).await.unwrap();
+    let root = crate::paths::package_root();
+    assert_eq!(score.why(), Some(&*format!("strict {} set", root.display())));
+}
+
+fn check(evaluator: &CommandEvaluator) -> Result<(), String> {
+    let config = crate::config::Config::load(tempfile::tempdir().unwrap().path(), |_| None).unwrap();
+    let setup = Setup { dataset: Dataset::from_items([crate::item! {}]), models: config.shared_models() };
+    evaluator.check(&setup).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_program_is_found_before_the_run_or_it_is_said_where_it_was_looked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let started = folder.path().join("started");
+    let evaluator = shell(&format!("touch {}", started.display()));
+    check(&evaluator).unwrap();
+    assert!(!started.exists(), "it is not run for that");
+
+    let error = |program: &str| check(&CommandEvaluator::new("c", program)).unwrap_err();
+    assert_says(
+        &error("no-such-program"),
+        &["`no-such-program` is in none of the folders of PATH; install it"],
+    );
+    let root = crate::paths::package_root();
+    let looked_for =
+        format!("`tools/score` is not there; looked for `{}`", root.join("tools/score").display());
+    assert_says(&error("tools/score"), &[&looked_for]);
+    assert_says(&error("./Cargo.toml"), &["cannot be run; make it executable, or write its interpreter"]);
+    assert_says(&error(""), &["the command is empty"]);
+    let only_here = CommandEvaluator::new("c", "sh").env("PATH", "/no/such/folder");
+    assert_says(&check(&only_here).unwrap_err(), &["none of the folders of PATH"]);
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_no_panic_without_a_check() {
+    assert_says(&refused(&CommandEvaluator::new("c", "no-such-program")).await, &["none of the folders"]);
+}
+
+#[test]
+fn the_fingerprint_has_the_command_and_no_secret() {
+    let evaluator =
+        CommandEvaluator::new("c", "score").arg("--fast").env("API_KEY", "hunter2").env("MODE", "a");
+    let fingerprint = evaluator.fingerprint();
+    assert_says(&fingerprint, &["\"score\"", "\"--fast\"", "\"MODE\": \"a\"", "\"API_KEY\": \"[redacted]\""]);
+    assert!(!fingerprint.contains("hunter2"), "{fingerprint}");
+    assert_ne!(fingerprint, evaluator.clone().arg("--slow").fingerprint());
+    assert_eq!(fingerprint, evaluator.processes(4).timeout(PLENTY).fingerprint());
+}
+
+#[tokio::test]
+async fn a_program_can_be_started_for_each_output_and_read_its_stdin_to_the_end() {
+    let evaluator = shell(r#"cat > /dev/null; printf '{\n  "score": 0.5, "metadata": {"pid": %s}\n}\n' $$"#);
+    let evaluator = evaluator.keep_alive(false);
+    let scores = [ask(&evaluator).await.unwrap(), ask(&evaluator).await.unwrap()];
+    assert_eq!(scores[0].value(), 0.5);
+    assert_ne!(pid(&scores[0]), pid(&scores[1]));
+}
+
+#[tokio::test]
+async fn a_program_need_not_read_what_it_is_asked() {
+    let large = "x".repeat(1 << 20);
+    let evaluator = shell("echo 0.5").keep_alive(false);
+    assert_eq!(evaluator.evaluate(&cx(&large)).await.unwrap().value(), 0.5);
+}
+
+#[tokio::test]
+async fn an_answer_counts_only_if_the_program_that_is_started_for_it_succeeds() {
+    let once = |script: &str| shell(script).keep_alive(false);
+    let error = refused(&once("echo 1; echo 'it broke' >&2; exit 3")).await;
+    assert_says(&error, &["ended with exit code 3, so that its answer does not count", "it broke"]);
+    assert_says(&refused(&once("cat > /dev/null")).await, &["ended with exit code 0 without an answer"]);
+    assert_says(&refused(&once("echo 0.5; echo 0.25")).await, &["`0.5\\n0.25` is no JSON"]);
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_told_as_one() {
+    let endless = shell("yes").keep_alive(false);
+    assert_says(&refused(&endless).await, &["the program's answer is longer than 64 MiB"]);
+}
+
+/// The program in this language that the documentation shows.
+fn documented(language: &str) -> &'static str {
+    let (_, rest) =
+        include_str!("../../../../docs/custom.md").split_once(&format!("\n```{language}\n")).unwrap();
+    rest.split_once("```").unwrap().0
+}
+
+#[tokio::test]
+async fn the_documented_programs_score() {
+    let folder = tempfile::tempdir().unwrap();
+    for (interpreter, language, wrong) in
+        [("python3", "python", 0.0..0.5), ("node", "javascript", 0.0..0.1), ("sh", "sh", 0.0..0.1)]
+    {
+        if Command::new(interpreter).args(["-c", ""]).status().is_err() {
+            println!("skipped: `{interpreter}` is not there");
+            continue;
+        }
+        let file = folder.path().join(language);
+        std::fs::write(&file, documented(language)).unwrap();
+        let evaluator = CommandEvaluator::new("documented", interpreter).arg(file.display().to_string());
+        let score = async |output: &str| {
+            let item = crate::item! { "input": "Capital?", "expectedOutput": "It is Zürich." };
+            evaluator.evaluate(&EvalContext::new(item, Output::new(output))).await.unwrap().value()
+        };
+        assert_eq!(score("It is Zürich.").await, 1.0, "{language}");
+        let value = score("Sorry!").await;
+        assert!(wrong.contains(&value), "{language}: {value}");
+    }
+}
+
+#[test]
+fn the_documented_request_has_the_fields_of_a_request() {
+    let documented: serde_json::Value = serde_json::from_str(documented("json").trim()).unwrap();
+    let request = crate::evaluators::command::answer::Request::new(1, &cx("an output"), "ratio").unwrap();
+    let request: serde_json::Value = serde_json::from_slice(&request.line).unwrap();
+    let fields = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(fields(&documented), fields(&request));
 }

@@ -46,7 +46,7 @@ async fn only_so_many_processes_are_at_work_side_by_side() {
     let asked: Vec<_> = (0..20).map(|_| ask(&evaluator)).collect();
     let asked =
         asked.into_iter().map(|asked| Box::pin(asked) as std::pin::Pin<Box<dyn Future<Output = _> + Send>>);
-    let scores = crate::future::join_all(asked.collect()).await;
+    let scores = crate::threads::join_all(asked.collect()).await;
     let mut pids: Vec<_> =
         scores.into_iter().map(|score: Result<Score, String>| pid(&score.unwrap())).collect();
     pids.sort_unstable();
@@ -59,7 +59,7 @@ async fn the_time_that_an_output_waits_for_its_turn_does_not_count() {
     let evaluator = loop_of("sleep 0.2; echo 1").timeout(Duration::from_millis(700));
     let asked =
         (0..5).map(|_| Box::pin(ask(&evaluator)) as std::pin::Pin<Box<dyn Future<Output = _> + Send>>);
-    let scores = crate::future::join_all(asked.collect()).await;
+    let scores = crate::threads::join_all(asked.collect()).await;
     assert!(scores.iter().all(Result::is_ok), "{scores:?}");
 }
 

@@ -1,10 +1,7 @@
 //! Programs of the shell, asked as an experiment would ask them.
 
-mod documented;
 mod end;
 mod kept;
-mod once;
-mod start;
 
 use std::time::Duration;
 

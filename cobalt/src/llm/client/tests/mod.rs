@@ -2,11 +2,7 @@
 
 mod answers;
 mod broken;
-mod forms;
-mod limit;
 mod requests;
-mod secrets;
-mod waits;
 
 use std::time::Duration;
 

@@ -1,5 +1,7 @@
 //! The requests in the form of each vendor's API.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::*;
@@ -195,4 +197,168 @@ async fn openai_moderates_a_text() {
     assert_eq!(found, Moderation { flagged: true, category_scores });
     assert_eq!(server.asked()[0].path, "/v1/moderations");
     assert_eq!(server.asked()[0].body, json!({"model": "omni-moderation-latest", "input": "a fight"}));
+}
+
+#[tokio::test]
+async fn no_more_requests_than_the_limit_are_on_their_way() {
+    let server = TestServer::script([Answer::chat("{}").after(Duration::from_millis(10))]);
+    let client = Arc::new(client_of(&ModelSettings { concurrency: 3, ..settings() }));
+    let calls: Vec<_> = (0..12)
+        .map(|_| {
+            let (client, target) = (Arc::clone(&client), openai(&server));
+            tokio::spawn(async move { ask(&client, &target).await.unwrap() })
+        })
+        .collect();
+    for call in calls {
+        call.await.unwrap();
+    }
+    assert_eq!((server.asked().len(), server.most_in_flight()), (12, 3));
+}
+
+#[tokio::test]
+async fn a_call_that_waits_holds_up_no_other() {
+    let is_slow = |body: &serde_json::Value| body["messages"][1]["content"] == "slow";
+    let server = TestServer::start(move |asked| match is_slow(&asked.body) {
+        true => Answer::error(429, "wait").header("retry-after-ms", "200"),
+        false => Answer::chat("{}"),
+    });
+    let client = client_of(&ModelSettings { concurrency: 1, retries: 1, ..settings() });
+    let (target, schema) = (openai(&server), schema());
+    let slow = client.chat(&target, "", "slow", &schema);
+    let fast = client.chat(&target, "", "fast", &schema);
+    let (slow, fast) = tokio::join!(slow, fast);
+    assert!(slow.is_err() && fast.is_ok());
+    let order: Vec<_> = server.asked().iter().map(|asked| is_slow(&asked.body)).collect();
+    assert_eq!(order, [true, false, true]);
+}
+
+/// A runtime whose tasks only go on while it waits for something.
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+#[test]
+fn a_runtime_that_stands_still_or_has_ended_holds_up_no_other() {
+    let server = TestServer::script([Answer::chat("{}")]);
+    let client = client_of(&ModelSettings { retries: 0, ..settings() });
+    let still = runtime();
+    still.block_on(ask(&client, &openai(&server))).unwrap();
+    for _ in 0..2 {
+        runtime().block_on(ask(&client, &openai(&server))).unwrap();
+    }
+    still.block_on(ask(&client, &openai(&server))).unwrap();
+}
+
+/// The time between the first two requests, where the first is answered by this.
+async fn wait_after(answer: Answer) -> Duration {
+    let server = TestServer::script([answer, Answer::chat("{}")]);
+    ask(&client(), &openai(&server)).await.unwrap();
+    let asked = server.asked();
+    asked[1].at - asked[0].at
+}
+
+#[tokio::test]
+async fn the_wait_that_a_server_asks_for_is_kept() {
+    for (name, value) in [("retry-after-ms", "150"), ("retry-after", "0.15")] {
+        let wait = wait_after(Answer::error(429, "slow down").header(name, value)).await;
+        assert!(wait >= Duration::from_millis(150), "{name}: {wait:?}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_wait_asked_for_it_is_the_usual_one() {
+    let wait = wait_after(Answer::error(429, "slow down")).await;
+    assert!(wait < Duration::from_millis(100), "{wait:?}");
+}
+
+#[tokio::test]
+async fn too_long_a_wait_is_told_instead() {
+    let server = TestServer::script([Answer::error(429, "slow down").header("retry-after", "3600")]);
+    let error = ask(&client(), &openai(&server)).await.unwrap_err().to_string();
+    assert!(error.ends_with("slow down; the server asks to wait 1h, try again after that"), "{error}");
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn a_redirect_to_another_host_is_not_followed() {
+    let other = TestServer::script([Answer::chat("{}")]);
+    for status in [301, 302, 303, 307, 308] {
+        let to = other.url("/v1/chat/completions?key=1");
+        let server = TestServer::script([Answer::text(status, "").header("location", &to)]);
+        for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Azure] {
+            let error = ask(&client(), &target(&server, provider, "m")).await.unwrap_err().to_string();
+            let place = other.url("/v1/chat/completions").replace("http://", "");
+            let end = format!("the server redirects to {place}; set that as the base URL");
+            assert!(error.ends_with(&end), "{error}");
+        }
+    }
+    assert_eq!(other.asked().len(), 0);
+}
+
+#[tokio::test]
+async fn a_redirect_within_the_host_keeps_the_request() {
+    let server = TestServer::start(|asked| match asked.path.as_str() {
+        "/v1/chat/completions" => Answer::text(308, "").header("location", "/v2/chat/completions"),
+        _ => Answer::chat("{}"),
+    });
+    ask(&client(), &openai(&server)).await.unwrap();
+    let asked = server.asked();
+    assert_eq!(asked[1].path, "/v2/chat/completions");
+    assert_eq!(
+        (&asked[1].body, asked[1].headers.get("authorization")),
+        (&asked[0].body, asked[0].headers.get("authorization"))
+    );
+}
+
+#[tokio::test]
+async fn a_refused_key_is_told_without_the_key() {
+    let echo = format!("Incorrect API key provided: {KEY}. (key-****test, {}...)", &KEY[..12]);
+    let server = TestServer::script([Answer::error(401, &echo)]);
+    let error = ask(&client(), &openai(&server)).await.unwrap_err().to_string();
+    let end = "status 401: Incorrect API key provided: [redacted]. ([redacted], [redacted]...); the key is refused: \
+               check the variable or the setting that holds it";
+    assert!(error.ends_with(end), "{error}");
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn the_key_is_in_no_error_of_any_kind() {
+    let answers = [
+        Answer::error(500, KEY),
+        Answer::text(400, format!("<html>{KEY}</html>")),
+        Answer::json(422, &serde_json::json!([{"detail": KEY}])),
+        Answer::text(200, KEY),
+        Answer::error(200, KEY),
+        Answer::error(429, KEY).header("retry-after", "3600"),
+        Answer::error(400, &format!("{}{KEY}", "x".repeat(290))),
+    ];
+    for answer in answers {
+        let server = TestServer::script([answer]);
+        let error = ask(&client(), &openai(&server)).await.unwrap_err();
+        assert!(!format!("{error} {error:?}").contains(&KEY[..8]), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_no_header_can_hold_is_told_without_the_key() {
+    let server = TestServer::script([Answer::chat("{}")]);
+    let target = Target { api_key: Some(Secret(format!("{KEY}\n"))), ..openai(&server) };
+    let error = ask(&client(), &target).await.unwrap_err().to_string();
+    assert!(error.contains("the key holds a character that no header can"), "{error}");
+    assert!(!error.contains(KEY), "{error}");
+    assert_eq!(server.asked().len(), 0);
+}
+
+#[tokio::test]
+async fn a_password_in_the_base_url_is_in_no_error() {
+    let server = TestServer::script([Answer::error(403, "no")]);
+    let base_url = server.url("/v1").replace("http://", "http://user:hidden@");
+    let error = ask(&client(), &Target { base_url, ..openai(&server) }).await.unwrap_err().to_string();
+    assert!(error.contains("status 403") && !error.contains("hidden"), "{error}");
+}
+
+#[test]
+fn a_target_is_shown_without_its_key() {
+    let shown = format!("{:?}", openai(&TestServer::script([Answer::never()])));
+    assert!(shown.contains("gpt-4o-mini") && !shown.contains(KEY), "{shown}");
 }

@@ -4,8 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 
-use super::service::{ID, KEY, Service};
-use super::{error, fetched, ids, pages, refunds, with_key};
+use super::{ID, KEY, Service, error, fetched, ids, pages, refunds, with_key};
 use crate::Dataset;
 use crate::dataset::remote::tests::server::{Answer, Asked, Surroundings, TestServer, parameter, path};
 use crate::dataset::settings::{Account, Key, Platform};

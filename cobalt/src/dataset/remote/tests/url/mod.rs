@@ -1,15 +1,11 @@
 //! Files at URLs.
 
 mod broken;
-mod formats;
-mod limits;
 mod redirects;
-mod secrets;
 
 use super::server::{Answer, Surroundings, TestServer};
 use crate::Dataset;
-use crate::dataset::remote::error::FetchError;
-use crate::dataset::remote::source::{Fetched, Source};
+use crate::dataset::remote::builder::{FetchError, Fetched, Source};
 use crate::dataset::remote::{RemoteDataset, Url};
 
 const ROWS: &str = "{\"input\": \"a\"}\n{\"input\": \"b\"}\n";

@@ -1,0 +1,458 @@
+//! Who may ask: pages of this server alone, programs of this machine, and whoever has the token.
+//!
+//! A request passes the [`names`] (a page of another server cannot ask, whatever name it gives to this one), then, where there is
+//! a [`token`], the [`admission`]. Each answer has the [`headers`] that say what its page may do.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, HOST, HeaderName, LOCATION, ORIGIN,
+    REFERRER_POLICY, SET_COOKIE, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::{Html, IntoResponse, Response};
+use cobalt::config::Config;
+use hmac::{Hmac, KeyInit, Mac};
+use maud::{DOCTYPE, Markup, html};
+use sha2::Sha256;
+use url::form_urlencoded::{self, Serializer};
+
+use super::error::ApiError;
+use crate::environment::Environment;
+use crate::error::{CommandError, Error};
+
+/// What is asked of those who ask.
+pub(super) struct Guard {
+    names: Names,
+    token: Option<Token>,
+}
+
+impl Guard {
+    /// Of a server that listens there, where whoever asks needs the token if there is one.
+    pub(super) fn of(address: SocketAddr, token: Option<Token>) -> Self {
+        // A page of another server has no token, by whatever name it asks.
+        let names = if token.is_some() { Names::Any } else { Names::of(address) };
+        Self { names, token }
+    }
+
+    /// What is answered in place of what was asked for.
+    fn answer(&self, request: &Request) -> Option<Response> {
+        let is_api = is_api(request.uri().path());
+        if let Err(refusal) = self.names.check(request, is_api) {
+            return Some(refusal.answer(is_api));
+        }
+        answer(self.token.as_ref()?, request, is_api)
+    }
+}
+
+/// Whether an address is one of the API's, where answers are JSON.
+fn is_api(path: &str) -> bool {
+    path == "/api" || path.starts_with("/api/")
+}
+
+/// Refuses those who may not ask, and says in each answer what its page may do.
+pub(super) async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let is_api = is_api(request.uri().path());
+    let mut response = match guard.answer(&request) {
+        Some(answer) => answer,
+        None => next.run(request).await,
+    };
+    complete(response.headers_mut(), is_api);
+    response
+}
+
+/// The parameter of a link that holds the token.
+const PARAMETER: &str = "token";
+
+/// What is answered to those who are not let in yet, or come by the link; `None` for the others.
+pub(super) fn answer(token: &Token, request: &Request, is_api: bool) -> Option<Response> {
+    let uri = request.uri();
+    let is_in = token.is_in(request.headers());
+    let mut parameters = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+    let given = parameters.find(|(name, _)| name == PARAMETER).filter(|_| !is_api);
+    // A token has no spaces: where there is one, a plus was typed as it is.
+    let is_right = given.as_ref().is_some_and(|(_, given)| token.is(&given.replace(' ', "+")));
+    match given {
+        // The token is not to stay in the address, from where it gets into histories and bookmarks.
+        Some(_) if is_right || is_in => Some(onward(uri, is_right.then(|| token.cookie()))),
+        _ if is_in => None,
+        _ => Some(Refusal::no_token(&without_token(uri)).answer(is_api)),
+    }
+}
+
+/// Leads to the same address without the token.
+fn onward(uri: &Uri, cookie: Option<String>) -> Response {
+    let head = [(LOCATION, without_token(uri)), (CACHE_CONTROL, "no-store".to_owned())];
+    let mut response = (StatusCode::SEE_OTHER, head).into_response();
+    if let Some(cookie) = cookie.and_then(|cookie| HeaderValue::try_from(cookie).ok()) {
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+    response
+}
+
+/// An address without the token, always one of this server: with two slashes at its front it would be another's.
+fn without_token(uri: &Uri) -> String {
+    let mut others = Serializer::new(String::new());
+    let parameters = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+    others.extend_pairs(parameters.filter(|(name, _)| name != PARAMETER));
+    let path = uri.path().trim_start_matches(['/', '\\']);
+    match others.finish() {
+        others if others.is_empty() => format!("/{path}"),
+        others => format!("/{path}?{others}"),
+    }
+}
+
+/// The relation of the page that asks to this server, as browsers tell it.
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+/// The port that browsers leave out.
+const USUAL_PORT: u16 = 80;
+
+/// The names that the server may be asked by.
+#[derive(Debug)]
+pub(super) enum Names {
+    /// These, each with the port; the first is the one to be told.
+    Known(Vec<String>),
+    /// Any: something else tells who may ask.
+    Any,
+}
+
+impl Names {
+    /// Those of a server that listens there, for this machine alone.
+    pub(super) fn of(address: SocketAddr) -> Self {
+        let port = address.port();
+        let hosts = ["localhost", "127.0.0.1", "[::1]"].map(|host| format!("{host}:{port}"));
+        let mut names: Vec<_> = std::iter::once(address.to_string()).chain(hosts).collect();
+        if port == USUAL_PORT {
+            let bare: Vec<_> =
+                names.iter().filter_map(|name| Some(name.rsplit_once(':')?.0.to_owned())).collect();
+            names.extend(bare);
+        }
+        Self::Known(names)
+    }
+
+    /// Refuses a request by another name, and one of a page of another server.
+    pub(super) fn check(&self, request: &Request, is_api: bool) -> Result<(), Refusal> {
+        let host = self.host(request)?;
+        let header = |name| request.headers().get(name).map(|value| value.to_str().unwrap_or_default());
+        let is_own = |origin: &str| {
+            let (scheme, name) = origin.split_once("://").unwrap_or_default();
+            matches!(scheme, "http" | "https") && name.eq_ignore_ascii_case(host)
+        };
+        // By its address one may come from anywhere to a page, which then asks by itself.
+        let is_near = |site: &str| !is_api || matches!(site, "same-origin" | "none");
+        match header(ORIGIN).is_none_or(is_own) && header(FETCH_SITE).is_none_or(is_near) {
+            true => Ok(()),
+            false => {
+                Err(Refusal::forbidden("pages of other servers may not ask this one; open its own page"))
+            }
+        }
+    }
+
+    /// The name that a request asks by.
+    fn host<'a>(&self, request: &'a Request) -> Result<&'a str, Refusal> {
+        let mut hosts = request.headers().get_all(HOST).iter().map(|host| host.to_str().unwrap_or_default());
+        let (Some(host), None) = (hosts.next(), hosts.next()) else {
+            return Err(Refusal::bad_request("the header `Host` is to name the server, once"));
+        };
+        // A proxy is asked by a whole address, which then counts before the header.
+        let is_other = |authority: &Authority| !authority.as_str().eq_ignore_ascii_case(host);
+        if request.uri().authority().is_some_and(is_other) {
+            return Err(Refusal::bad_request("the address and the header `Host` name two servers"));
+        }
+        match self {
+            Self::Any if host.parse::<Authority>().is_ok() => Ok(host),
+            Self::Any => Err(Refusal::bad_request("the header `Host` names no server")),
+            Self::Known(names) if names.iter().any(|name| name.eq_ignore_ascii_case(host)) => Ok(host),
+            Self::Known(names) => Err(Refusal::forbidden(format!(
+                "`{host}` is no name of this server; open http://{}, by a tunnel from the same port",
+                names[0]
+            ))),
+        }
+    }
+}
+
+/// What a page may do: nothing but what this server gives it.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
+                      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// What every answer says.
+const ALWAYS: [(HeaderName, &str); 5] = [
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (X_FRAME_OPTIONS, "DENY"),
+    // An address may hold what an experiment is about.
+    (REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+/// Adds what an answer does not say by itself.
+pub(super) fn complete(headers: &mut HeaderMap, is_api: bool) {
+    for (name, value) in ALWAYS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.entry(CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(POLICY));
+    if is_api {
+        headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
+    }
+}
+
+/// Why a request is refused, and what to do.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    status: StatusCode,
+    message: String,
+    /// The address to go on to, for whoever has just been let in.
+    onward: Option<String>,
+}
+
+impl Refusal {
+    pub(super) fn bad_request(message: impl Into<String>) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, message: message.into(), onward: None }
+    }
+
+    pub(super) fn forbidden(message: impl Into<String>) -> Self {
+        Self { status: StatusCode::FORBIDDEN, message: message.into(), onward: None }
+    }
+
+    /// Whoever asks has no token. A link of another site that brings it sets the cookie, which the browser keeps back until one
+    /// goes on from a page of this server.
+    pub(super) fn no_token(path: &str) -> Self {
+        let message = "this dashboard is for those who have its token; open the link that `cargo cobalt serve` has printed, \
+                       or put `?token=` and the token of COBALT_TOKEN behind the address; programs send it in the header \
+                       `Authorization: Bearer`";
+        Self { status: StatusCode::UNAUTHORIZED, message: message.into(), onward: Some(path.to_owned()) }
+    }
+
+    pub(super) fn answer(self, is_api: bool) -> Response {
+        let status = self.status;
+        let mut response = match is_api {
+            true => ApiError::new(status, self.message).into_response(),
+            false => (status, Html(self.page().into_string())).into_response(),
+        };
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+
+    fn page(&self) -> Markup {
+        html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width";
+                    title { "Cobalt: " (self.status) }
+                }
+                body {
+                    h1 { (self.status.canonical_reason().unwrap_or("Refused")) }
+                    p { (self.message) }
+                    @if let Some(path) = &self.onward {
+                        p { "If you have just followed that link: " a href=(path) { "go on" } "." }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The variable that gives the token.
+const VARIABLE: &str = "COBALT_TOKEN";
+/// How many characters a token has that somebody gives, at least.
+const SHORTEST: usize = 16;
+/// How many random bytes a token is made of.
+const RANDOM: usize = 32;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TokenError {
+    #[error(
+        "COBALT_TOKEN is no token: it has at least {SHORTEST} characters, each a letter, a digit or another visible one of ASCII"
+    )]
+    Unfit,
+
+    #[error("failed to make a token: {0}; set one in COBALT_TOKEN")]
+    NoRandom(getrandom::Error),
+}
+
+impl CommandError for TokenError {}
+
+/// What is known of the token: hashes, compared in constant time.
+pub(crate) struct Token {
+    hash: Secret,
+    /// What stands in the cookie in its place, so that it may hold characters that cookies may not.
+    stand_in: String,
+    stand_in_hash: Secret,
+    /// The cookie's name, with the port: browsers send a cookie to all ports of a host.
+    cookie_name: String,
+}
+
+impl Token {
+    /// The text of the token that the environment gives.
+    pub(crate) fn given(settings: &Config) -> Result<Option<String>, Error> {
+        let environment = Environment::read(&[settings.workspace_root()])?;
+        let Some(text) = environment.get(VARIABLE).filter(|text| !text.is_empty()) else { return Ok(None) };
+        let is_visible =
+            |text: &&str| text.len() >= SHORTEST && text.bytes().all(|byte| byte.is_ascii_graphic());
+        text.to_str()
+            .filter(is_visible)
+            .map(|text| Some(text.to_owned()))
+            .ok_or_else(|| TokenError::Unfit.into())
+    }
+
+    /// The text of a token that nobody can guess.
+    pub(crate) fn random() -> Result<String, TokenError> {
+        let mut bytes = [0; RANDOM];
+        getrandom::fill(&mut bytes).map_err(TokenError::NoRandom)?;
+        Ok(hex(&bytes))
+    }
+
+    /// The token of this text, for a server at this port.
+    pub(crate) fn of(text: &str, port: u16) -> Self {
+        let stand_in =
+            hex(&code(text.as_bytes(), "the cookie of the dashboard of Cobalt").finalize().into_bytes());
+        Self {
+            hash: Secret::of(text),
+            stand_in_hash: Secret::of(&stand_in),
+            stand_in,
+            cookie_name: format!("cobalt-{port}"),
+        }
+    }
+
+    /// Whether a text is the token.
+    pub(super) fn is(&self, text: &str) -> bool {
+        self.hash.is(text)
+    }
+
+    /// Whether a request brings the token, or the cookie that stands for it.
+    pub(super) fn is_in(&self, headers: &HeaderMap) -> bool {
+        let texts = |name| headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+        let is_token = |text: &str| {
+            let (scheme, token) = text.split_once(' ').unwrap_or_default();
+            scheme.eq_ignore_ascii_case("bearer") && self.is(token.trim())
+        };
+        let is_cookie = |pair: &str| {
+            pair.trim()
+                .split_once('=')
+                .is_some_and(|(key, value)| key == self.cookie_name && self.stand_in_hash.is(value))
+        };
+        texts(AUTHORIZATION).any(is_token) || texts(COOKIE).flat_map(|list| list.split(';')).any(is_cookie)
+    }
+
+    /// The cookie by which a browser is let in from now on, until it is closed. No script can read it, and no other site send it.
+    pub(super) fn cookie(&self) -> String {
+        format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie_name, self.stand_in)
+    }
+}
+
+/// A secret text, as the code that it has by HMAC-SHA-256.
+struct Secret([u8; 32]);
+
+impl Secret {
+    /// The key is no secret: it keeps these codes apart from others over the same text.
+    const KEY: &[u8] = b"the token of the dashboard of Cobalt";
+
+    fn of(text: &str) -> Self {
+        Self(code(Self::KEY, text).finalize().into_bytes().into())
+    }
+
+    /// Whether this is the text. The comparison takes constant time, so that how long it takes says nothing about the secret.
+    fn is(&self, text: &str) -> bool {
+        code(Self::KEY, text).verify_slice(&self.0).is_ok()
+    }
+}
+
+fn code(key: &[u8], text: &str) -> Hmac<Sha256> {
+    Hmac::<Sha256>::new_from_slice(key).expect("a key of any length is taken").chain_update(text)
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+
+    use super::{without_token, *};
+
+    #[test]
+    fn only_the_token_is_taken_from_an_address_and_it_stays_one_of_this_server() {
+        for (address, expected) in [
+            ("/?token=abc", "/"),
+            ("/runs?q=a%20b&token=abc&sort=name", "/runs?q=a+b&sort=name"),
+            ("//evil.example/?token=abc", "/evil.example/"),
+            ("/\\evil.example?token=abc", "/evil.example"),
+        ] {
+            let uri = address.parse().unwrap();
+            assert_eq!(without_token(&uri), expected, "{address}");
+        }
+    }
+
+    fn request(headers: &[(&str, &str)]) -> Request {
+        let builder = axum::http::Request::builder().uri("/api/runs");
+        let builder = headers.iter().fold(builder, |builder, (name, value)| builder.header(*name, *value));
+        builder.body(Body::empty()).unwrap()
+    }
+
+    fn passes(names: &Names, headers: &[(&str, &str)]) -> bool {
+        names.check(&request(headers), true).is_ok()
+    }
+
+    #[test]
+    fn the_port_is_part_of_a_name_unless_it_is_that_of_the_web() {
+        let names = Names::of("127.0.0.1:4000".parse().unwrap());
+        for known in ["localhost:4000", "LocalHost:4000", "127.0.0.1:4000", "[::1]:4000"] {
+            assert!(passes(&names, &[("host", known)]), "{known}");
+        }
+        for other in [
+            "localhost",
+            "localhost:4001",
+            "127.0.0.1",
+            "evil.example:4000",
+            "localhost.evil.example:4000",
+            "",
+        ] {
+            assert!(!passes(&names, &[("host", other)]), "{other}");
+        }
+        let names = Names::of("127.0.0.1:80".parse().unwrap());
+        assert!(passes(&names, &[("host", "localhost")]) && passes(&names, &[("host", "[::1]:80")]));
+        assert!(!passes(&names, &[("host", "evil.example")]));
+    }
+
+    #[test]
+    fn a_page_of_another_server_is_refused_whoever_it_says_it_is() {
+        let names = Names::of("127.0.0.1:4000".parse().unwrap());
+        let host = ("host", "127.0.0.1:4000");
+        assert!(passes(
+            &names,
+            &[host, ("origin", "http://127.0.0.1:4000"), ("sec-fetch-site", "same-origin")]
+        ));
+        assert!(passes(&names, &[host, ("sec-fetch-site", "none")]));
+        for origin in ["null", "", "http://evil.example", "http://127.0.0.1:5173", "file://127.0.0.1:4000"] {
+            assert!(!passes(&names, &[host, ("origin", origin)]), "{origin}");
+        }
+        for site in ["cross-site", "same-site", "strange"] {
+            assert!(!passes(&names, &[host, ("sec-fetch-site", site)]), "{site}");
+            assert!(
+                names.check(&request(&[host, ("sec-fetch-site", site)]), false).is_ok(),
+                "a link to a page"
+            );
+        }
+    }
+
+    #[test]
+    fn two_names_are_none() {
+        let names = Names::of("127.0.0.1:4000".parse().unwrap());
+        assert!(!passes(&names, &[]));
+        assert!(!passes(&names, &[("host", "127.0.0.1:4000"), ("host", "evil.example")]));
+        let mut request = request(&[("host", "127.0.0.1:4000")]);
+        *request.uri_mut() = "http://evil.example/api/runs".parse().unwrap();
+        assert!(names.check(&request, true).is_err());
+    }
+}

@@ -1,0 +1,460 @@
+//! `thresholds = [score.avg >= 0.8]`: reads comparisons, and refuses those that make no sense.
+
+#[cfg(test)]
+mod tests;
+
+use cobalt_thresholds as rules;
+use cobalt_thresholds::{Category, Comparison, EVALUATORS, Metric, VS_BASELINE, VS_BASELINE_EXAMPLE};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
+use syn::ext::IdentExt as _;
+use syn::spanned::Spanned as _;
+use syn::{BinOp, Expr, ExprBinary, ExprField, ExprIndex, ExprLit, ExprMethodCall, Lit, Member, Path};
+
+use crate::errors::Errors;
+use crate::evaluators::{Evaluators, bare};
+use crate::function::at;
+use crate::library::Library;
+use crate::literal::{Number, is_literal};
+
+const EXAMPLE: &str = "a threshold is written like `score.avg >= 0.8`";
+
+/// A threshold that makes sense, as far as can be told from its text.
+pub(crate) struct Threshold {
+    figure: Figure,
+    comparison: Comparison,
+    bound: Bound,
+    span: Span,
+}
+
+enum Bound {
+    /// In the category's unit, with the text that was written.
+    Literal(f64, String),
+    Computed(Expr),
+}
+
+/// Reads the list. Errors are those of single thresholds, each at its place.
+pub(crate) fn parse(list: &[&Expr], evaluators: &Evaluators, errors: &mut Errors) -> Vec<Threshold> {
+    let mut seen = Vec::new();
+    let mut thresholds = Vec::new();
+    for expression in list {
+        match Threshold::parse(expression, evaluators) {
+            Ok(threshold) => {
+                let text = squeezed(expression);
+                if seen.contains(&text) {
+                    errors.at(expression, "this threshold is listed twice");
+                }
+                seen.push(text);
+                thresholds.push(threshold);
+            }
+            Err(error) => errors.push(error),
+        }
+    }
+    thresholds
+}
+
+impl Threshold {
+    fn parse(expression: &Expr, evaluators: &Evaluators) -> syn::Result<Self> {
+        let sides = Sides::of(expression)?;
+        let figure = Figure::parse(&sides, evaluators)?;
+        let category = &figure.category;
+        let shown = squeezed(sides.right);
+        let comparison = Comparison::from_symbol(&sides.symbol()).ok_or_else(|| {
+            let message = rules::not_a_comparison(&sides.symbol(), category, figure.metric, &shown);
+            refuse(sides.operator, message)
+        })?;
+        let bound = Bound::parse(sides.right, category, figure.metric)?;
+        category
+            .check_comparison(figure.metric, comparison, &shown)
+            .map_err(|message| refuse(sides.operator, message))?;
+        Ok(Self { figure, comparison, bound, span: expression.span() })
+    }
+}
+
+/// What the rules say against these tokens.
+fn refuse(tokens: impl ToTokens, message: String) -> syn::Error {
+    syn::Error::new_spanned(tokens, message)
+}
+
+impl Bound {
+    fn parse(expression: &Expr, category: &Category, metric: Metric) -> syn::Result<Self> {
+        let wrong = |text: &str| syn::Error::new_spanned(expression, category.wrong_bound(metric, text));
+        let Some(number) = Number::of(expression) else {
+            return match expression {
+                Expr::Lit(_) => Err(wrong(&squeezed(expression))),
+                _ => Ok(Self::Computed(expression.clone())),
+            };
+        };
+        let value = match (number.has_unit(), category) {
+            (false, _) => number.value,
+            (true, Category::Latency) if metric != Metric::Ratio => {
+                let nanos = number.nanos().map_err(|message| syn::Error::new_spanned(expression, message))?;
+                nanos as f64 / 1e6
+            }
+            (true, _) => return Err(wrong(&number.text)),
+        };
+        category.check_bound(value).map_err(|message| refuse(expression, message))?;
+        Ok(Self::Literal(value, number.text))
+    }
+}
+
+/// A comparison's parts, which need not make sense.
+struct Sides<'a> {
+    left: &'a Expr,
+    operator: &'a dyn ToTokens,
+    right: &'a Expr,
+}
+
+impl<'a> Sides<'a> {
+    fn of(expression: &'a Expr) -> syn::Result<Self> {
+        let sides = match expression {
+            Expr::Binary(ExprBinary { op: BinOp::And(op), .. }) => {
+                return Err(syn::Error::new_spanned(op, "all thresholds must hold: separate them by commas"));
+            }
+            Expr::Binary(ExprBinary { op: BinOp::Or(op), .. }) => {
+                return Err(syn::Error::new_spanned(op, "all thresholds must hold: there is no `||`"));
+            }
+            Expr::Binary(ExprBinary { left, op, right, .. }) if is_comparison(op) => {
+                Self { left: bare(left), operator: op, right: bare(right) }
+            }
+            Expr::Assign(assignment) => Self {
+                left: bare(&assignment.left),
+                operator: &assignment.eq_token,
+                right: bare(&assignment.right),
+            },
+            Expr::Paren(inner) => return Self::of(bare(&inner.expr)),
+            Expr::Field(_) | Expr::MethodCall(_) => {
+                let message = format!("`{}` needs a bound: {EXAMPLE}", squeezed(expression));
+                return Err(syn::Error::new_spanned(expression, message));
+            }
+            _ => return Err(syn::Error::new_spanned(expression, EXAMPLE)),
+        };
+        sides.check_order(expression).map(|()| sides)
+    }
+
+    fn symbol(&self) -> String {
+        self.operator.to_token_stream().to_string()
+    }
+
+    /// Refuses `0.8 <= score.avg`.
+    fn check_order(&self, expression: &Expr) -> syn::Result<()> {
+        let is_figure = |side: &Expr| matches!(side, Expr::Field(_) | Expr::MethodCall(_));
+        let is_category = path_of(self.left).and_then(Path::get_ident).is_some_and(|name| {
+            let name = name.to_string();
+            Category::from_name(&name).is_some() || rules::closest(&name, &Category::NAMES).is_some()
+        });
+        if is_figure(self.left) || is_category || !is_figure(self.right) {
+            return Ok(());
+        }
+        let symbol = self.symbol();
+        let turned = Comparison::from_symbol(&symbol).map_or(&*symbol, |symbol| symbol.mirrored().symbol());
+        let (left, right) = (squeezed(self.left), squeezed(self.right));
+        let message = format!("the bound stands on the right: write `{right} {turned} {left}`");
+        Err(syn::Error::new_spanned(expression, message))
+    }
+}
+
+fn path_of(expression: &Expr) -> Option<&Path> {
+    match expression {
+        Expr::Path(expression) => Some(&expression.path),
+        _ => None,
+    }
+}
+
+fn is_comparison(op: &BinOp) -> bool {
+    matches!(op, BinOp::Ge(_) | BinOp::Gt(_) | BinOp::Le(_) | BinOp::Lt(_) | BinOp::Eq(_) | BinOp::Ne(_))
+}
+
+/// An expression as a person would write it, near enough for a message.
+fn squeezed(expression: &impl ToTokens) -> String {
+    fn write(tokens: TokenStream, text: &mut String) {
+        for token in tokens {
+            let after_word = text.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+            match token {
+                TokenTree::Group(group) => {
+                    let (open, close) = match group.delimiter() {
+                        proc_macro2::Delimiter::Parenthesis => ("(", ")"),
+                        proc_macro2::Delimiter::Bracket => ("[", "]"),
+                        proc_macro2::Delimiter::Brace => ("{", "}"),
+                        proc_macro2::Delimiter::None => ("", ""),
+                    };
+                    text.push_str(open);
+                    write(group.stream(), text);
+                    text.push_str(close);
+                }
+                TokenTree::Ident(_) | TokenTree::Literal(_) if after_word => {
+                    text.push(' ');
+                    text.push_str(&token.to_string());
+                }
+                _ => text.push_str(&token.to_string()),
+            }
+        }
+    }
+    let mut text = String::new();
+    write(expression.to_token_stream(), &mut text);
+    text
+}
+
+/// The figure that a threshold looks at.
+pub(super) struct Figure {
+    pub(super) category: Category,
+    /// The evaluator's name, where it is computed.
+    pub(super) computed_name: Option<Expr>,
+    /// Whether the evaluator's name stands without quotes.
+    pub(super) bare: bool,
+    pub(super) category_span: Span,
+    pub(super) metric: Metric,
+    pub(super) computed_mark: Option<Expr>,
+    pub(super) metric_span: Span,
+}
+
+impl Figure {
+    fn parse(sides: &Sides<'_>, evaluators: &Evaluators) -> syn::Result<Self> {
+        let (base, metric, call) = match sides.left {
+            Expr::Field(field) => match &field.member {
+                Member::Named(name) => (&field.base, name, None),
+                Member::Unnamed(index) => {
+                    return Err(syn::Error::new_spanned(index, format!("a metric has a name: {EXAMPLE}")));
+                }
+            },
+            Expr::MethodCall(call) => (&call.receiver, &call.method, Some(call)),
+            Expr::Path(path) => return Err(without_metric(&path.path, sides)),
+            other => return Err(syn::Error::new_spanned(other, EXAMPLE)),
+        };
+        let subject = Subject::parse(base)?;
+        evaluators.check_name(&subject.category, subject.bare, &subject.tokens)?;
+        let category = subject.category;
+        let name = metric.to_string();
+        let known = match subject.against_baseline {
+            true => category.baseline_metric(&name),
+            false => category.metric(&name),
+        };
+        let mut figure = Self {
+            metric: known.map_err(|message| refuse(metric, message))?,
+            category,
+            computed_name: subject.computed,
+            bare: subject.bare,
+            category_span: subject.tokens.span(),
+            computed_mark: None,
+            metric_span: metric.span(),
+        };
+        if let Some(call) = call {
+            figure.read_mark(call)?;
+        }
+        Ok(figure)
+    }
+
+    fn read_mark(&mut self, call: &ExprMethodCall) -> syn::Result<()> {
+        if !matches!(self.metric, Metric::PassRate(_)) {
+            let text = self.category.figure(self.metric);
+            let message = format!("only `pass_rate` takes a mark: write `{text}` without parentheses");
+            return Err(syn::Error::new_spanned(call, message));
+        }
+        let [mark] = Vec::from_iter(&call.args)[..] else {
+            let text = self.category.figure(self.metric);
+            let message = format!("`pass_rate` takes one mark, or none: write `{text}(0.6)` or `{text}`");
+            return Err(syn::Error::new_spanned(call, message));
+        };
+        match Number::of(mark) {
+            Some(number) if !number.has_unit() => {
+                self.metric = self.metric.with_mark(number.value).map_err(|message| refuse(mark, message))?;
+            }
+            None if !is_literal(mark) => self.computed_mark = Some(mark.clone()),
+            _ => return Err(syn::Error::new_spanned(mark, "a mark is a number from 0 to 1")),
+        }
+        Ok(())
+    }
+}
+
+/// What stands before the dot of the metric.
+struct Subject {
+    category: Category,
+    computed: Option<Expr>,
+    bare: bool,
+    against_baseline: bool,
+    tokens: TokenStream,
+}
+
+impl Subject {
+    fn parse(base: &Expr) -> syn::Result<Self> {
+        match bare(base) {
+            Expr::Path(path) => Self::of_path(&path.path),
+            Expr::Index(index) => Self::of_index(index),
+            Expr::Field(ExprField { base, member: Member::Named(name), .. }) if is_vs_baseline(base) => {
+                Ok(Self { against_baseline: true, ..Self::of_name(name)? })
+            }
+            Expr::Field(field) => Err(refuse(field, not_a_category(&field.base))),
+            _ => Err(syn::Error::new_spanned(base, format!("not a category or an evaluator: {EXAMPLE}"))),
+        }
+    }
+
+    fn of_path(path: &Path) -> syn::Result<Self> {
+        let Some(name) = path.get_ident() else {
+            let last = path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
+            let message = format!("an evaluator is named without its path: write `{last}`");
+            return Err(syn::Error::new_spanned(path, message));
+        };
+        Self::of_name(name)
+    }
+
+    fn of_name(name: &Ident) -> syn::Result<Self> {
+        let text = name.unraw().to_string();
+        if text == EVALUATORS {
+            return Err(refuse(name, format!("which evaluator? write `{EVALUATORS}[\"any name\"]`")));
+        }
+        if text == VS_BASELINE {
+            return Err(refuse(name, which_figure_of_two()));
+        }
+        let category = Category::from_name(&text).unwrap_or(Category::Evaluator(text));
+        let tokens = name.to_token_stream();
+        Ok(Self { category, computed: None, bare: true, against_baseline: false, tokens })
+    }
+
+    fn of_index(index: &ExprIndex) -> syn::Result<Self> {
+        let against_baseline = match bare(&index.expr) {
+            Expr::Field(field) => is_vs_baseline(&field.base) && squeezed(&field.member) == EVALUATORS,
+            _ => false,
+        };
+        if !against_baseline && squeezed(&index.expr) != EVALUATORS {
+            let message = format!("an evaluator of any name is written `{EVALUATORS}[\"any name\"]`");
+            return Err(syn::Error::new_spanned(&index.expr, message));
+        }
+        let (name, computed) = match bare(&index.index) {
+            Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) => (name.value(), None),
+            Expr::Lit(literal) => {
+                let message = format!("an evaluator's name is text: `{EVALUATORS}[\"any name\"]`");
+                return Err(syn::Error::new_spanned(literal, message));
+            }
+            computed => (squeezed(computed), Some(computed.clone())),
+        };
+        let tokens = index.index.to_token_stream();
+        Ok(Self { category: Category::Evaluator(name), computed, bare: false, against_baseline, tokens })
+    }
+}
+
+/// Whether this is the `vs_baseline` of `vs_baseline.score.drop`.
+fn is_vs_baseline(expression: &Expr) -> bool {
+    path_of(bare(expression)).is_some_and(|path| path.is_ident(VS_BASELINE))
+}
+
+fn which_figure_of_two() -> String {
+    format!("which figure against the baseline? write, for example, `{VS_BASELINE_EXAMPLE}`")
+}
+
+/// `base.score.drop`
+fn not_a_category(base: &Expr) -> String {
+    match rules::closest(&squeezed(base), &[VS_BASELINE, "baseline"]) {
+        Some(_) => format!("a figure against the baseline is written like `{VS_BASELINE_EXAMPLE}`"),
+        None => format!("not a category or an evaluator: {EXAMPLE}"),
+    }
+}
+
+/// `score >= 0.8`
+fn without_metric(path: &Path, sides: &Sides<'_>) -> syn::Error {
+    let text = path
+        .segments
+        .last()
+        .map(|segment: &syn::PathSegment| Ident::to_string(&segment.ident))
+        .unwrap_or_default();
+    if text == VS_BASELINE {
+        return refuse(path, which_figure_of_two());
+    }
+    let name = rules::closest(&text, &Category::NAMES).unwrap_or(&text);
+    let metric = Category::from_name(name).map_or("avg", |category| category.metrics()[0]);
+    let (symbol, bound) = (sides.symbol(), squeezed(sides.right));
+    let message = format!("which figure of `{name}`? write, for example, `{name}.{metric} {symbol} {bound}`");
+    syn::Error::new_spanned(path, message)
+}
+
+impl Threshold {
+    /// An expression of type `cobalt::Threshold`.
+    pub(crate) fn expand(&self, evaluators: &Evaluators) -> TokenStream {
+        let span = at(self.span);
+        let category = self.figure.expand_category(evaluators);
+        let metric = self.figure.expand_metric(evaluators.library());
+        let library = evaluators.library();
+        let comparison = Ident::new(&format!("{:?}", self.comparison), span);
+        let (bound, label) = match &self.bound {
+            Bound::Literal(value, text) => {
+                (quote_spanned!(span=> #value), quote_spanned!(span=> .labelled(#text)))
+            }
+            Bound::Computed(expression) => {
+                let place = at(expression.span());
+                let convert = match self.figure.category {
+                    Category::Latency if self.figure.metric != Metric::Ratio => {
+                        quote_spanned!(place=> LatencyBound::latency_bound)
+                    }
+                    _ => quote_spanned!(place=> NumberBound::number_bound),
+                };
+                let library = library.at(place);
+                let bound = quote_spanned!(place=> #library::private::threshold::#convert(#expression));
+                (bound, TokenStream::new())
+            }
+        };
+        let library = library.at(span);
+        quote_spanned! {span=>
+            #library::private::threshold::Threshold::new(
+                #category,
+                #metric,
+                #library::private::threshold::Comparison::#comparison,
+                #bound,
+            )#label
+        }
+    }
+}
+
+impl Figure {
+    fn expand_category(&self, evaluators: &Evaluators) -> TokenStream {
+        let span = at(self.category_span);
+        let library = evaluators.library().at(span);
+        let category = quote_spanned!(span=> #library::private::threshold::Category);
+        match (&self.category, &self.computed_name) {
+            (Category::Evaluator(_), Some(name)) => {
+                quote_spanned!(span=> #category::Evaluator(::core::convert::Into::into(#name)))
+            }
+            (Category::Evaluator(name), None) => {
+                let name = evaluators.name_expression(name, self.bare, span);
+                quote_spanned!(span=> #category::Evaluator(::std::borrow::ToOwned::to_owned(#name)))
+            }
+            (known, _) => {
+                let variant = Ident::new(&format!("{known:?}"), span);
+                quote_spanned!(span=> #category::#variant)
+            }
+        }
+    }
+
+    fn expand_metric(&self, library: &Library) -> TokenStream {
+        let span = at(self.metric_span);
+        let path = library.at(span);
+        let metric = quote_spanned!(span=> #path::private::threshold::Metric);
+        let mark = match (self.metric, &self.computed_mark) {
+            (Metric::PassRate(_), Some(mark)) => {
+                let place = at(mark.span());
+                let library = library.at(place);
+                let mark =
+                    quote_spanned!(place=> #library::private::threshold::NumberBound::number_bound(#mark));
+                quote_spanned!(span=> (::core::option::Option::Some(#mark)))
+            }
+            (Metric::PassRate(Some(mark)), None) => {
+                quote_spanned!(span=> (::core::option::Option::Some(#mark)))
+            }
+            (Metric::PassRate(None), None) => quote_spanned!(span=> (::core::option::Option::None)),
+            _ => TokenStream::new(),
+        };
+        let variant = match self.metric {
+            Metric::Avg => "Avg",
+            Metric::Min => "Min",
+            Metric::Max => "Max",
+            Metric::P50 => "P50",
+            Metric::P95 => "P95",
+            Metric::P99 => "P99",
+            Metric::PassRate(_) => "PassRate",
+            Metric::Total => "Total",
+            Metric::Drop => "Drop",
+            Metric::Rise => "Rise",
+            Metric::Ratio => "Ratio",
+        };
+        let variant = Ident::new(variant, span);
+        quote_spanned!(span=> #metric::#variant #mark)
+    }
+}

@@ -1,0 +1,182 @@
+//! The tables `[platforms.…]`: by which accounts the platforms are asked where teams keep their data sets.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use serde::Deserialize;
+
+use super::error::ConfigError;
+use super::merge::Merge;
+use crate::dataset::settings::{Account, Key, Platform};
+use crate::redact::{REDACTED, Secret, register_address, register_secret};
+use crate::settings::{Address, KeyVariable, Word};
+
+/// By which accounts the platforms are asked where teams keep their data sets.
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of platforms")]
+pub(super) struct Platforms {
+    /// Langfuse.
+    pub(super) langfuse: Option<Langfuse>,
+    /// LangSmith.
+    pub(super) langsmith: Option<LangSmith>,
+    /// Braintrust.
+    pub(super) braintrust: Option<Braintrust>,
+    /// Basalt.
+    pub(super) basalt: Option<OneKey>,
+}
+
+/// An account of Langfuse, which has a pair of keys.
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LangfuseAccount", extend("allOf" = keys_once())))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
+pub(super) struct Langfuse {
+    /// Where the API is; that of `LANGFUSE_BASE_URL` or `LANGFUSE_HOST`, else the platform's own, unless it is set.
+    pub(super) base_url: Option<Address>,
+    /// The public key itself.
+    pub(super) public_key: Option<Word>,
+    /// The environment variable that holds the public key; `LANGFUSE_PUBLIC_KEY` unless it is set.
+    pub(super) public_key_env: Option<KeyVariable>,
+    /// The secret key itself. Better not here: the file is committed with your code.
+    pub(super) secret_key: Option<Word>,
+    /// The environment variable that holds the secret key; `LANGFUSE_SECRET_KEY` unless it is set.
+    pub(super) secret_key_env: Option<KeyVariable>,
+}
+
+/// An account of LangSmith.
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LangSmithAccount", extend("not" = key_twice())))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
+pub(super) struct LangSmith {
+    /// Where the API is; that of `LANGSMITH_ENDPOINT`, else the platform's own, unless it is set.
+    pub(super) base_url: Option<Address>,
+    /// The key itself. Better not here: the file is committed with your code.
+    pub(super) api_key: Option<Word>,
+    /// The environment variable that holds the key; `LANGSMITH_API_KEY` unless it is set.
+    pub(super) api_key_env: Option<KeyVariable>,
+    /// The id of the workspace, where the key is for several.
+    pub(super) workspace: Option<Word>,
+}
+
+/// An account of Braintrust.
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "BraintrustAccount", extend("not" = key_twice())))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
+pub(super) struct Braintrust {
+    /// Where the API is; that of `BRAINTRUST_API_URL`, else the platform's own, unless it is set.
+    pub(super) base_url: Option<Address>,
+    /// The key itself. Better not here: the file is committed with your code.
+    pub(super) api_key: Option<Word>,
+    /// The environment variable that holds the key; `BRAINTRUST_API_KEY` unless it is set.
+    pub(super) api_key_env: Option<KeyVariable>,
+    /// The name of the organization, where the key is of several.
+    pub(super) organization: Option<Word>,
+}
+
+/// An account with one key.
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Account", extend("not" = key_twice())))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", expecting = "a table of settings")]
+pub(super) struct OneKey {
+    /// Where the API is; the platform's own unless it is set, here or in its variable.
+    pub(super) base_url: Option<Address>,
+    /// The key itself. Better not here: the file is committed with your code.
+    pub(super) api_key: Option<Word>,
+    /// The environment variable that holds the key; the platform's usual one unless it is set.
+    pub(super) api_key_env: Option<KeyVariable>,
+}
+
+/// A key that is said twice, as a schema has it.
+#[cfg(feature = "schema")]
+fn key_twice() -> serde_json::Value {
+    serde_json::json!({ "required": ["api-key", "api-key-env"] })
+}
+
+/// That neither key of Langfuse is said twice, as a schema has it.
+#[cfg(feature = "schema")]
+fn keys_once() -> serde_json::Value {
+    serde_json::json!([
+        { "not": { "required": ["public-key", "public-key-env"] } },
+        { "not": { "required": ["secret-key", "secret-key-env"] } },
+    ])
+}
+
+impl<F: Fn(&str) -> Option<OsString>> Merge<'_, F> {
+    /// How each platform is asked that has a table.
+    pub(super) fn accounts(
+        &mut self,
+        written: Platforms,
+    ) -> Result<BTreeMap<Platform, Account>, ConfigError> {
+        let Platforms { langfuse, langsmith, braintrust, basalt } = written;
+        let accounts = [
+            langfuse.map(|table| Ok((Platform::Langfuse, self.langfuse(table)?))),
+            langsmith.map(|table| Ok((Platform::LangSmith, self.langsmith(table)?))),
+            braintrust.map(|table| Ok((Platform::Braintrust, self.braintrust(table)?))),
+            basalt.map(|table| Ok((Platform::Basalt, self.one_key("platforms.basalt", table)?))),
+        ];
+        accounts.into_iter().flatten().collect()
+    }
+
+    fn langfuse(&mut self, table: Langfuse) -> Result<Account, ConfigError> {
+        let Langfuse { base_url, public_key, public_key_env, secret_key, secret_key_env } = table;
+        let at = "platforms.langfuse";
+        Ok(Account {
+            base_url: self.base_url(at, base_url),
+            public_key: self.key(at, "public-key", public_key, public_key_env)?,
+            key: self.key(at, "secret-key", secret_key, secret_key_env)?,
+            workspace: None,
+        })
+    }
+
+    fn langsmith(&mut self, table: LangSmith) -> Result<Account, ConfigError> {
+        let LangSmith { base_url, api_key, api_key_env, workspace } = table;
+        let at = "platforms.langsmith";
+        let account = self.one_key(at, OneKey { base_url, api_key, api_key_env })?;
+        self.note_written(&format!("{at}.workspace"), workspace.as_ref());
+        Ok(Account { workspace: workspace.map(|Word(id)| id), ..account })
+    }
+
+    fn braintrust(&mut self, table: Braintrust) -> Result<Account, ConfigError> {
+        let Braintrust { base_url, api_key, api_key_env, organization } = table;
+        let at = "platforms.braintrust";
+        let account = self.one_key(at, OneKey { base_url, api_key, api_key_env })?;
+        self.note_written(&format!("{at}.organization"), organization.as_ref());
+        Ok(Account { workspace: organization.map(|Word(name)| name), ..account })
+    }
+
+    fn one_key(&mut self, table: &str, written: OneKey) -> Result<Account, ConfigError> {
+        let OneKey { base_url, api_key, api_key_env } = written;
+        Ok(Account {
+            base_url: self.base_url(table, base_url),
+            key: self.key(table, "api-key", api_key, api_key_env)?,
+            ..Account::default()
+        })
+    }
+
+    fn base_url(&mut self, table: &str, written: Option<Address>) -> Option<String> {
+        if let Some(Address(url)) = &written {
+            register_address(&format!("{table}.base-url"), url);
+        }
+        self.note_written(&format!("{table}.base-url"), written.as_ref());
+        written.map(|Address(url)| url)
+    }
+
+    /// A key: itself, or the variable that holds it, and not both.
+    fn key(
+        &mut self,
+        table: &str,
+        name: &str,
+        written: Option<Word>,
+        variable: Option<KeyVariable>,
+    ) -> Result<Option<Key>, ConfigError> {
+        self.said_once(table, name, written.is_some(), variable.is_some())?;
+        self.note_written(&format!("{table}.{name}"), written.as_ref().map(|_| REDACTED).as_ref());
+        self.note_written(&format!("{table}.{name}-env"), variable.as_ref());
+        if let Some(Word(secret)) = &written {
+            register_secret(&format!("{table}.{name}"), secret);
+        }
+        self.register_variable(variable.as_ref());
+        let variable = variable.map(|KeyVariable(name)| Key::Variable(name));
+        Ok(written.map(|Word(key)| Key::Written(Secret(key))).or(variable))
+    }
+}

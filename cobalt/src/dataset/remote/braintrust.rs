@@ -1,0 +1,484 @@
+//! Data sets of Braintrust.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::RemoteDataset;
+use super::builder::{Access, Bearer, FetchError, Fetched, Source};
+use super::platform::{Platform, check_name, item};
+use super::session::Session;
+use crate::dataset::{Dataset, settings};
+use crate::item::Item;
+use crate::redact::Secret;
+use crate::wording;
+
+static BRAINTRUST: Platform = Platform {
+    id: settings::Platform::Braintrust,
+    name: "Braintrust",
+    base_url: "https://api.braintrust.dev",
+    base_url_variables: &["BRAINTRUST_API_URL"],
+};
+/// The variables of the key and the organisation, as in Braintrust's own libraries.
+const KEY: &str = "BRAINTRUST_API_KEY";
+const ORGANIZATION: &str = "BRAINTRUST_ORG_NAME";
+
+/// A data set of Braintrust.
+#[derive(Clone, Debug)]
+pub struct Braintrust {
+    project: String,
+    name: String,
+    organization: Option<String>,
+    pinned: Option<Pinned>,
+    access: Access,
+}
+
+/// Which of a data set's states is asked for.
+#[derive(Clone, Debug)]
+enum Pinned {
+    /// After the transaction of this id.
+    Version(String),
+    /// The one that was saved by this name.
+    Snapshot(String),
+    /// The one that an environment uses.
+    Environment(String),
+}
+
+impl Dataset {
+    /// A data set of [Braintrust](https://www.braintrust.dev), by the names of its project and of itself.
+    ///
+    /// ```no_run
+    /// use cobalt::Dataset;
+    ///
+    /// let dataset = Dataset::from_braintrust("Support", "refunds").load()?;
+    /// # Ok::<(), cobalt::Error>(())
+    /// ```
+    ///
+    /// Each row becomes an item of
+    ///
+    /// | field | what it is |
+    /// |---|---|
+    /// | `id` | the row's |
+    /// | `input` | as it is, JSON or text |
+    /// | `expectedOutput` | `expected`, or the `output` of rows from times when it was called so |
+    /// | `metadata` | as it is |
+    /// | `tags` | those of the row, where it has any |
+    ///
+    /// What a row has not is absent. The items come in Braintrust's order: those that were changed last are the first.
+    ///
+    /// All pages are read as of one transaction, which is the set's latest unless a [`version`], a [`snapshot`] or an
+    /// [`environment`] is asked for; runs record its id. Only where rows were deleted since then, or the API refuses to
+    /// tell the latest, as where it is asked too often, no transaction names the state: then the rows of this moment are read,
+    /// and no version is recorded.
+    ///
+    /// A copy is told apart by the names, the version and the address, and not by the account of the key: with the key of
+    /// another, give another `COBALT_DIR`, or fetch it again by `--refresh`.
+    ///
+    /// The key is that of [`api_key`], else the configured one, else `BRAINTRUST_API_KEY`; the address likewise, with
+    /// `BRAINTRUST_API_URL`. Organisations in the EU need `https://api-eu.braintrust.dev` there.
+    ///
+    /// [`version`]: RemoteDataset::<Braintrust>::version
+    /// [`snapshot`]: RemoteDataset::<Braintrust>::snapshot
+    /// [`environment`]: RemoteDataset::<Braintrust>::environment
+    /// [`api_key`]: RemoteDataset::<Braintrust>::api_key
+    pub fn from_braintrust(project: impl Into<String>, name: impl Into<String>) -> RemoteDataset<Braintrust> {
+        RemoteDataset::new(Braintrust {
+            project: project.into(),
+            name: name.into(),
+            organization: None,
+            pinned: None,
+            access: Access::default(),
+        })
+    }
+}
+
+impl RemoteDataset<Braintrust> {
+    /// The state after a transaction, by its id. Of `version`, `snapshot` and `environment`, the last one counts.
+    ///
+    /// ```no_run
+    /// # use cobalt::Dataset;
+    /// let dataset = Dataset::from_braintrust("Support", "refunds").version("1000192656880881099").load()?;
+    /// # Ok::<(), cobalt::Error>(())
+    /// ```
+    pub fn version(mut self, transaction: impl Into<String>) -> Self {
+        self.source.pinned = Some(Pinned::Version(transaction.into()));
+        self
+    }
+
+    /// The state that was saved as a snapshot of this name.
+    ///
+    /// ```no_run
+    /// # use cobalt::Dataset;
+    /// let dataset = Dataset::from_braintrust("Support", "refunds").snapshot("before the move").load()?;
+    /// # Ok::<(), cobalt::Error>(())
+    /// ```
+    pub fn snapshot(mut self, name: impl Into<String>) -> Self {
+        self.source.pinned = Some(Pinned::Snapshot(name.into()));
+        self
+    }
+
+    /// The state that an environment uses, such as `production`.
+    ///
+    /// ```no_run
+    /// # use cobalt::Dataset;
+    /// let dataset = Dataset::from_braintrust("Support", "refunds").environment("production").load()?;
+    /// # Ok::<(), cobalt::Error>(())
+    /// ```
+    pub fn environment(mut self, slug: impl Into<String>) -> Self {
+        self.source.pinned = Some(Pinned::Environment(slug.into()));
+        self
+    }
+
+    /// The organisation, where the key is of several; that of the configuration, else `BRAINTRUST_ORG_NAME`, unless it is set.
+    pub fn organization(mut self, name: impl Into<String>) -> Self {
+        self.source.organization = Some(name.into());
+        self
+    }
+
+    /// Where the API is: `https://api-eu.braintrust.dev`, or that of your own data plane.
+    ///
+    /// ```no_run
+    /// # use cobalt::Dataset;
+    /// let dataset = Dataset::from_braintrust("Support", "refunds").base_url("https://api-eu.braintrust.dev").load()?;
+    /// # Ok::<(), cobalt::Error>(())
+    /// ```
+    pub fn base_url(mut self, url: impl Into<String>) -> Self {
+        self.source.access.base_url = Some(url.into());
+        self
+    }
+
+    /// The key, which goes only to the host of the API.
+    pub fn api_key(mut self, key: impl Into<String>) -> Self {
+        self.source.access.key = Some(Secret(key.into()));
+        self
+    }
+}
+
+impl Braintrust {
+    fn organization(&self, session: &Session<'_>) -> Option<String> {
+        let configured = || session.account(BRAINTRUST.id)?.workspace.clone();
+        self.organization.clone().or_else(configured).or_else(|| session.variable(ORGANIZATION))
+    }
+
+    async fn fetch_by(&self, api: &Bearer<'_>, organization: Option<&str>) -> Result<Fetched, FetchError> {
+        let found = find(api, organization, &self.project, &self.name).await?;
+        match &self.pinned {
+            None => found.latest().await,
+            Some(Pinned::Version(version)) => found.at(version.clone()).await,
+            Some(Pinned::Snapshot(name)) => found.at(found.snapshot(name).await?).await,
+            Some(Pinned::Environment(slug)) => found.at(found.environment(slug).await?).await,
+        }
+    }
+}
+
+impl Source for Braintrust {
+    fn label(&self) -> String {
+        format!("braintrust:{}/{}", self.project, self.name)
+    }
+
+    fn identity(&self, session: &Session<'_>) -> Vec<String> {
+        let pinned = match &self.pinned {
+            None => String::new(),
+            Some(Pinned::Version(version)) => format!("version {version}"),
+            Some(Pinned::Snapshot(name)) => format!("snapshot {name}"),
+            Some(Pinned::Environment(slug)) => format!("environment {slug}"),
+        };
+        vec![
+            "braintrust".to_owned(),
+            BRAINTRUST.base_url(session, self.access.base_url.as_deref()),
+            self.organization(session).unwrap_or_default(),
+            self.project.clone(),
+            self.name.clone(),
+            pinned,
+        ]
+    }
+
+    async fn fetch(&self, session: &Session<'_>) -> Result<Fetched, FetchError> {
+        check_name("project", &self.project)?;
+        check_name("data set", &self.name)?;
+        if let Some(Pinned::Snapshot(name) | Pinned::Environment(name)) = &self.pinned {
+            check_name("snapshot or environment", name)?;
+        }
+        let api = Bearer::new(&BRAINTRUST, KEY, &self.access, session)?;
+        self.fetch_by(&api, self.organization(session).as_deref()).await.map_err(|error| api.explain(error))
+    }
+}
+
+/// How many rows are asked for at once; the API gives at most 1,000.
+const PAGE: usize = 500;
+
+/// A list, as every question for objects is answered.
+#[derive(Debug, Deserialize)]
+struct Objects<T> {
+    objects: Vec<T>,
+}
+
+/// A project, data set or snapshot.
+#[derive(Debug, Deserialize)]
+struct Object {
+    id: String,
+    name: String,
+    #[serde(default)]
+    deleted_at: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Snapshot {
+    /// Servers that do not know the question for one data set give those of all.
+    dataset_id: String,
+    name: String,
+    xact_id: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Environment {
+    object_version: String,
+}
+
+/// What the query language answers where one row is asked for; none perhaps, where there is nothing to count.
+#[derive(Debug, Deserialize)]
+struct Answer {
+    data: Vec<Head>,
+}
+
+/// The latest state, as far as it is told.
+#[derive(Debug, Deserialize)]
+struct Head {
+    /// The latest transaction of a row that is there.
+    #[serde(default)]
+    version: Option<Transaction>,
+    /// How many rows there are.
+    count: usize,
+}
+
+/// The id of a transaction: a number, mostly as text.
+#[derive(Debug, Deserialize)]
+#[serde(from = "Value")]
+struct Transaction(String);
+
+impl From<Value> for Transaction {
+    fn from(id: Value) -> Self {
+        match id {
+            Value::String(id) => Self(id),
+            id => Self(id.to_string()),
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Page {
+    events: Vec<Row>,
+    #[serde(default)]
+    cursor: Option<String>,
+}
+
+/// A data set that was found.
+#[derive(Debug)]
+pub(super) struct Found<'a> {
+    api: &'a Bearer<'a>,
+    organization: Option<&'a str>,
+    id: String,
+}
+
+/// Finds a data set by its name; nothing is created.
+pub(super) async fn find<'a>(
+    api: &'a Bearer<'a>,
+    organization: Option<&'a str>,
+    project: &str,
+    name: &str,
+) -> Result<Found<'a>, FetchError> {
+    let query = within(organization, &[("project_name", project), ("dataset_name", name)]);
+    let mut found = list(api, "dataset", &query).await?;
+    found.retain(|dataset| dataset.name == name);
+    match found.as_slice() {
+        [dataset] => Ok(Found { api, organization, id: dataset.id.clone() }),
+        [] => Err(missing(api, organization, project, name).await),
+        many => Err(FetchError::problem(format!(
+            "the key reads {} data sets of this name, in projects of the same name: say whose by `.organization(…)` or {}",
+            many.len(),
+            ORGANIZATION,
+        ))),
+    }
+}
+
+/// Says what there is instead of a data set.
+async fn missing(api: &Bearer<'_>, organization: Option<&str>, project: &str, name: &str) -> FetchError {
+    match list(api, "dataset", &within(organization, &[("project_name", project)])).await {
+        Ok(datasets) if !datasets.is_empty() => {
+            let names = datasets.iter().map(|dataset| dataset.name.as_str());
+            let instead = wording::instead(name, names);
+            return FetchError::problem(format!("the project has no such data set: {instead}"));
+        }
+        Ok(_) => {}
+        Err(error) => return error,
+    }
+    match list(api, "project", &within(organization, &[])).await {
+        Ok(projects) if projects.iter().any(|found| found.name == project) => {
+            FetchError::problem("the project has no data sets: add one, or correct the names")
+        }
+        Ok(projects) if !projects.is_empty() => {
+            let names = projects.iter().map(|project| project.name.as_str());
+            FetchError::problem(format!("there is no such project: {}", wording::instead(project, names)))
+        }
+        Ok(_) => FetchError::problem("the key reads no project at all: is it of the right organisation?"),
+        Err(error) => error,
+    }
+}
+
+/// Objects of a kind, without those that are deleted.
+async fn list(api: &Bearer<'_>, kind: &str, query: &[(&str, &str)]) -> Result<Vec<Object>, FetchError> {
+    let Objects { mut objects } = api.get::<Objects<Object>>(&["v1", kind], query).await?;
+    objects.retain(|object| object.deleted_at.is_none());
+    Ok(objects)
+}
+
+/// A query, within the organisation where that is said.
+fn within<'q>(organization: Option<&'q str>, query: &[(&'q str, &'q str)]) -> Vec<(&'q str, &'q str)> {
+    query.iter().copied().chain(organization.map(|name| ("org_name", name))).collect()
+}
+
+impl Found<'_> {
+    /// The transaction that a snapshot stands for.
+    pub(super) async fn snapshot(&self, name: &str) -> Result<String, FetchError> {
+        // A list holds only so many of them.
+        let named = self.snapshots(&[("dataset_snapshot_name", name)]).await?;
+        if let Some(snapshot) = named.into_iter().find(|snapshot| snapshot.name == name) {
+            return Ok(snapshot.xact_id);
+        }
+        let objects = self.snapshots(&[]).await?;
+        Err(FetchError::problem(match objects.as_slice() {
+            [] => "the data set has no snapshots: make one in Braintrust, or ask for a version".to_owned(),
+            objects => {
+                let names = objects.iter().map(|snapshot| snapshot.name.as_str());
+                format!("the data set has no snapshot `{name}`: {}", wording::instead(name, names))
+            }
+        }))
+    }
+
+    async fn snapshots(&self, query: &[(&str, &str)]) -> Result<Vec<Snapshot>, FetchError> {
+        let query = [&[("dataset_id", &*self.id)], query].concat();
+        let query = within(self.organization, &query);
+        let Objects { mut objects }: Objects<Snapshot> =
+            self.api.get(&["v1", "dataset_snapshot"], &query).await?;
+        objects.retain(|snapshot| snapshot.dataset_id == self.id);
+        Ok(objects)
+    }
+
+    /// The transaction that an environment uses.
+    pub(super) async fn environment(&self, slug: &str) -> Result<String, FetchError> {
+        let path = ["environment-object", "dataset", &self.id, slug];
+        match self.api.get::<Environment>(&path, &within(self.organization, &[])).await {
+            Ok(environment) => Ok(environment.object_version),
+            Err(FetchError::Refused { status: 404, .. }) => Err(FetchError::problem(format!(
+                "the environment `{slug}` uses no snapshot of the data set: assign one to it in Braintrust"
+            ))),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The rows after a transaction.
+    pub(super) async fn at(&self, version: String) -> Result<Fetched, FetchError> {
+        Ok(Fetched { items: self.rows(Some(&version)).await?, version: Some(version) })
+    }
+
+    /// The rows of this moment.
+    pub(super) async fn latest(&self) -> Result<Fetched, FetchError> {
+        let Some(Head { version, count }) = self.head().await? else {
+            return Ok(Fetched { items: self.rows(None).await?, version: None });
+        };
+        if let Some(version) = version.filter(|_| count > 0) {
+            let items = self.rows(Some(&version.0)).await?;
+            if items.len() == count {
+                return Ok(Fetched { items, version: Some(version.0) });
+            }
+            // The latest transaction of a row that is there may come before the deletion of one that is not: as of it, that
+            // one still was.
+        }
+        let items = self.rows(None).await?;
+        if items.len() < count {
+            return Err(FetchError::problem(format!(
+                "Braintrust says that there are {count} rows and gave {}: if nobody deletes rows at the moment, ask for a \
+                 version, a snapshot or an environment",
+                items.len()
+            )));
+        }
+        Ok(Fetched { items, version: None })
+    }
+
+    /// The latest state, if it is told: the rows come without it, too. A data plane of one's own may be too old for the language
+    /// of the question, and such questions are the first that a busy one refuses.
+    async fn head(&self) -> Result<Option<Head>, FetchError> {
+        let id = self.id.replace('\'', "''");
+        let query = format!("SELECT max(_xact_id) AS version, count(*) AS count FROM dataset('{id}')");
+        match self.api.post(&["btql"], json!({ "query": query, "fmt": "json" })).await {
+            Ok(Answer { data }) => Ok(data.into_iter().next()),
+            Err(FetchError::Refused { status, .. }) if !matches!(status, 401 | 403) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The rows as of a version, or of this moment. Pages go from the latest transaction back through the history, so that
+    /// the first row of an id is the one that counts.
+    async fn rows(&self, version: Option<&str>) -> Result<Vec<Item>, FetchError> {
+        let (mut seen, mut items, mut cursor) = (HashSet::new(), Vec::new(), None);
+        let mut cursors = HashSet::new();
+        loop {
+            let mut body = json!({ "limit": PAGE });
+            for (name, value) in [("version", version), ("cursor", cursor.as_deref())] {
+                if let Some(value) = value {
+                    body[name] = value.into();
+                }
+            }
+            let page: Page = self.api.post(&["v1", "dataset", &self.id, "fetch"], body).await?;
+            let is_empty = page.events.is_empty();
+            for row in page.events {
+                if seen.insert(row.id.clone()) && row.deleted != Some(true) {
+                    items.push(row.into());
+                }
+            }
+            match page.cursor.filter(|next| !next.is_empty()) {
+                None => return Ok(items),
+                Some(next) if is_empty && cursors.contains(&next) => return Ok(items),
+                Some(next) if !cursors.insert(next.clone()) => {
+                    return Err(FetchError::problem(
+                        "Braintrust gives the same pages again and again: try again later",
+                    ));
+                }
+                next => cursor = next,
+            }
+        }
+    }
+}
+
+/// A row, of which only what belongs to the item is read: not who changed it when, nor comments on it.
+#[derive(Debug, Deserialize)]
+pub(super) struct Row {
+    pub(super) id: String,
+    #[serde(default)]
+    input: Value,
+    #[serde(default)]
+    expected: Value,
+    /// What `expected` was called before.
+    #[serde(default)]
+    output: Value,
+    #[serde(default)]
+    metadata: Value,
+    #[serde(default)]
+    tags: Option<Vec<String>>,
+    /// Whether the row says that the one of this id is gone.
+    #[serde(default, rename = "_object_delete")]
+    pub(super) deleted: Option<bool>,
+}
+
+impl From<Row> for Item {
+    fn from(row: Row) -> Item {
+        let Row { id, input, expected, output, metadata, tags, deleted: _ } = row;
+        let expected = if expected.is_null() { output } else { expected };
+        let mut item = item(id, input, expected, metadata);
+        if let Some(tags) = tags.filter(|tags| !tags.is_empty()) {
+            item.insert("tags".to_owned(), tags.into());
+        }
+        item
+    }
+}

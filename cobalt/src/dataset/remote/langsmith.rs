@@ -1,0 +1,399 @@
+//! Data sets of LangSmith, whose items are called examples there.
+
+use reqwest::Url;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::RemoteDataset;
+use super::builder::{FetchError, Fetched, Source};
+use super::platform::{Pages, Platform, below, check_name, item, while_unchanged};
+use super::session::{FoundKey, Request, Session};
+use crate::dataset::Dataset;
+use crate::dataset::settings::{self, Account};
+use crate::redact::Secret;
+use crate::wording;
+
+static LANGSMITH: Platform = Platform {
+    id: settings::Platform::LangSmith,
+    name: "LangSmith",
+    base_url: "https://api.smith.langchain.com",
+    base_url_variables: &["LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT"],
+};
+/// The tag of the present state of every data set.
+const LATEST: &str = "latest";
+
+/// A data set of LangSmith.
+#[derive(Clone, Debug)]
+pub struct LangSmith {
+    name: String,
+    /// A time or a tag.
+    version: Option<String>,
+    splits: Vec<String>,
+    metadata: Option<Value>,
+    filter: Option<String>,
+    base_url: Option<String>,
+    key: Option<Secret>,
+    workspace: Option<String>,
+}
+
+impl Dataset {
+    /// A data set of [LangSmith](https://docs.langchain.com/langsmith/manage-datasets), by its name.
+    ///
+    /// | item | of LangSmith |
+    /// |---|---|
+    /// | `id` | `id` |
+    /// | `input` | `inputs`, an object |
+    /// | `expectedOutput` | `outputs`, an object; absent where it is null |
+    /// | `metadata` | `metadata`, with the splits as `dataset_split`; absent where it is null |
+    ///
+    /// They come in LangSmith's order, the latest first, page by page until one is empty, all as of one version. Attachments are left out, as their addresses hold for minutes only.
+    ///
+    /// The key is that of `LANGSMITH_API_KEY`, and the server that of `LANGSMITH_ENDPOINT`, else
+    /// `https://api.smith.langchain.com`, which is the American one. A key that is for more than one workspace needs the
+    /// identifier of one, as in `LANGSMITH_WORKSPACE_ID`. Of these variables, the older names `LANGCHAIN_API_KEY` and
+    /// `LANGCHAIN_ENDPOINT` are read too. A copy is told by what is asked for, the server and the workspace: after a change
+    /// to a key of another workspace, fetch it again.
+    ///
+    /// ```no_run
+    /// use cobalt::Dataset;
+    ///
+    /// let tests = Dataset::from_langsmith("support").version("prod").splits(["test"]).load()?.map(|mut item| {
+    ///     item["input"] = item["input"]["question"].take();
+    ///     item
+    /// });
+    /// # Ok::<(), cobalt::Error>(())
+    /// ```
+    pub fn from_langsmith(name: impl Into<String>) -> RemoteDataset<LangSmith> {
+        RemoteDataset::new(LangSmith {
+            name: name.into(),
+            version: None,
+            splits: Vec::new(),
+            metadata: None,
+            filter: None,
+            base_url: None,
+            key: None,
+            workspace: None,
+        })
+    }
+}
+
+impl RemoteDataset<LangSmith> {
+    /// The examples as they were at a time, given as in `2026-01-21T14:35:42Z`, or as of the version that has this tag;
+    /// LangSmith calls this `as_of`. Without it, they are as they are now. What was fetched is recorded with the data set:
+    /// a time as it is given here, and a tag, or the latest version, by the time of its last change.
+    pub fn version(mut self, time_or_tag: impl Into<String>) -> Self {
+        self.source.version = Some(time_or_tag.into());
+        self
+    }
+
+    /// Only the examples of these splits.
+    ///
+    /// ```no_run
+    /// let tests = cobalt::Dataset::from_langsmith("support").splits(["test", "regression"]).load()?;
+    /// # Ok::<(), cobalt::Error>(())
+    /// ```
+    pub fn splits(mut self, splits: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.source.splits = splits.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Only the examples whose metadata have these fields with these values.
+    ///
+    /// ```no_run
+    /// use cobalt::{Dataset, item};
+    ///
+    /// let refunds = Dataset::from_langsmith("support").metadata(item! { "topic": "refunds" }).load()?;
+    /// # Ok::<(), cobalt::Error>(())
+    /// ```
+    pub fn metadata(mut self, fields: crate::Item) -> Self {
+        self.source.metadata = Some(Value::Object(fields));
+        self
+    }
+
+    /// Only the examples that LangSmith's own filter keeps, in its query language.
+    ///
+    /// ```no_run
+    /// let dataset = cobalt::Dataset::from_langsmith("support")
+    ///     .filter(r#"and(exists(metadata, "topic"), not(has(metadata, '{"topic": "small talk"}')))"#)
+    ///     .load()?;
+    /// # Ok::<(), cobalt::Error>(())
+    /// ```
+    pub fn filter(mut self, query: impl Into<String>) -> Self {
+        self.source.filter = Some(query.into());
+        self
+    }
+
+    /// Where the API is, as in `https://eu.api.smith.langchain.com` or `https://langsmith.example.com/api/v1`; this comes
+    /// before the configuration and the environment.
+    pub fn base_url(mut self, url: impl Into<String>) -> Self {
+        self.source.base_url = Some(url.into());
+        self
+    }
+
+    /// The key, `lsv2_…`; this comes before the configuration and the environment. Keys in source files are read by others:
+    /// leave it to the environment where you can.
+    pub fn api_key(mut self, key: impl Into<String>) -> Self {
+        self.source.key = Some(Secret(key.into()));
+        self
+    }
+
+    /// The identifier of the workspace; this comes before the configuration and the environment.
+    pub fn workspace(mut self, id: impl Into<String>) -> Self {
+        self.source.workspace = Some(id.into());
+        self
+    }
+}
+
+impl Source for LangSmith {
+    fn label(&self) -> String {
+        format!("langsmith:{}", self.name)
+    }
+
+    fn identity(&self, session: &Session<'_>) -> Vec<String> {
+        let mut identity = vec![
+            self.label(),
+            LANGSMITH.base_url(session, self.base_url.as_deref()),
+            self.workspace(session).unwrap_or_default(),
+            self.version.clone().unwrap_or_default(),
+            self.metadata.as_ref().map(ToString::to_string).unwrap_or_default(),
+            self.filter.clone().unwrap_or_default(),
+        ];
+        identity.extend(self.splits.iter().cloned());
+        identity
+    }
+
+    async fn fetch(&self, session: &Session<'_>) -> Result<Fetched, FetchError> {
+        check_name("data set", &self.name)?;
+        let api = Api::new(self, session)?;
+        let id = api.dataset(&self.name).await?;
+        while_unchanged(async || self.fetch_once(&api, &id).await).await
+    }
+}
+
+impl LangSmith {
+    /// The workspace: that of the code, else the configured one, else that of the variable.
+    fn workspace(&self, session: &Session<'_>) -> Option<String> {
+        let configured = || session.account(LANGSMITH.id)?.workspace.clone();
+        let variable = || session.variable("LANGSMITH_WORKSPACE_ID");
+        self.workspace.clone().or_else(configured).or_else(variable)
+    }
+
+    /// All pages of one version of a data set; `None` where they overlap, as those of a data set that is changed meanwhile.
+    async fn fetch_once(&self, api: &Api<'_>, id: &str) -> Result<Option<Fetched>, FetchError> {
+        let version = match self.version.as_deref() {
+            Some(time) if is_time(time) => Some(time.to_owned()),
+            tag => api.version(id, tag.unwrap_or(LATEST)).await?,
+        };
+        let query = self.query(id, version.as_deref().unwrap_or(LATEST));
+        let mut pages = Pages::default();
+        loop {
+            let page = api.examples(&query, pages.items.len()).await?;
+            // A shorter page need not be the last: a server may give fewer than are asked for.
+            if page.is_empty() {
+                return Ok(Some(Fetched { items: pages.items, version }));
+            }
+            for example in page {
+                if !pages.is_new(&example.id) {
+                    return Ok(None);
+                }
+                pages.items.push(item(example.id, example.inputs, example.outputs, example.metadata));
+            }
+        }
+    }
+
+    /// What is asked of every page.
+    fn query(&self, id: &str, version: &str) -> Vec<(&'static str, String)> {
+        let mut query = vec![("dataset", id.to_owned()), ("as_of", version.to_owned())];
+        query.extend(self.splits.iter().map(|split| ("splits", split.clone())));
+        query.extend(self.metadata.iter().map(|metadata| ("metadata", metadata.to_string())));
+        query.extend(self.filter.iter().map(|filter| ("filter", filter.clone())));
+        query
+    }
+}
+
+/// Whether a version is a time, and no tag: it begins as one, with a day and a `T`.
+fn is_time(version: &str) -> bool {
+    let form = "0000-00-00T";
+    version.len() > form.len()
+        && form.chars().zip(version.chars()).all(|(form, letter)| match form {
+            '0' => letter.is_ascii_digit(),
+            form => form == letter,
+        })
+}
+
+/// The most entries of a list that are given at once.
+const LARGEST_PAGE: usize = 100;
+
+/// A workspace of a server.
+#[derive(Debug)]
+pub(super) struct Api<'a> {
+    session: &'a Session<'a>,
+    /// With the path of the first version of the API.
+    base_url: Url,
+    /// What gives it.
+    origin: String,
+    key: FoundKey,
+    workspace: Option<String>,
+}
+
+/// An example.
+#[derive(Debug, Deserialize)]
+pub(super) struct Example {
+    pub(super) id: String,
+    #[serde(default)]
+    pub(super) inputs: Value,
+    #[serde(default)]
+    pub(super) outputs: Value,
+    #[serde(default)]
+    pub(super) metadata: Value,
+}
+
+/// A data set, in the list of all.
+#[derive(Debug, Deserialize)]
+struct Listed {
+    id: String,
+    name: String,
+}
+
+/// A version of a data set.
+#[derive(Debug, Deserialize)]
+struct Version {
+    /// The time of its last change.
+    as_of: String,
+    #[serde(default)]
+    tags: Option<Vec<String>>,
+}
+
+impl<'a> Api<'a> {
+    pub(super) fn new(source: &LangSmith, session: &'a Session<'a>) -> Result<Self, FetchError> {
+        let variables = ["LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"];
+        let configured = |account: &'a Account| account.key.as_ref();
+        let (base_url, origin) = LANGSMITH.address(session, source.base_url.as_deref())?;
+        Ok(Self {
+            session,
+            base_url: versioned(base_url),
+            origin,
+            key: LANGSMITH.key(session, source.key.as_ref(), ("api-key", configured), &variables)?,
+            workspace: source.workspace(session),
+        })
+    }
+
+    /// The identifier of the data set of this name.
+    pub(super) async fn dataset(&self, name: &str) -> Result<String, FetchError> {
+        let found: Vec<Listed> = self.get(&["datasets"], &[("name", name), ("limit", "1")]).await?;
+        match found.into_iter().find(|dataset| dataset.name == name) {
+            Some(dataset) => Ok(dataset.id),
+            None => Err(self.no_dataset(name).await),
+        }
+    }
+
+    async fn no_dataset(&self, name: &str) -> FetchError {
+        match self.get::<Vec<Listed>>(&["datasets"], &[("limit", "100")]).await {
+            Ok(all) if all.is_empty() => FetchError::problem(format!(
+                "there is no data set `{name}`: the workspace has none that the key may read"
+            )),
+            Ok(all) => {
+                let there = wording::instead(name, all.iter().map(|dataset| &*dataset.name));
+                FetchError::problem(format!("there is no data set `{name}`; {there}"))
+            }
+            Err(error) => error,
+        }
+    }
+
+    /// The time of the version that has a tag; `None` where there is no latest one, as in servers that record none.
+    pub(super) async fn version(&self, id: &str, tag: &str) -> Result<Option<String>, FetchError> {
+        match self.get::<Version>(&["datasets", id, "version"], &[("tag", tag)]).await {
+            Ok(version) => Ok(Some(version.as_of)),
+            Err(FetchError::Refused { status: 404, .. }) if tag == LATEST => Ok(None),
+            Err(FetchError::Refused { status: 404, .. }) => Err(self.no_version(id, tag).await),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn no_version(&self, id: &str, tag: &str) -> FetchError {
+        let versions: Result<Vec<Version>, _> =
+            self.get(&["datasets", id, "versions"], &[("limit", "100")]).await;
+        let versions = match versions {
+            Ok(versions) => versions,
+            Err(error) => return error,
+        };
+        let tags: Vec<_> =
+            versions.iter().flat_map(|version| version.tags.iter().flatten()).map(|tag| &**tag).collect();
+        let there = match tags.is_empty() {
+            true => "no version has a tag".to_owned(),
+            false => wording::instead(tag, tags),
+        };
+        FetchError::problem(format!(
+            "no version has the tag `{tag}`; {there}; a time is given as in `2026-01-21T14:35:42Z`"
+        ))
+    }
+
+    /// A page of examples, behind so many of them.
+    pub(super) async fn examples(
+        &self,
+        query: &[(&str, String)],
+        offset: usize,
+    ) -> Result<Vec<Example>, FetchError> {
+        let (offset, limit) = (offset.to_string(), LARGEST_PAGE.to_string());
+        let mut query: Vec<_> = query.iter().map(|(name, value)| (*name, &**value)).collect();
+        query.extend([("offset", &*offset), ("limit", &*limit)]);
+        self.get(&["examples"], &query).await
+    }
+
+    /// What is at a path. A refusal is explained, but that there is nothing.
+    async fn get<T: DeserializeOwned>(&self, path: &[&str], query: &[(&str, &str)]) -> Result<T, FetchError> {
+        let url = below(&self.base_url, path, query);
+        let mut request = Request::get(url.clone()).secret("x-api-key", &self.key.secret.0)?;
+        if let Some(workspace) = &self.workspace {
+            request = request.secret("x-tenant-id", workspace)?;
+        }
+        match self.session.json(&request).await {
+            Err(error @ FetchError::Refused { status: 404, .. }) if path != ["datasets"] => Err(error),
+            answer => answer.map_err(|error| self.explain(error, &url)),
+        }
+    }
+
+    fn explain(&self, error: FetchError, url: &Url) -> FetchError {
+        // A key for all workspaces is refused where none is named.
+        let is_forbidden = matches!(error, FetchError::Refused { status: 403, .. });
+        match (LANGSMITH.explain(error, (url, &self.origin), &[&self.key]), &self.workspace) {
+            (FetchError::Problem(problem), None) if is_forbidden => FetchError::problem(format!(
+                "{problem}; a key for more than one workspace needs LANGSMITH_WORKSPACE_ID"
+            )),
+            (explained, _) => explained,
+        }
+    }
+}
+
+/// An endpoint with the path of the API. The official clients are given it with and without, wholly or in part.
+fn versioned(mut endpoint: Url) -> Url {
+    let path = endpoint.path().trim_end_matches('/');
+    let path = path.strip_suffix("/v1").unwrap_or(path);
+    let path = format!("{}/api/v1", path.strip_suffix("/api").unwrap_or(path));
+    endpoint.set_path(&path);
+    endpoint
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_time, versioned};
+
+    #[test]
+    fn a_time_is_told_from_a_tag() {
+        for time in ["2026-01-21T14:35:42Z", "2026-01-21T14:35:42.123456+00:00"] {
+            assert!(is_time(time), "{time}");
+        }
+        for tag in ["prod", "2026-01", "2026-01-21", "release-2026-01-21T1", ""] {
+            assert!(!is_time(tag), "{tag}");
+        }
+    }
+
+    #[test]
+    fn an_endpoint_may_have_the_path_of_the_api_or_a_part_of_it() {
+        for path in ["", "/", "/v1", "/api", "/api/v1", "/api/v1/"] {
+            let endpoint = format!("https://host.test/x{path}").parse().unwrap();
+            assert_eq!(versioned(endpoint).as_str(), "https://host.test/x/api/v1");
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The shape of Anthropic's API: blocks of content that use tools, and blocks with their results.
+
+use serde_json::{Map, Value};
+
+use super::{Answer, EXPECTED, Fields, Reader, is_flagged, kind_of, refused, said};
+use crate::evaluators::calls::call::{ToolCall, ToolCallError};
+use crate::wording;
+
+/// Blocks that call a tool of the program, of the vendor, or of an MCP server.
+pub(super) fn is_use(kind: &str) -> bool {
+    ["tool_use", "server_tool_use", "mcp_tool_use"].contains(&kind)
+}
+
+/// Blocks with a result: those of the vendor's own tools have the tool's name before it, as `web_search_tool_result`.
+pub(super) fn is_result(kind: &str) -> bool {
+    kind == "tool_result" || kind.ends_with("_tool_result")
+}
+
+impl Reader {
+    pub(super) fn tool_use(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
+        let call = ToolCall { name: fields.text("name")?.to_owned(), ..ToolCall::default() };
+        self.add(call.with_arguments(fields.get("input")), &fields.ids(&["id"]));
+        Ok(())
+    }
+
+    pub(super) fn tool_result(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
+        let content = fields.get("content");
+        let code = content.and_then(|content| content.get("error_code"));
+        let error = match (is_flagged(fields.object), code) {
+            (true, _) => Some(content.map_or_else(|| "an error".to_owned(), said)),
+            (false, code) => code.map(said),
+        };
+        let result: Option<Value> = content.filter(|_| error.is_none()).cloned();
+        self.answer(fields.text("tool_use_id")?, Answer { result, error }, fields.path)
+    }
+}
+
+/// Items of a response that are calls and name their tool.
+const NAMED: [&str; 3] = ["function_call", "custom_tool_call", "mcp_call"];
+
+/// Items that are calls of the vendor's own tools: the type names the tool.
+const HOSTED: [&str; 9] = [
+    "web_search_call",
+    "file_search_call",
+    "code_interpreter_call",
+    "computer_call",
+    "image_generation_call",
+    "local_shell_call",
+    "shell_call",
+    "apply_patch_call",
+    "tool_search_call",
+];
+
+/// Fields in which an item of a vendor's tool says what was asked of it, where it has no `action`.
+const ASKED: [&str; 4] = ["queries", "code", "operation", "revised_prompt"];
+
+pub(super) fn is_item(kind: &str) -> bool {
+    NAMED.contains(&kind) || HOSTED.contains(&kind)
+}
+
+pub(super) fn is_item_output(kind: &str) -> bool {
+    kind.strip_suffix("_output").is_some_and(is_item)
+}
+
+impl Reader {
+    /// An element of `tool_calls`: its `function`, or its `custom` tool, which is given text.
+    pub(super) fn tool_call(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
+        let ids = fields.ids(&["id", "call_id"]);
+        match (fields.get("function"), fields.get("custom")) {
+            (Some(function), _) => self.function(function, &fields.at("function"), &ids),
+            (None, Some(Value::Object(custom))) => {
+                let path = fields.at("custom");
+                let custom = Fields { object: custom, path: &path };
+                let call = ToolCall { name: custom.text("name")?.to_owned(), ..ToolCall::default() };
+                self.add(call.with_input(custom.get("input")), &ids);
+                Ok(())
+            }
+            _ => Err(fields.refused("function", "is missing; expected `{\"name\": …, \"arguments\": …}`")),
+        }
+    }
+
+    pub(super) fn function(
+        &mut self,
+        function: &Value,
+        path: &str,
+        ids: &[&str],
+    ) -> Result<(), ToolCallError> {
+        let Value::Object(object) = function else {
+            let expected = "expected `{\"name\": …, \"arguments\": …}`";
+            return Err(refused(path, &format!("is {}; {expected}", kind_of(function))));
+        };
+        let function = Fields { object, path };
+        let call = ToolCall { name: function.text("name")?.to_owned(), ..ToolCall::default() };
+        // Where rig could not read what the model sent, it has this beside an object without it.
+        let arguments = function.get("invalid_arguments").or_else(|| function.get("arguments"));
+        self.add(call.with_arguments(arguments), ids);
+        Ok(())
+    }
+
+    /// A message in which a tool answers: by the call's identity, or, in the older form, by the function's name.
+    pub(super) fn tool_message(&mut self, fields: Fields<'_>, role: &str) -> Result<(), ToolCallError> {
+        let content = fields.get("content").cloned();
+        // The API has no sign of failure; LangChain adds a status to such messages.
+        let failed = is_flagged(fields.object) || fields.text_if_any("status") == Some("error");
+        let error = failed.then(|| content.as_ref().map_or_else(|| "an error".to_owned(), said));
+        let answer = Answer { result: content.filter(|_| !failed), error };
+        if role == "function" {
+            return self.answer_any(&[], Some(fields.text("name")?), answer, fields.path);
+        }
+        // Ollama's messages have no identities.
+        let name = ["tool_name", "name"].iter().find_map(|name| fields.text_if_any(name));
+        match (&fields.ids(&["tool_call_id"])[..], name) {
+            ([], None) => self.answer(fields.text("tool_call_id")?, answer, fields.path),
+            (ids, name) => self.answer_any(ids, name, answer, fields.path),
+        }
+    }
+
+    /// An item of a response that is a call.
+    pub(super) fn item(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
+        let kind = fields.text("type")?;
+        let name = if NAMED.contains(&kind) { fields.text("name")? } else { kind.trim_end_matches("_call") };
+        let call = ToolCall { name: name.to_owned(), ..ToolCall::default() };
+        let mut call = match fields.get("arguments") {
+            Some(arguments) => call.with_arguments(Some(arguments)),
+            None => {
+                let input = fields.get("input").or_else(|| fields.get("action")).cloned();
+                call.with_input(input.or_else(|| asked(fields)).as_ref())
+            }
+        };
+        call.result = fields.get("output").cloned();
+        call.error = item_error(fields);
+        let ids = fields.ids(&["call_id", "id"]);
+        self.add(call, &ids[..ids.len().min(1)]);
+        Ok(())
+    }
+
+    /// An item that answers another.
+    pub(super) fn item_output(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
+        let answer = Answer { result: fields.get("output").cloned(), error: item_error(fields) };
+        self.answer(fields.text("call_id")?, answer, fields.path)
+    }
+}
+
+fn asked(fields: Fields<'_>) -> Option<Value> {
+    let asked = ASKED.iter().filter_map(|name| Some(((*name).to_owned(), fields.get(name)?.clone())));
+    let asked: Map<_, _> = asked.collect();
+    (!asked.is_empty()).then_some(Value::Object(asked))
+}
+
+/// What went wrong with an item: `in_progress`, `completed` and the like say nothing of it.
+fn item_error(fields: Fields<'_>) -> Option<String> {
+    let status = fields.text_if_any("status").filter(|status| ["failed", "incomplete"].contains(status));
+    fields.get("error").map(said).or_else(|| status.map(|status| format!("its status is `{status}`")))
+}
+
+/// Names of the tool; the last is genai's.
+pub(super) const NAMES: [&str; 5] = ["name", "tool", "tool_name", "toolName", "fn_name"];
+/// Under these, text is the text of JSON.
+const ARGUMENTS: [&str; 4] = ["arguments", "args", "parameters", "fn_arguments"];
+/// Under these, text may be any.
+const INPUTS: [&str; 4] = ["input", "tool_input", "toolInput", "input_parameters"];
+/// What the answer to a call refers to.
+const IDS: [&str; 4] = ["id", "call_id", "tool_call_id", "toolCallId"];
+const RESULTS: [&str; 2] = ["result", "output"];
+const WITHIN: [&str; 2] = ["calls", "children"];
+const OTHERS: [&str; 9] =
+    ["type", "id", "call_id", "tool_call_id", "toolCallId", "error", "success", "is_error", "isError"];
+
+/// Whether an entry of this type is what came of a call, and no call, even where it names the tool.
+pub(super) fn is_answer(kind: &str) -> bool {
+    ["result", "output", "error"].iter().any(|end| kind.ends_with(end))
+}
+
+impl Reader {
+    pub(super) fn plain(&mut self, fields: Fields<'_>) -> Result<(), ToolCallError> {
+        let name = match fields.one_of(&NAMES)? {
+            Some((key, _)) => fields.text(key)?,
+            None => return Err(nameless(fields)),
+        };
+        if self.strict {
+            check_fields(fields)?;
+        }
+        let parent = self.add(call(name, fields)?, &fields.ids(&IDS));
+        match fields.one_of(&WITHIN)? {
+            Some((key, _)) => self.within(parent, fields.list(key)?.unwrap_or_default(), &fields.at(key)),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads the calls that were made within another.
+    fn within(&mut self, parent: usize, calls: &[Value], path: &str) -> Result<(), ToolCallError> {
+        let first = self.calls.len();
+        for (index, call) in calls.iter().enumerate() {
+            let direct = self.calls.len();
+            self.entry(call, &format!("{path}[{index}]"))?;
+            for call in self.calls[direct..].iter_mut().filter(|call| call.parent.is_none()) {
+                call.parent = Some(parent);
+            }
+        }
+        self.calls[first..].iter_mut().for_each(|call| call.depth += 1);
+        Ok(())
+    }
+}
+
+/// A call of this tool, with what is said of it.
+pub(super) fn call(name: &str, fields: Fields<'_>) -> Result<ToolCall, ToolCallError> {
+    let call = ToolCall { name: name.to_owned(), ..ToolCall::default() };
+    let given = fields.one_of(&[&ARGUMENTS[..], &INPUTS[..]].concat())?;
+    let mut call = match given {
+        Some((key, value)) if INPUTS.contains(&key) => call.with_input(Some(value)),
+        given => call.with_arguments(given.map(|(_, value)| value)),
+    };
+    call.result = fields.one_of(&RESULTS)?.map(|(_, value)| value.clone());
+    call.error = error_of(fields, call.result.as_ref())?;
+    Ok(call)
+}
+
+/// Whether an object names a tool and has what it is called with, even if that is `null`.
+pub(super) fn is_call(object: &Map<String, Value>) -> bool {
+    let has_name = NAMES.iter().any(|name| object.get(*name).is_some_and(Value::is_string));
+    has_name && ARGUMENTS.iter().chain(&INPUTS).any(|name| object.contains_key(*name))
+}
+
+/// An error for what is no call, by its type or for want of a name.
+pub(super) fn nameless(fields: Fields<'_>) -> ToolCallError {
+    let keys = fields.object.keys().map(String::as_str);
+    let has = if fields.object.is_empty() { "no field".to_owned() } else { wording::list(keys) };
+    match fields.text_if_any("type") {
+        Some(kind) => {
+            refused(fields.path, &format!("is of the type `{kind}`, which is not known; {EXPECTED}"))
+        }
+        None => refused(fields.path, &format!("has no name; {EXPECTED}; it has {has}")),
+    }
+}
+
+/// What went wrong: `error`, or a flag. An error that is `false` or blank is none.
+fn error_of(fields: Fields<'_>, result: Option<&Value>) -> Result<Option<String>, ToolCallError> {
+    let flagged = is_flagged(fields.object) || result.and_then(Value::as_object).is_some_and(is_flagged);
+    let failed = match fields.get("success") {
+        None | Some(Value::Bool(true)) => flagged,
+        Some(Value::Bool(false)) => true,
+        Some(other) => {
+            return Err(fields.refused("success", &format!("is {}; expected true or false", kind_of(other))));
+        }
+    };
+    Ok(match fields.get("error") {
+        Some(Value::Bool(true)) => Some("an error".to_owned()),
+        Some(Value::String(text)) if text.trim().is_empty() => None,
+        None | Some(Value::Bool(false)) => None,
+        Some(error) => Some(said(error)),
+    }
+    .or_else(|| failed.then(|| result.map_or_else(|| "an error".to_owned(), said))))
+}
+
+/// An error where a field has a name that is not known.
+fn check_fields(fields: Fields<'_>) -> Result<(), ToolCallError> {
+    let known =
+        || NAMES.iter().chain(&ARGUMENTS).chain(&INPUTS).chain(&RESULTS).chain(&WITHIN).chain(&OTHERS);
+    match fields.object.keys().find(|key| known().all(|name| name != key)) {
+        None => Ok(()),
+        Some(key) => {
+            let meant = wording::closest(key, known().copied());
+            let hint = meant.map_or_else(
+                || "expected `name` and, where they matter, `arguments` and `calls`".to_owned(),
+                |meant| format!("did you mean `{meant}`?"),
+            );
+            Err(fields.refused(key, &format!("is no field of a call; {hint}")))
+        }
+    }
+}

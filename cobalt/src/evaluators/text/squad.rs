@@ -1,0 +1,137 @@
+//! `TokenF1`: the words that output and reference share, as SQuAD counts them.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::common::{Common, Measure, References, TextEvaluator, TextOptions, text_evaluator};
+use super::shown;
+use crate::dataset::Item;
+use crate::evaluators::options::Options;
+use crate::evaluators::places::ItemField;
+use crate::evaluators::{EvalError, Evaluator, Score};
+use crate::metrics::{squad_exact_match, squad_normalize, token_f1};
+use crate::template::to_text;
+use crate::wording;
+
+/// Scores the words that output and reference share, for short answers to questions: their F1, as SQuAD 1.1 counts it
+/// (Rajpurkar and others 2016).
+///
+/// Case, punctuation and the articles `a`, `an` and `the` are left out first. A list of references is compared one by one;
+/// the best score counts. Where nothing is left of a text the score is 0, even of two such texts.
+///
+/// ```
+/// let answered = cobalt::TokenF1::new("f1", "answers");
+/// ```
+#[derive(Clone, Debug)]
+pub struct TokenF1 {
+    common: Common,
+    options: TokenF1Options,
+}
+
+/// The keys of `type = "token-f1"`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct TokenF1Options {
+    /// The field of the item with one right text or a list of them, or a path such as "answers[0].text".
+    field: References,
+}
+
+impl Options for TokenF1Options {
+    type Shared = TextOptions;
+
+    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
+        Ok(Arc::new(TokenF1 { common: shared.common("token-f1"), options: self }))
+    }
+}
+
+impl TokenF1 {
+    /// Compares the output with the item's `field`, a text or a list of texts, or a path to one such as `answers[0].text`.
+    pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
+        Self { common: Common::new(name), options: TokenF1Options { field: References::new(field) } }
+    }
+}
+
+impl TextEvaluator for TokenF1 {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn field(&self) -> Option<&ItemField> {
+        Some(self.options.field.field())
+    }
+
+    fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
+        let output = to_text(output);
+        let compare = |reference: &str| token_f1(&output, reference);
+        let nearest = self.options.field.nearest(item, compare, |overlap| overlap.f1)?;
+        Ok(nearest.kept(Measure::F1.score(&nearest.found)))
+    }
+}
+
+text_evaluator!(TokenF1);
+
+/// Scores 1 where the output is a reference, as SQuAD 1.1 compares short answers (Rajpurkar and others 2016), and 0
+/// elsewhere.
+///
+/// Case, punctuation and the articles `a`, `an` and `the` are left out first, so that two texts match of which nothing is
+/// left. One of a list of references is enough. [`ExactMatch`](crate::ExactMatch) compares texts as they are, and JSON.
+///
+/// ```
+/// let right = cobalt::SquadExactMatch::new("right", "answers");
+/// ```
+#[derive(Clone, Debug)]
+pub struct SquadExactMatch {
+    common: Common,
+    options: SquadExactMatchOptions,
+}
+
+/// The keys of `type = "squad-exact-match"`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct SquadExactMatchOptions {
+    /// The field of the item with one right text or a list of them, or a path such as "answers[0].text".
+    field: References,
+}
+
+impl Options for SquadExactMatchOptions {
+    type Shared = TextOptions;
+
+    fn make(self, shared: TextOptions) -> Result<Arc<dyn Evaluator>, String> {
+        Ok(Arc::new(SquadExactMatch { common: shared.common("squad-exact-match"), options: self }))
+    }
+}
+
+impl SquadExactMatch {
+    /// Compares the output with the item's `field`, a text or a list of texts, or a path to one such as `answers[0].text`.
+    pub fn new(name: impl Into<String>, field: impl AsRef<str>) -> Self {
+        Self { common: Common::new(name), options: SquadExactMatchOptions { field: References::new(field) } }
+    }
+}
+
+impl TextEvaluator for SquadExactMatch {
+    fn common(&self) -> &Common {
+        &self.common
+    }
+
+    fn field(&self) -> Option<&ItemField> {
+        Some(self.options.field.field())
+    }
+
+    fn score(&self, item: &Item, output: &Value) -> Result<Score, EvalError> {
+        let output = to_text(output);
+        let references = self.options.field.texts(item)?;
+        if references.iter().any(|reference| squad_exact_match(&output, reference)) {
+            return Ok(Score::from(true));
+        }
+        let normal = |text: &str| shown(&squad_normalize(text)).into_owned();
+        let expected: Vec<_> = references.iter().map(|reference| normal(reference)).collect();
+        let expected = wording::list(expected.iter().map(String::as_str));
+        Ok(Score::from(false).reason(format!("expected {expected}, got `{}`", normal(&output))))
+    }
+}
+
+text_evaluator!(SquadExactMatch);

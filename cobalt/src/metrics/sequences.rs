@@ -1,0 +1,397 @@
+//! What two sequences of letters or of words have in common, 64 cells of a table at a time.
+//!
+//! A sequence is a list of [`Numbers`]: equal parts have the same number, counted from 0.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use super::word_errors::{Block, advance, start, without_common_ends};
+
+/// What is done with a part to make one sequence of the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Edit {
+    /// Kept.
+    Hit,
+    /// Another one put in its place.
+    Substitution,
+    /// Left out.
+    Deletion,
+    /// Put in.
+    Insertion,
+}
+
+/// Gives the edits that make `to` of `from`, in no particular order, as few as can be. All numbers are below `numbers`.
+///
+/// Where there are several ways, takes the one that is found from the end, once the common start and end are set apart: a
+/// deletion before an insertion, and a substitution before an insertion that is no better. Takes time in proportion to the
+/// product of both lengths, divided by 64.
+pub(crate) fn align(from: &[usize], to: &[usize], numbers: usize, mut each: impl FnMut(Edit)) {
+    let (rows, columns) = without_common_ends(from, to);
+    (rows.len()..from.len()).for_each(|_| each(Edit::Hit));
+    let (mut row, mut column) = (rows.len(), columns.len());
+    if row > 0 && column > 0 {
+        let places = Places::of_rows(rows, numbers);
+        let mut table = Columns::new(start(&places), columns.len(), |index, column: &mut [Block]| {
+            advance(column, places.of(columns[index]));
+        });
+        while row > 0 && column > 0 {
+            if table.get(column - 1)[(row - 1) / ROWS].rises_at(row - 1) {
+                row -= 1;
+                each(Edit::Deletion);
+                continue;
+            }
+            column -= 1;
+            if column > 0 && table.get(column - 1)[(row - 1) / ROWS].falls_at(row - 1) {
+                each(Edit::Insertion);
+            } else {
+                row -= 1;
+                each(if rows[row] == columns[column] { Edit::Hit } else { Edit::Substitution });
+            }
+        }
+    }
+    (0..row).for_each(|_| each(Edit::Deletion));
+    (0..column).for_each(|_| each(Edit::Insertion));
+}
+
+/// How many cells are held at least, before any column is made twice.
+const HELD: usize = 1 << 14;
+
+/// Columns of cells of type `C`, each made of the one before by `advance`.
+///
+/// Holds a stretch of them, and the column before each stretch: with stretches as long as the square root of their number,
+/// a long table takes little room, and each column is made at most twice.
+pub(super) struct Columns<C, F> {
+    columns: usize,
+    /// The cells of a column.
+    cells: usize,
+    /// The columns of a stretch.
+    length: usize,
+    /// The column before each stretch.
+    starts: Vec<C>,
+    /// The columns of the stretch that is held.
+    held: Vec<C>,
+    stretch: usize,
+    advance: F,
+}
+
+impl<C: Clone, F: FnMut(usize, &mut [C])> Columns<C, F> {
+    /// `columns` columns that follow on `start`. `advance` makes the column of an index, counted from 0, of the one before.
+    pub(super) fn new(start: Vec<C>, columns: usize, mut advance: F) -> Self {
+        let cells = start.len();
+        let length = columns.isqrt().max(HELD / cells.max(1)).max(1);
+        let last = columns.saturating_sub(1) / length;
+        let mut starts = Vec::with_capacity((last + 1) * cells);
+        let mut column = start;
+        for index in 0..last * length {
+            if index % length == 0 {
+                starts.extend_from_slice(&column);
+            }
+            advance(index, &mut column);
+        }
+        starts.extend(column);
+        let mut table = Self { columns, cells, length, starts, held: Vec::new(), stretch: last, advance };
+        table.hold(last);
+        table
+    }
+
+    /// The column of an index, which is not above those asked for before.
+    pub(super) fn get(&mut self, index: usize) -> &[C] {
+        let stretch = index / self.length;
+        if stretch != self.stretch {
+            self.hold(stretch);
+        }
+        &self.held[index % self.length * self.cells..][..self.cells]
+    }
+
+    fn hold(&mut self, stretch: usize) {
+        let first = stretch * self.length;
+        self.stretch = stretch;
+        self.held.clear();
+        for index in first..self.columns.min(first + self.length) {
+            let end = self.held.len();
+            if index == first {
+                self.held.extend_from_slice(&self.starts[stretch * self.cells..][..self.cells]);
+            } else {
+                self.held.extend_from_within(end - self.cells..);
+            }
+            (self.advance)(index, &mut self.held[end..]);
+        }
+    }
+}
+
+/// Letters below this are their own number.
+const ASCII: usize = 128;
+
+/// Numbers for parts of type `T`, given as the parts come.
+pub(crate) struct Numbers<T> {
+    known: HashMap<T, usize>,
+    first: usize,
+}
+
+impl<T: Eq + Hash> Numbers<T> {
+    /// Numbers from 0 on.
+    pub(crate) fn new() -> Self {
+        Self { known: HashMap::new(), first: 0 }
+    }
+
+    pub(crate) fn of(&mut self, part: T) -> usize {
+        let next = self.first + self.known.len();
+        *self.known.entry(part).or_insert(next)
+    }
+
+    /// How many numbers there are: each is below this.
+    pub(crate) fn count(&self) -> usize {
+        self.first + self.known.len()
+    }
+}
+
+impl Numbers<char> {
+    /// The letters of two texts as numbers, and how many numbers there are. Those of ASCII need no look-up.
+    pub(crate) fn of_letters(texts: [&str; 2]) -> ([Vec<usize>; 2], usize) {
+        let mut numbers = Self { known: HashMap::new(), first: ASCII };
+        let sequences = texts.map(|text| {
+            let number = |letter: char| if letter.is_ascii() { letter as usize } else { numbers.of(letter) };
+            text.chars().map(number).collect()
+        });
+        (sequences, numbers.count())
+    }
+}
+
+/// How many rows of the table one block holds.
+pub(super) const ROWS: usize = u64::BITS as usize;
+
+/// Stands where no further entry follows.
+const NONE: usize = usize::MAX;
+
+/// The rows of each number.
+pub(super) struct Places {
+    /// The first entry of each number.
+    first: Vec<usize>,
+    entries: Vec<Entry>,
+    rows: Vec<usize>,
+}
+
+/// The rows of a number in one block, and the entry for its next block.
+struct Entry {
+    block: usize,
+    rows: u64,
+    next: usize,
+}
+
+impl Places {
+    /// For numbers below `numbers`, with no rows yet.
+    pub(super) fn new(numbers: usize) -> Self {
+        Self { first: vec![NONE; numbers], entries: Vec::new(), rows: Vec::new() }
+    }
+
+    /// The places of the numbers in `rows`.
+    pub(super) fn of_rows(rows: &[usize], numbers: usize) -> Self {
+        let mut places = Self::new(numbers);
+        places.set_rows(rows);
+        places
+    }
+
+    /// Puts these rows in place of those before.
+    pub(super) fn set_rows(&mut self, rows: &[usize]) {
+        for number in self.rows.drain(..) {
+            self.first[number] = NONE;
+        }
+        self.entries.clear();
+        // From the last row to the first, as an entry is put before the others of its number.
+        for (row, number) in rows.iter().enumerate().rev() {
+            let block = row / ROWS;
+            let first = self.first[*number];
+            if first == NONE || self.entries[first].block != block {
+                self.first[*number] = self.entries.len();
+                self.entries.push(Entry { block, rows: 0, next: first });
+            }
+            self.entries[self.first[*number]].rows |= 1 << (row % ROWS);
+        }
+        self.rows.extend_from_slice(rows);
+    }
+
+    pub(super) fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    pub(super) fn blocks(&self) -> usize {
+        self.rows.len().div_ceil(ROWS)
+    }
+
+    /// The rows of a number, block by block.
+    pub(super) fn of(&self, number: usize) -> impl Iterator<Item = u64> {
+        let mut next = self.first[number];
+        (0..).map(move |block| match self.entries.get(next) {
+            Some(entry) if entry.block == block => {
+                next = entry.next;
+                entry.rows
+            }
+            _ => 0,
+        })
+    }
+}
+
+/// The length of the longest common subsequence. All numbers are below `numbers`. Takes time in proportion to the product of
+/// both lengths, divided by 64.
+pub(crate) fn common_length(a: &[usize], b: &[usize], numbers: usize) -> usize {
+    let (rows, columns) = without_common_ends(a, b);
+    let ends = a.len() - rows.len();
+    if rows.is_empty() || columns.is_empty() {
+        return ends;
+    }
+    let places = Places::of_rows(rows, numbers);
+    let mut column = start_bits(&places);
+    for number in columns {
+        advance_bits(&mut column, places.of(*number));
+    }
+    ends + column.iter().map(|block| block.count_zeros() as usize).sum::<usize>()
+}
+
+/// Which places of a sequence are in a longest common subsequence with others.
+pub(crate) struct Subsequences {
+    places: Places,
+}
+
+impl Subsequences {
+    /// For numbers below `numbers`.
+    pub(crate) fn new(numbers: usize) -> Self {
+        Self { places: Places::new(numbers) }
+    }
+
+    /// Sets the sequence to compare with the others.
+    pub(crate) fn set(&mut self, sequence: &[usize]) {
+        self.places.set_rows(sequence);
+    }
+
+    /// Marks the places of one longest common subsequence with `other`: of several, the one that is found from the end, where
+    /// what `other` alone has is left out before what the sequence alone has.
+    pub(crate) fn mark(&self, other: &[usize], marks: &mut [bool]) {
+        let places = &self.places;
+        let rows = places.rows();
+        let mut columns = Columns::new(start_bits(places), other.len(), |index, column| {
+            advance_bits(column, places.of(other[index]))
+        });
+        let (mut row, mut column) = (rows.len(), other.len());
+        while row > 0 && column > 0 {
+            if rows[row - 1] == other[column - 1] {
+                (row, column) = (row - 1, column - 1);
+                marks[row] = true;
+            } else if grows(columns.get(column - 1), row - 1) {
+                column -= 1;
+            } else {
+                row -= 1;
+            }
+        }
+    }
+}
+
+/// The column before the first: the length grows in none of its rows. A row in which it grows by 1 has a 0.
+fn start_bits(places: &Places) -> Vec<u64> {
+    vec![u64::MAX; places.blocks()]
+}
+
+/// Goes on to the next column, in which `same` are the rows with its number.
+#[inline]
+fn advance_bits(column: &mut [u64], same: impl Iterator<Item = u64>) {
+    let mut carry = false;
+    for (block, same) in column.iter_mut().zip(same) {
+        let same = *block & same;
+        let (sum, over) = block.overflowing_add(same);
+        let (sum, carried_over) = sum.overflowing_add(u64::from(carry));
+        carry = over || carried_over;
+        *block = sum | (*block & !same);
+    }
+}
+
+/// Whether the length grows in a row of a column.
+fn grows(column: &[u64], row: usize) -> bool {
+    column[row / ROWS] & 1 << (row % ROWS) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::word_errors::edit_distance;
+    use super::*;
+
+    #[test]
+    fn the_edits_are_as_few_as_the_distance_and_make_one_length_of_the_other() {
+        let mut random = fastrand::Rng::with_seed(7);
+        for round in 0..600 {
+            let numbers = 2 + round % 7;
+            let mut sequence = |most: usize| -> Vec<usize> {
+                (0..random.usize(0..most)).map(|_| random.usize(0..numbers)).collect()
+            };
+            let (from, to) = (sequence(1 + round % 200), sequence(1 + round % 150));
+            let mut edits = Vec::new();
+            align(&from, &to, numbers, |edit| edits.push(edit));
+            let count = |edit| edits.iter().filter(|other| **other == edit).count();
+            let (hits, substitutions) = (count(Edit::Hit), count(Edit::Substitution));
+            let (deletions, insertions) = (count(Edit::Deletion), count(Edit::Insertion));
+            assert_eq!(substitutions + deletions + insertions, edit_distance(&from, &to, numbers));
+            assert_eq!(hits + substitutions + deletions, from.len());
+            assert_eq!(hits + substitutions + insertions, to.len());
+        }
+    }
+
+    #[test]
+    fn a_column_made_again_is_what_it_was() {
+        let cells = 5_000;
+        let made = std::cell::Cell::new(0);
+        let mut columns = Columns::new(vec![1_u64; cells], 1_000, |index, column| {
+            made.set(made.get() + 1);
+            column[7] = column[7].wrapping_mul(31) + index as u64;
+        });
+        let mut expected = vec![1_u64];
+        (0..1_000).for_each(|index| expected.push(expected[index].wrapping_mul(31) + index as u64));
+        for index in (0..1_000).rev() {
+            assert_eq!(columns.get(index)[7], expected[index + 1], "{index}");
+        }
+        assert!(made.get() <= 2_000 && columns.held.len() + columns.starts.len() < 80 * cells);
+    }
+
+    /// Lengths row by row, as in the textbook, and the places found from the end.
+    fn plainly(a: &[usize], b: &[usize]) -> (usize, Vec<bool>) {
+        let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+        for (row, number) in a.iter().enumerate() {
+            for (column, other) in b.iter().enumerate() {
+                table[row + 1][column + 1] = match number == other {
+                    true => table[row][column] + 1,
+                    false => table[row][column + 1].max(table[row + 1][column]),
+                };
+            }
+        }
+        let mut marks = vec![false; a.len()];
+        let (mut row, mut column) = (a.len(), b.len());
+        while row > 0 && column > 0 {
+            if a[row - 1] == b[column - 1] {
+                (row, column) = (row - 1, column - 1);
+                marks[row] = true;
+            } else if table[row][column - 1] > table[row - 1][column] {
+                column -= 1;
+            } else {
+                row -= 1;
+            }
+        }
+        (table[a.len()][b.len()], marks)
+    }
+
+    #[test]
+    fn sequences_of_all_lengths_have_the_subsequence_of_the_textbook() {
+        let mut random = fastrand::Rng::with_seed(7);
+        for round in 0..600 {
+            let numbers = 2 + round % 7;
+            let mut sequence = |most: usize| -> Vec<usize> {
+                (0..random.usize(0..most)).map(|_| random.usize(0..numbers)).collect()
+            };
+            let (a, b) = (sequence(1 + round % 200), sequence(1 + round % 150));
+            let (length, places) = plainly(&a, &b);
+            assert_eq!(common_length(&a, &b, numbers), length, "{a:?} {b:?}");
+            let mut subsequences = Subsequences::new(numbers);
+            subsequences.set(&b);
+            subsequences.set(&a);
+            let mut marks = vec![false; a.len()];
+            subsequences.mark(&b, &mut marks);
+            assert_eq!(marks, places, "{a:?} {b:?}");
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Runs that are divided among machines: what the shards of an experiment come to as one run.
+#![doc = include_str!("../docs/shards.md")]
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::prices::PRICES_AS_OF;
+use crate::report::{
+    DatasetSummary, GitState, ItemProblem, ItemResult, Report, SCHEMA, Shard, Summary, ThresholdError,
+    check_items,
+};
+use crate::session::{Baseline, add_missing, judge};
+use crate::store::new_run_id;
+use crate::wording::count;
+
+/// The report of a shard, and where it was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShardFile {
+    /// The result file, for messages.
+    pub path: PathBuf,
+    /// The report with its items.
+    pub report: Report,
+}
+
+/// Joins the reports of an experiment's shards into that of a run of all items, and judges it. It is not written to a file.
+///
+/// # Errors
+///
+/// The files are not of shards that fit together, they leave items out, or what the run is held against cannot be read.
+pub fn merge(mut files: Vec<ShardFile>, config: &Config) -> Result<Report, MergeError> {
+    files.sort_by_key(|file| file.report.shard);
+    check(&files)?;
+    let mut report = joined(&files)?;
+    report.items = items(files)?;
+    let duration = Duration::from_millis(report.summary.total_duration_ms);
+    let mut thresholds = report
+        .config
+        .read_thresholds()
+        .map_err(|source| MergeError::Thresholds { experiment: report.name.clone(), source })?;
+    add_missing(&mut thresholds, config.additional_thresholds());
+    report.config.set_thresholds(&thresholds);
+    let baseline = Baseline::find(&report.name, config)?;
+    judge(&mut report, &thresholds, &baseline, duration, config);
+    Ok(report)
+}
+
+/// A report without items, and with what can be told without these.
+fn joined(files: &[ShardFile]) -> Result<Report, MergeError> {
+    let reports = || files.iter().map(|file| &file.report);
+    let first = reports().next().ok_or(MergeError::Nothing)?;
+    let git = first.git.as_ref().map(|git| GitState {
+        commit: git.commit.clone(),
+        dirty: reports().any(|report| report.git.as_ref().is_some_and(|git| git.dirty)),
+    });
+    Ok(Report {
+        schema: SCHEMA,
+        // The only shard is the whole run already, and keeps its id: its results count once.
+        id: if files.len() == 1 { first.id.clone() } else { new_run_id() },
+        timestamp: reports().map(|report| report.timestamp).min().unwrap_or(first.timestamp),
+        summary: Summary {
+            total_duration_ms: reports().map(|report| report.summary.total_duration_ms).max().unwrap_or(0),
+            ..Summary::default()
+        },
+        partial: false,
+        shard: None,
+        shards: reports().map(|report| report.id.clone()).filter(|_| files.len() > 1).collect(),
+        git: git.filter(|_| reports().all(|report| report.git.is_some())),
+        sources: common(reports().map(|report| report.sources.as_ref())).cloned(),
+        ci_status: None,
+        baseline: None,
+        prices_as_of: Some(PRICES_AS_OF.to_owned()),
+        ..first.without_items()
+    })
+}
+
+/// Refuses files that are not of shards, and that differ in what makes their results parts of one run.
+pub(super) fn check(files: &[ShardFile]) -> Result<(), MergeError> {
+    for ShardFile { path, report } in files {
+        if report.shard.is_none() {
+            return Err(MergeError::NoShard { path: path.clone() });
+        }
+        if report.dataset.as_ref().is_none_or(|dataset| dataset.items == 0) {
+            return Err(MergeError::NoData { path: path.clone() });
+        }
+        if let Err((place, problem)) = check_items(report) {
+            let ItemResult { index, key, .. } = &report.items[place];
+            return Err(MergeError::Damaged { path: path.clone(), index: *index, key: key.clone(), problem });
+        }
+    }
+    let mut first_known = BTreeMap::new();
+    for file in files {
+        for (what, value) in traits(&file.report) {
+            let (first, known) = first_known.entry(what).or_insert_with(|| (file, value.clone()));
+            if *known != value {
+                let paths = [first, file].map(|file| file.path.clone());
+                return Err(MergeError::Differ { what, paths, values: [known.clone(), value] });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What must be the same in all shards, as text, as far as a file tells it.
+fn traits(report: &Report) -> impl Iterator<Item = (&'static str, String)> {
+    let config = &report.config;
+    // The same items may have been fetched at several times.
+    let data = |DatasetSummary { source, items, hash, fetched: _ }: &DatasetSummary| {
+        format!("{items} items of `{source}` with hash {}", beginning(hash))
+    };
+    let list = |texts: &[String]| format!("[{}]", texts.join(", "));
+    let marks: Vec<_> = config.pass_marks.iter().map(ToString::to_string).collect();
+    [
+        ("the experiments", Some(format!("`{}`", report.name))),
+        ("the numbers of shards", report.shard.map(|shard| shard.of().to_string())),
+        ("the data", report.dataset.as_ref().map(data)),
+        ("the commits", report.git.as_ref().map(|git| beginning(&git.commit).to_owned())),
+        ("the sources", report.sources.as_ref().map(|hash| format!("hash {}", beginning(hash)))),
+        ("the numbers of runs", Some(config.runs.to_string())),
+        ("the timeouts", Some(format!("{} ms", config.timeout))),
+        ("the evaluators", Some(list(&config.evaluators))),
+        ("the pass marks", Some(list(&marks))),
+        ("the settings of the evaluators", Some(list(&config.evaluator_hashes))),
+        ("the settings `strict`", Some(config.strict.to_string())),
+        ("the thresholds", Some(list(&config.thresholds))),
+        // Their names may tell of a bound by another word than its value.
+        ("the bounds of the thresholds", Some(list(&config.written_thresholds))),
+    ]
+    .into_iter()
+    .filter_map(|(what, value)| Some((what, value?)))
+}
+
+/// As much of a hash as tells it from others.
+fn beginning(hash: &str) -> &str {
+    hash.get(..12).unwrap_or(hash)
+}
+
+/// The value that all have, where all have the same.
+pub(super) fn common<'a, T: PartialEq>(mut values: impl Iterator<Item = Option<&'a T>>) -> Option<&'a T> {
+    let first = values.next()??;
+    values.all(|value| value == Some(first)).then_some(first)
+}
+
+/// All items in their order, each from the one file that has it.
+pub(super) fn items(files: Vec<ShardFile>) -> Result<Vec<ItemResult>, MergeError> {
+    let dataset = files.first().and_then(|file| file.report.dataset.as_ref());
+    let expected = dataset.map_or(0, |dataset| dataset.items);
+    let shards: Vec<_> = files.iter().filter_map(|file| file.report.shard).collect();
+    let mut items = BTreeMap::<usize, (ItemResult, PathBuf)>::new();
+    let mut present = Vec::with_capacity(files.len());
+    for ShardFile { path, report } in files {
+        for item in report.items {
+            let index = item.index;
+            if index >= expected {
+                return Err(MergeError::Foreign { path, index, items: expected });
+            }
+            if let Some((item, other)) = items.insert(index, (item, path.clone())) {
+                return Err(MergeError::Twice { index, key: item.key, paths: [other, path] });
+            }
+        }
+        present.push(path);
+    }
+    let missing = expected - items.len();
+    if missing == 0 {
+        return Ok(items.into_values().map(|(item, _)| item).collect());
+    }
+    let first = (0..expected).filter(|index| !items.contains_key(index)).take(MOST_NAMED).collect();
+    Err(MergeError::Missing { first, missing, items: expected, absent: absent(&shards), present })
+}
+
+/// The shards that are not among these.
+fn absent(present: &[Shard]) -> Vec<Shard> {
+    let Some(first) = present.first() else { return Vec::new() };
+    first.siblings().filter(|shard| !present.contains(shard)).collect()
+}
+
+/// The most items that a message names.
+pub(super) const MOST_NAMED: usize = 8;
+
+/// Why shards cannot be merged.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// There is no file at all.
+    #[error("there is no shard to merge; name the result files of runs with --shard")]
+    Nothing,
+
+    /// A file is of no shard.
+    #[error("`{}` is no result file of a shard; leave it out, or run its experiment with --shard", .path.display())]
+    NoShard {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// A file does not tell what its run was made on.
+    #[error("`{}` does not say which data it is of; run the shard anew", .path.display())]
+    NoData {
+        /// The file.
+        path: PathBuf,
+    },
+
+    /// An item has values that no run gives.
+    #[error(
+        "item {index} (`{key}`) in `{}` is damaged: {problem}; copy the file again from where the shard was run, or run the \
+         shard again",
+        .path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The item's place in the data set, from 0.
+        index: usize,
+        /// Its key.
+        key: String,
+        /// What is wrong with it.
+        problem: ItemProblem,
+    },
+
+    /// Two files are no parts of one run.
+    #[error(
+        "`{}` and `{}` are not of one run, as {what} differ: {} and {}; run all shards anew with the same, or name those \
+         files only that belong together",
+        .paths[0].display(), .paths[1].display(), .values[0], .values[1]
+    )]
+    Differ {
+        /// What is another.
+        what: &'static str,
+        /// The two files.
+        paths: [PathBuf; 2],
+        /// What each of them has.
+        values: [String; 2],
+    },
+
+    /// Two files have the same item.
+    #[error(
+        "item {index} (`{key}`) is both in `{}` and in `{}`; leave one of the files out",
+        .paths[0].display(), .paths[1].display()
+    )]
+    Twice {
+        /// The item's place in the data set, from 0.
+        index: usize,
+        /// Its key.
+        key: String,
+        /// The two files.
+        paths: [PathBuf; 2],
+    },
+
+    /// A file has an item that its data set has not.
+    #[error("`{}` has item {index}, of a data set that has {}; run the shard anew", .path.display(), count(*.items, "item"))]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// The item's place, from 0.
+        index: usize,
+        /// How many items the data set has.
+        items: usize,
+    },
+
+    /// Items are in none of the files.
+    #[error("{}", left_out(.first, *.missing, *.items, .absent, .present))]
+    Missing {
+        /// The places of the first of them in the data set, from 0.
+        first: Vec<usize>,
+        /// How many are missing.
+        missing: usize,
+        /// How many items the data set has.
+        items: usize,
+        /// The shards of which there is no file.
+        absent: Vec<Shard>,
+        /// The files that there are.
+        present: Vec<PathBuf>,
+    },
+
+    /// A threshold cannot be read from the files.
+    #[error(
+        "the thresholds of `{experiment}` cannot be read from its result files: {source}; run the shards anew"
+    )]
+    Thresholds {
+        /// The experiment.
+        experiment: String,
+        /// What is wrong.
+        source: ThresholdError,
+    },
+
+    /// What the run is held against cannot be read.
+    #[error(transparent)]
+    Baseline(#[from] Box<Error>),
+}
+
+impl From<Error> for MergeError {
+    fn from(error: Error) -> Self {
+        Self::Baseline(Box::new(error))
+    }
+}
+
+fn left_out(first: &[usize], missing: usize, items: usize, absent: &[Shard], present: &[PathBuf]) -> String {
+    let are = if missing == 1 { "is" } else { "are" };
+    let what = format!(
+        "{} of {items} {are} in none of the shards (by index from 0: {})",
+        count(missing, "item"),
+        listed(first, missing)
+    );
+    let advice = if absent.is_empty() {
+        let files: Vec<_> = present.iter().map(|path| format!("`{}`", path.display())).collect();
+        format!(
+            "some of the runs are of a part of their shard only: run those anew without a filter, of {}",
+            files.join(", ")
+        )
+    } else {
+        format!(
+            "there is no run of shard {}: run it with `cargo cobalt run --shard {}`, to its end, and merge all (a shard \
+             without items leaves no file; if all others do so, one of the runs was of a part of its shard only)",
+            listed(absent, absent.len()),
+            absent[0]
+        )
+    };
+    format!("{what}; {advice}")
+}
+
+/// The first of so many, and how many more there are.
+fn listed(first: &[impl ToString], all: usize) -> String {
+    let named: Vec<_> = first.iter().take(MOST_NAMED).map(ToString::to_string).collect();
+    match all - named.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
