@@ -111,6 +111,7 @@ pub use jsonl::parse_jsonl;
 use read::content;
 #[doc(hidden)]
 pub use read::format_of;
+#[cfg(feature = "remote")]
 use read::read;
 pub(crate) use read::read_package_file;
 #[cfg(feature = "remote")]
